@@ -1,12 +1,13 @@
 #!/bin/sh
-# embed.sh BODY CSS JS... - writes assets.c: the page's files as C arrays.
+# embed.sh BODY CSS WASM LIBRARY WORKER JS... - writes assets.c: the page's files as C arrays.
 #
 # The JS files become one script: one function's scope, in the order given.  Nothing in them
-# may end a script element early.
+# may end a script element early.  SQLite (WASM, with the LIBRARY that calls it) and the WORKER that runs both are
+# compressed, and in base64.
 set -eu
 AWK=${AWK-awk}
-body=$1 css=$2
-shift 2
+body=$1 css=$2 wasm=$3 library=$4 worker=$5
+shift 5
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -48,5 +49,9 @@ printf '/* Made by embed.sh. */\n#include "viewer/assets.h"\n'
 bytes trc_asset_body "$body"
 bytes trc_asset_css "$css"
 bytes trc_asset_js "$work/js"
+gzip -9nc "$wasm" | base64 -w 0 >"$work/wasm"
+cat "$library" "$worker" | gzip -9nc | base64 -w 0 >"$work/worker"
+bytes trc_asset_sql_wasm "$work/wasm"
+bytes trc_asset_sql_worker "$work/worker"
 hash trc_asset_css "$css"
 hash trc_asset_js "$work/js"

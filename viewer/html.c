@@ -132,6 +132,8 @@ static void head_findings(FILE *out, const struct trc_rows *r, const struct trc_
 		trc_page_json_string(out, f->why);
 		fputs(",\"remedy\":", out);
 		trc_page_json_string(out, remedy ? remedy : "");
+		fputs(",\"sql\":", out);
+		trc_page_json_string(out, f->sql);
 		json_number(out, "thread", trc_rows_thread(r, f->thread));
 		json_number(out, "park", f->park ? r->park_idx[f->park - 1] : 0);
 		if (f->start_ns != TRC_NEVER) {
@@ -185,38 +187,56 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	head_schema(out);
 	head_info(out, trc_model_reader(r->m));
 	head_findings(out, r, findings);
+	fprintf(out, ",\n\"sql\":%s", r->sql_head ? r->sql_head : "null");
 	fputs(",\n\"columns\":", out);
 	trc_page_directory(r->page);
 	fputs("}</script>\n", out);
 }
 
-static void write_top(FILE *out)
+/* What is compiled from WebAssembly, and the worker that runs it, come from the page itself. */
+static void write_top(FILE *out, bool with_sql)
 {
 	fprintf(out,
 		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		"script-src '%s'; style-src '%s'; base-uri 'none'; form-action 'none'\">\n"
+		"script-src '%s'%s; style-src '%s'; base-uri 'none'; form-action 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width\">\n"
 		"<meta name=\"color-scheme\" content=\"light dark\">\n"
 		"<meta name=\"generator\" content=\"trc " PACKAGE_VERSION "\">\n"
 		"<title>trc timeline</title>\n<style>",
-		trc_asset_js_hash, trc_asset_css_hash);
+		trc_asset_js_hash, with_sql ? " 'wasm-unsafe-eval'; worker-src blob:" : "",
+		trc_asset_css_hash);
 	fwrite(trc_asset_css, 1, trc_asset_css_bytes, out);
 	fputs("</style>\n</head>\n<body>\n", out);
 	fwrite(trc_asset_body, 1, trc_asset_body_bytes, out);
 }
 
+/* What the SQL box runs, as it lies in the program: compressed base64. */
+static void write_sql_program(FILE *out)
+{
+	fputs("<script type=\"text/plain\" id=\"sql-wasm\">", out);
+	fwrite(trc_asset_sql_wasm, 1, trc_asset_sql_wasm_bytes, out);
+	fputs("</script>\n<script type=\"text/plain\" id=\"sql-worker\">", out);
+	fwrite(trc_asset_sql_worker, 1, trc_asset_sql_worker_bytes, out);
+	fputs("</script>\n", out);
+}
+
 /* All of the page, to an open file. */
-static int write_page(FILE *out, struct trc_rows *r, struct trc_tracks *tracks)
+static int write_page(FILE *out, struct trc_rows *r, struct trc_tracks *tracks,
+		      int (*sql)(struct trc_rows *r))
 {
 	struct trc_error error;
 	struct trc_array findings;
 	int rc = trc_findings(r->m, &findings, &error);
 
 	if (!rc) {
-		write_top(out);
+		write_top(out, sql);
 		rc = trc_rows_write(r, tracks);
 	}
+	if (!rc && sql)
+		rc = sql(r);
+	if (!rc && sql)
+		write_sql_program(out);
 	if (!rc)
 		write_head(out, r, tracks, &findings);
 	trc_array_free(&findings);
@@ -231,7 +251,7 @@ static int write_page(FILE *out, struct trc_rows *r, struct trc_tracks *tracks)
 	return r->page->error;
 }
 
-static int write_model(struct trc_model *m, FILE *out, const struct trc_html_limits *limits)
+static int write_model(struct trc_model *m, FILE *out, const struct trc_html_options *options)
 {
 	struct trc_page *page = calloc(1, sizeof(*page));
 	struct trc_tracks tracks;
@@ -241,10 +261,10 @@ static int write_model(struct trc_model *m, FILE *out, const struct trc_html_lim
 	if (!page)
 		return -ENOMEM;
 	page->out = out;
-	limits_choose(&rows.limits, limits);
+	limits_choose(&rows.limits, options->limits);
 	rc = trc_tracks_make(&tracks, m, rows.limits.intervals);
 	if (!rc) {
-		rc = write_page(out, &rows, &tracks);
+		rc = write_page(out, &rows, &tracks, options->sql);
 		trc_rows_free(&rows);
 		trc_tracks_free(&tracks);
 	}
@@ -254,19 +274,19 @@ static int write_model(struct trc_model *m, FILE *out, const struct trc_html_lim
 
 /* H2: the page grows beside its place. */
 static int write_file(struct trc_model *m, struct trc_file_sink *sink,
-		      const struct trc_html_limits *limits)
+		      const struct trc_html_options *options)
 {
 	int fd = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0), rc;
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
-	rc = out ? write_model(m, out, limits) : -errno;
+	rc = out ? write_model(m, out, options) : -errno;
 	if (out ? fclose(out) : fd >= 0 && close(fd))
 		rc = rc ? rc : -errno;
 	return rc ? rc : trc_file_sink_commit(sink);
 }
 
-int trc_html_write_limited(struct trc_model *m, const char *path,
-			   const struct trc_html_limits *limits, struct trc_error *error)
+int trc_html_write_as(struct trc_model *m, const char *path, const struct trc_html_options *options,
+		      struct trc_error *error)
 {
 	int rc = trc_model_need(m, TRC_PART_ALL, error);
 	char named[TRC_FILE_PATH_BYTES + 128];
@@ -278,13 +298,19 @@ int trc_html_write_limited(struct trc_model *m, const char *path,
 	if (!rc)
 		rc = trc_file_sink_open_waiting(&sink, NULL, NULL, named, sizeof(named));
 	if (!rc) {
-		rc = write_file(m, &sink, limits);
+		rc = write_file(m, &sink, options);
 		trc_file_sink_close(&sink);
 	}
 	return rc ? fail(error, rc, path, strerror(-rc)) : 0;
 }
 
+int trc_html_write_limited(struct trc_model *m, const char *path,
+			   const struct trc_html_limits *limits, struct trc_error *error)
+{
+	return trc_html_write_as(m, path, &(struct trc_html_options){.limits = limits}, error);
+}
+
 int trc_html_write(struct trc_model *m, const char *path, struct trc_error *error)
 {
-	return trc_html_write_limited(m, path, NULL, error);
+	return trc_html_write_as(m, path, &(struct trc_html_options){0}, error);
 }

@@ -31,11 +31,23 @@ struct trc_html_limits {
 	uint64_t blamed_waits; /* what caused the longest of them is kept */
 };
 
+struct trc_rows;
+
+struct trc_html_options {
+	const struct trc_html_limits *limits; /* NULL = the defaults */
+	/* trc_sqlbox_write() (sqlbox.h), or NULL: a page without an SQL box.  By pointer, so that programs
+	 * that make such pages need no SQLite. */
+	int (*sql)(struct trc_rows *r);
+};
+
 /*
  * Writes the timeline of `m` to `path`, replacing what is there; derives the parts of
  * the model that it needs.  0 or -errno with a line in error; then `path` is as before.
  */
 int trc_html_write(struct trc_model *m, const char *path, struct trc_error *error);
+/* The same as `options` say. */
+int trc_html_write_as(struct trc_model *m, const char *path, const struct trc_html_options *options,
+		      struct trc_error *error);
 /* The same within `limits`. */
 int trc_html_write_limited(struct trc_model *m, const char *path,
 			   const struct trc_html_limits *limits, struct trc_error *error);

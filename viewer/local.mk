@@ -4,21 +4,24 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/tracks.js \
 	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/groups.js \
 	viewer/assets/samples.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
-	viewer/assets/findings.js viewer/assets/panel.js \
+	viewer/assets/findings.js viewer/assets/panel.js viewer/assets/sql.js viewer/assets/sql_result.js \
 	viewer/assets/flame_items.js viewer/assets/flame_select.js viewer/assets/flame_fold.js \
 	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_ui.js \
 	viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
 	viewer/assets/address.js \
 	viewer/assets/main.js
-viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_js)
+# The SQL box: SQLite from vendor/, and the worker that runs it.
+viewer_sql = viewer/vendor/sql-wasm-browser.wasm viewer/vendor/sql-wasm-browser.js viewer/assets/sql_worker.js
+viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_sql) $(viewer_js)
 
 noinst_LTLIBRARIES += libtrcviewer.la
 libtrcviewer_la_SOURCES = viewer/html.c viewer/html.h viewer/page.c viewer/page.h \
 	viewer/rows.c viewer/rows.h viewer/rows_blame.c viewer/rows_end.c \
 	viewer/rows_fibers.c viewer/rows_heap.c viewer/rows_labels.c viewer/rows_samples.c viewer/rows_top.c viewer/rows_user.c \
+	viewer/sqlbox.c viewer/sqlbox.h viewer/sqlbox_map.c viewer/sqlbox_values.c \
 	viewer/tracks.c viewer/tracks.h viewer/assets.h
 nodist_libtrcviewer_la_SOURCES = viewer/assets.c
-libtrcviewer_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS)
+libtrcviewer_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(SQLITE_CFLAGS)
 libtrcviewer_la_LIBADD = $(ZLIB_LIBS)
 
 viewer/assets.c: $(viewer_assets:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh
@@ -26,8 +29,7 @@ viewer/assets.c: $(viewer_assets:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh
 		$(viewer_assets:%=$(srcdir)/%) >$@-t && mv -f $@-t $@
 CLEANFILES += viewer/assets.c viewer/assets.c-t
 EXTRA_DIST += viewer/embed.sh $(viewer_assets) viewer/vendor/README.md viewer/vendor/update.sh \
-	viewer/vendor/sql.js.version viewer/vendor/SHA256SUMS viewer/vendor/LICENSE.sql.js viewer/vendor/AUTHORS.sql.js \
-	viewer/vendor/sql-wasm-browser.wasm viewer/vendor/sql-wasm-browser.js
+	viewer/vendor/sql.js.version viewer/vendor/SHA256SUMS viewer/vendor/LICENSE.sql.js viewer/vendor/AUTHORS.sql.js
 
 # For maintainers: SQLite of the page from npm's registry, as viewer/vendor/sql.js.version says.
 update-vendor:

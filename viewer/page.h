@@ -38,7 +38,7 @@ enum trc_column_type {
 };
 
 struct trc_column {
-	const char *name; /* borrowed: a literal */
+	const char *name; /* borrowed: a literal; "" = it is read by its number, when needed */
 	enum trc_column_type type;
 	uint64_t n, max, last;
 	struct trc_bytes bytes;
@@ -71,7 +71,7 @@ struct trc_page_entry {
 	uint32_t chunks;
 };
 
-enum { TRC_PAGE_COLUMNS_MAX = 256 };
+enum { TRC_PAGE_COLUMNS_MAX = 1024 };
 
 struct trc_page {
 	FILE *out; /* borrowed */

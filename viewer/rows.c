@@ -58,6 +58,23 @@ void trc_rows_columns(struct trc_rows *r, struct trc_column *column, size_t n)
 		trc_page_column(r->page, &column[i]);
 }
 
+void trc_rows_leave_out(struct trc_rows *r, enum trc_rows_table table, size_t i, size_t n)
+{
+	if (!r->left_out[table])
+		r->left_out[table] = calloc(n / 8 + 1, 1);
+	r->failed |= !r->left_out[table];
+	if (r->left_out[table])
+		r->left_out[table][i / 8] |= (uint8_t)(1U << i % 8);
+	r->n_left_out[table]++;
+}
+
+bool trc_rows_has(const struct trc_rows *r, enum trc_rows_table table, size_t i)
+{
+	const uint8_t *bits = table < TRC_ROWS_TABLES ? r->left_out[table] : NULL;
+
+	return !bits || !(bits[i / 8] >> i % 8 & 1);
+}
+
 static bool object_names_reserve(struct trc_rows *r, uint32_t n)
 {
 	uint32_t capacity = r->object_names_capacity ? r->object_names_capacity : 256;
@@ -169,7 +186,7 @@ static void write_threads(struct trc_rows *r)
 }
 
 /* Chooses the unlocks that the page has. */
-static uint32_t choose_unlocks(struct trc_rows *r)
+static void choose_unlocks(struct trc_rows *r)
 {
 	size_t n;
 	const struct trc_unlock *u = trc_model_unlocks(r->m, &n);
@@ -179,7 +196,7 @@ static uint32_t choose_unlocks(struct trc_rows *r)
 	r->unlock_idx = calloc(n + 1, sizeof(*r->unlock_idx));
 	if (!r->unlock_idx) {
 		r->failed = true;
-		return 0;
+		return;
 	}
 	for (size_t i = 0; i < n; i++)
 		by_length[trc_rows_bits((uint64_t)u[i].caused_ns)]++;
@@ -188,7 +205,6 @@ static uint32_t choose_unlocks(struct trc_rows *r)
 		if ((uint64_t)u[i].caused_ns >= from)
 			r->unlock_idx[i] = ++n_kept;
 	r->without_unlocks = n - n_kept;
-	return n_kept;
 }
 
 static void write_unlocks(struct trc_rows *r)
@@ -208,11 +224,14 @@ static void write_unlocks(struct trc_rows *r)
 	size_t n;
 	const struct trc_unlock *u = trc_model_unlocks(r->m, &n);
 
-	if (!choose_unlocks(r))
+	choose_unlocks(r);
+	if (r->failed)
 		n = 0;
 	for (size_t i = 0; i < n; i++, u++) {
-		if (!r->unlock_idx[i])
+		if (!r->unlock_idx[i]) {
+			trc_rows_leave_out(r, TRC_ROWS_UNLOCKS, i, n);
 			continue;
+		}
 		trc_column_add(&c[ID], i + 1);
 		trc_column_add(&c[TIME], trc_rows_time(r, u->ts_ns));
 		trc_column_add(&c[THREAD], trc_rows_thread(r, u->thread));
@@ -401,6 +420,9 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		trc_column_add(&c[DESCRIPTOR], descriptor_text(r, p));
 		r->park_idx[tracks->shown[i].row] = i + 1;
 	}
+	for (size_t i = 0; i < n; i++)
+		if (!r->park_idx[i])
+			trc_rows_leave_out(r, TRC_ROWS_PARKS, i, n);
 	trc_rows_columns(r, c, N);
 	write_park_times(r, tracks);
 	write_park_ids(r, tracks);
@@ -567,4 +589,7 @@ void trc_rows_free(struct trc_rows *r)
 	free(r->park_idx);
 	free(r->fiber_idx);
 	free(r->fiber_wait_idx);
+	for (size_t i = 0; i < TRC_ROWS_TABLES; i++)
+		free(r->left_out[i]);
+	free(r->sql_head);
 }

@@ -28,6 +28,22 @@ struct trc_object_name {
 	bool several;
 };
 
+/* Tables of which a page may leave rows out. */
+enum trc_rows_table {
+	TRC_ROWS_PARKS,
+	TRC_ROWS_UNLOCKS,
+	TRC_ROWS_TASKS,
+	TRC_ROWS_REGIONS,
+	TRC_ROWS_LOGS,
+	TRC_ROWS_COUNTERS,
+	TRC_ROWS_SAMPLES,
+	TRC_ROWS_FIBERS,
+	TRC_ROWS_FIBER_RUNS,
+	TRC_ROWS_FIBER_WAITS,
+	TRC_ROWS_ALLOCS,
+	TRC_ROWS_TABLES,
+};
+
 struct trc_rows {
 	struct trc_model *m;
 	struct trc_page *page;
@@ -50,13 +66,20 @@ struct trc_rows {
 	uint64_t blame_from_ns; /* of shorter waits the page does not say who caused them */
 	bool without_blame;	/* nor of any: it would be too much */
 	bool failed;		/* out of memory */
+	uint8_t *
+		left_out[TRC_ROWS_TABLES]; /* a bit for each row of the model; NULL = none; owned */
+	uint64_t n_left_out[TRC_ROWS_TABLES];
+	char *sql_head; /* what the SQL box needs, as JSON; NULL = nothing; owned */
 };
 
-/* Writes everything but the head.  tracks->shown says which parks.  0 or -ENOMEM. */
+/* Writes everything but the head and what the SQL box needs.  tracks->shown says which parks.
+ * 0 or -ENOMEM. */
 int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks);
+/* Whether the page has row i of the model's array. */
+bool trc_rows_has(const struct trc_rows *r, enum trc_rows_table table, size_t i);
 void trc_rows_free(struct trc_rows *r);
 
-/* The next five are for rows.c and its neighbours. */
+/* The next six are for rows.c and its neighbours. */
 /* The page's number of what was waited for at this stack; 0 = nothing. */
 uint32_t trc_rows_object(struct trc_rows *r, uint64_t object, uint32_t stack);
 uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial);
@@ -64,6 +87,8 @@ uint64_t trc_rows_time(const struct trc_rows *r, int64_t ns);
 /* The same + 1, 0 for TRC_NEVER. */
 uint64_t trc_rows_time_or_never(const struct trc_rows *r, int64_t ns);
 void trc_rows_columns(struct trc_rows *r, struct trc_column *column, size_t n);
+/* Notes that the page does not have row i of the n in the model's array. */
+void trc_rows_leave_out(struct trc_rows *r, enum trc_rows_table table, size_t i, size_t n);
 
 /* rows_user.c: tasks, regions, logs, counters. */
 void trc_rows_user(struct trc_rows *r);

@@ -80,8 +80,10 @@ static void write_fibers(struct trc_rows *r, const struct trc_fiber *f)
 	};
 
 	for (size_t i = 0; i < r->n_fibers; i++, f++) {
-		if (!r->fiber_idx[i])
+		if (!r->fiber_idx[i]) {
+			trc_rows_leave_out(r, TRC_ROWS_FIBERS, i, r->n_fibers);
 			continue;
+		}
 		trc_column_add(&c[LOW], (uint32_t)f->fiber);
 		trc_column_add(&c[HIGH], f->fiber >> 32);
 		trc_column_add(&c[NAME], trc_texts_id(&r->texts, f->name));
@@ -123,8 +125,10 @@ static void write_runs(struct trc_rows *r)
 	for (size_t i = 0; i < n; i++, t++) {
 		uint64_t length = trc_rows_length(r, t->start_ns, t->end_ns);
 
-		if (length < from || !trc_rows_fiber(r, t->fiber))
+		if (length < from || !trc_rows_fiber(r, t->fiber)) {
+			trc_rows_leave_out(r, TRC_ROWS_FIBER_RUNS, i, n);
 			continue;
+		}
 		trc_column_add(&c[ID], i + 1);
 		trc_column_add(&c[THREAD], trc_rows_thread(r, t->thread));
 		trc_column_add(&c[START], trc_rows_start(r, t->start_ns, t->end_ns));
@@ -206,8 +210,10 @@ static void write_waits(struct trc_rows *r)
 	from = trc_rows_keep_from(by_length, r->limits.fiber_waits);
 	for (size_t i = 0; i < n; i++, w++) {
 		if (!trc_rows_fiber(r, w->fiber) ||
-		    trc_rows_length(r, w->start_ns, w->end_ns) < from)
+		    trc_rows_length(r, w->start_ns, w->end_ns) < from) {
+			trc_rows_leave_out(r, TRC_ROWS_FIBER_WAITS, i, n);
 			continue;
+		}
 		trc_column_add(&c[ID], i + 1);
 		r->fiber_wait_idx[i] = (uint32_t)c[ID].n;
 		add_wait(r, c, w);

@@ -29,7 +29,11 @@ void trc_rows_heap(struct trc_rows *r)
 	const struct trc_alloc *a = trc_model_allocs(r->m, &n);
 
 	r->alloc_step = n ? (n - 1) / r->limits.allocs + 1 : 1;
-	for (size_t i = 0; i < n; i += r->alloc_step) {
+	for (size_t i = 0; i < n; i++) {
+		if (i % r->alloc_step) {
+			trc_rows_leave_out(r, TRC_ROWS_ALLOCS, i, n);
+			continue;
+		}
 		trc_column_add(&c[TIME], trc_rows_time(r, a[i].ts_ns));
 		trc_column_add(&c[THREAD], trc_rows_thread(r, a[i].thread));
 		trc_column_add(&c[FREED], trc_rows_time_or_never(r, a[i].freed_ns));

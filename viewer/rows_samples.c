@@ -76,8 +76,10 @@ static void write_samples(struct trc_rows *r)
 	for (size_t i = 0; i < n; i++, s++) {
 		uint32_t event = event_of(r, s->event);
 
-		if (seen[event % SEEN]++ % step)
+		if (seen[event % SEEN]++ % step) {
+			trc_rows_leave_out(r, TRC_ROWS_SAMPLES, i, n);
 			continue;
+		}
 		trc_column_add(&c[TIME], trc_rows_time(r, s->ts_ns));
 		trc_column_add(&c[THREAD], trc_rows_thread(r, s->thread));
 		trc_column_add(&c[EVENT], event);

@@ -79,8 +79,10 @@ static void write_tasks(struct trc_rows *r)
 	for (size_t i = 0; i < n && !r->failed; i++, t++) {
 		uint64_t length = trc_rows_length(r, t->start_ns, t->end_ns);
 
-		if (length < from)
+		if (length < from) {
+			trc_rows_leave_out(r, TRC_ROWS_TASKS, i, n);
 			continue;
+		}
 		trc_column_add(&c[ROW], i + 1);
 		trc_column_add(&c[LOW], (uint32_t)t->task);
 		trc_column_add(&c[HIGH], t->task >> 32);
@@ -120,8 +122,10 @@ static void write_regions(struct trc_rows *r)
 	for (size_t i = 0; i < n; i++, g++) {
 		uint64_t length = trc_rows_length(r, g->start_ns, g->end_ns);
 
-		if (length < from)
+		if (length < from) {
+			trc_rows_leave_out(r, TRC_ROWS_REGIONS, i, n);
 			continue;
+		}
 		trc_column_add(&c[ROW], i + 1);
 		trc_column_add(&c[THREAD], trc_rows_thread(r, g->thread));
 		trc_column_add(&c[DEPTH], g->depth);
@@ -158,6 +162,8 @@ static void write_logs(struct trc_rows *r)
 		trc_column_add(&c[CATEGORY], trc_texts_id(&r->texts, l->category));
 		trc_column_add(&c[MESSAGE], trc_texts_id(&r->texts, l->message));
 	}
+	for (size_t i = n_kept; i < n; i++)
+		trc_rows_leave_out(r, TRC_ROWS_LOGS, i, n);
 	r->without_logs = n - n_kept;
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);
@@ -278,6 +284,8 @@ static void write_counters(struct trc_rows *r)
 	for (size_t i = 0; i < n_kept; i++, t++)
 		add_counter(r, c, t->ts_ns, t->thread, t->name, t->value);
 	add_memory(r, c);
+	for (size_t i = n_kept; i < n; i++)
+		trc_rows_leave_out(r, TRC_ROWS_COUNTERS, i, n);
 	r->without_counters = n - n_kept;
 	for (size_t i = 0; i < N_COUNTER_COLUMNS; i++)
 		trc_page_column(r->page, &c[i]);

@@ -41,6 +41,7 @@ struct trc_cli {
 	const char *selects;   /* the first option that narrows; NULL = none was given */
 	bool color;	       /* stdout may have colours */
 	bool full;	       /* --full */
+	bool without_sql;      /* --without-sql */
 	double slowest;	       /* --slowest, in percent; 0 = not given */
 	uint64_t memory_bytes; /* --memory; 0 = not given */
 };

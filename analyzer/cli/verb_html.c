@@ -1,12 +1,26 @@
 /* verb_html.c - trace-analyze --html FILE. */
 #include "cli.h"
 #include "viewer/html.h"
+#include "viewer/sqlbox.h"
+
+static int set_without_sql(struct trc_cli *cli, struct trc_request *request, const char *arg)
+{
+	cli->without_sql = true;
+	return 0;
+}
+
+static const struct trc_cli_option html_options[] = {
+	{"without-sql", '\0', NULL, "no SQL box in the page: 0.5 MB and more less",
+	 set_without_sql},
+	{0},
+};
 
 static int run_html(struct trc_cli *cli, const struct trc_request *request)
 {
+	struct trc_html_options options = {.sql = cli->without_sql ? NULL : trc_sqlbox_write};
 	struct trc_error error = {""};
 
-	if (!trc_html_write(cli->model, request->arg, &error))
+	if (!trc_html_write_as(cli->model, request->arg, &options, &error))
 		return TRC_EXIT_OK;
 	trc_cli_error(cli, "%s", error.text); /* names the file where that is at fault */
 	return TRC_EXIT_FAILED;
@@ -19,4 +33,5 @@ const struct trc_verb trc_verb_html = {
 	.doc = "write the timeline as one HTML page",
 	.select_instead =
 		"the page's filter takes names and key=value, and its address #range=START,LENGTH in ns",
-	.run = run_html};
+	.run = run_html,
+	.option = html_options};

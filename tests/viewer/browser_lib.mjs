@@ -47,7 +47,8 @@ export async function openPage(context, file, fragment = "") {
 	page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.troubles.push(m.text()));
 	page.on("pageerror", (e) => page.troubles.push(e.stack));
 	page.on("dialog", (d) => { page.troubles.push(`dialog ${d.message()}`); d.dismiss(); });
-	page.on("request", (r) => r.url().split("#")[0] === url || page.troubles.push(`request ${r.url()}`));
+	page.on("request", (r) => r.url().split("#")[0] === url ||
+		r.url().startsWith("blob:") || page.troubles.push(`request ${r.url()}`));
 	const begun = performance.now();
 	await page.goto(url + fragment);
 	await page.waitForFunction(() => document.documentElement.dataset.trcReady ||

@@ -7,6 +7,7 @@ tests_viewer_make_page_LDADD = libtrcviewer.la libtrcformat.la
 
 check_PROGRAMS += tests/viewer/trace-page
 tests_viewer_trace_page_SOURCES = tests/viewer/trace_page.c
+tests_viewer_trace_page_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 tests_viewer_trace_page_LDADD = libtrcviewer.la libtrcanalyze.la
 
 # Recorded by details.sh.
@@ -22,10 +23,11 @@ tests_viewer_flame_program_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_viewer_flame_program_LDADD = libtrc.la -lpthread
 
 # Opens pages in chromium; skipped where node, npm, chromium or npm's registry are missing.
-TESTS += tests/viewer/browser.sh tests/viewer/details.sh tests/viewer/flame.sh
+TESTS += tests/viewer/browser.sh tests/viewer/details.sh tests/viewer/flame.sh tests/viewer/sql.sh
 EXTRA_DIST += tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
 	tests/viewer/browser_lib.mjs tests/viewer/details.sh tests/viewer/details.mjs \
 	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
+	tests/viewer/sql.sh tests/viewer/sql.mjs tests/viewer/hostile.txt \
 	tests/viewer/screenshot.sh tests/viewer/screenshot.mjs \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 

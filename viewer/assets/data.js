@@ -36,18 +36,19 @@ function base64Bytes(text) {
 	return bytes;
 }
 
-// The deflated chunks of column `number`; their elements are removed, to free the text.
-function* columnChunks(number, chunks) {
+// The deflated chunks of column `number`; their elements are removed, to free the text, unless they are kept.
+function* columnChunks(number, chunks, keep) {
 	for (let k = 0; k < chunks; k++) {
 		const element = document.getElementById(`c${number}-${k}`);
 		if (!element)
 			throw new Error(`the page is incomplete: part ${number}-${k} is missing`);
 		yield base64Bytes(element.textContent);
-		element.remove();
+		if (!keep)
+			element.remove();
 	}
 }
 
-async function inflate(number, chunks, bytes) {
+async function inflate(number, chunks, bytes, {keep = false} = {}) {
 	const out = new Uint8Array(bytes);
 	const stream = new DecompressionStream("deflate");
 	const writer = stream.writable.getWriter();
@@ -55,7 +56,7 @@ async function inflate(number, chunks, bytes) {
 	let at = 0;
 
 	const writing = (async () => {
-		for (const chunk of columnChunks(number, chunks))
+		for (const chunk of columnChunks(number, chunks, keep))
 			await writer.write(chunk);
 		await writer.close();
 	})();
@@ -133,6 +134,9 @@ function loadingShow(bytes) {
 
 async function loadColumn(entry, number) {
 	const [name, type, n, max, bytes, chunks] = entry;
+
+	if (!name) // the SQL box reads it when it is opened
+		return;
 	const raw = bytes ? await inflate(number, chunks, bytes) : new Uint8Array(0);
 
 	loadingShow(bytes);
@@ -151,8 +155,8 @@ async function loadColumn(entry, number) {
 const texts = {offset: null, data: null, cache: [], decoder: new TextDecoder("utf-8")};
 
 async function loadColumns() {
-	for (const [, , , , bytes] of head.columns)
-		loading.total += bytes;
+	for (const [name, , , , bytes] of head.columns)
+		loading.total += name ? bytes : 0;
 	await Promise.all(head.columns.map(loadColumn));
 	const lengths = column("text.bytes");
 	texts.data = column("text.data");

@@ -113,7 +113,9 @@ function findingsList() {
 	const said = (f) => f.start === undefined ? el("span", {class: "said"}, f.text)
 		: el("button", {type: "button", class: "link said", title: "Show it in the timeline",
 			onclick: () => findingJump(f)}, f.text);
-	const item = (f) => el("li", {class: f.severity}, said(f), f.why ? el("p", {class: "why"}, f.why) : null,
+	const rows = (f) => f.sql && head.sql ? el("button", {type: "button", class: "link rows", title: f.sql,
+		onclick: () => sqlOpen(f.sql)}, "its rows") : null;
+	const item = (f) => el("li", {class: f.severity}, said(f), " ", rows(f), f.why ? el("p", {class: "why"}, f.why) : null,
 		f.remedy ? el("p", {class: "helps"}, `helps: ${f.remedy}`) : null);
 
 	return head.findings.length ? [title("Findings"), el("ul", {class: "findings"}, ...head.findings.map(item))] : [];

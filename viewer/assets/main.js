@@ -147,6 +147,7 @@ function apiMake() {
 				tip: tipText(hit)[0]};
 		},
 		told: detailsTold,
+		sql: sqlAnswered,
 		address: addressText,
 		flame: flameApi(),
 		share: shareOf,

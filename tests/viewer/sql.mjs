@@ -1,0 +1,274 @@
+// sql.mjs - whether the page's SQL box answers as trace-analyze --sql does for the same trace.
+//
+//   node sql.mjs TRACE-ANALYZE TRACE PAGE...
+//
+// All rows and columns of all tables that a page has are compared, as CSV; then the rows of each finding, and
+// functions, sums and errors.  The first page's box is then used.  few.trc is of a page with low limits, without.trc
+// of one without the box.
+
+import {execFileSync} from "node:child_process";
+import {readFileSync} from "node:fs";
+import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
+
+const [analyze, ...files] = process.argv.slice(2);
+
+function native(trace, query, format = "csv") {
+	return execFileSync(analyze, ["--output", format, "--sql", query, trace],
+		{maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]});
+}
+
+function rowsOf(trace, query) {
+	return JSON.parse(native(trace, query, "json"));
+}
+
+function ask(page, query) {
+	return page.evaluate((text) => window.trc.sql(text), query);
+}
+
+// Texts are the same, or the first line that differs is told.
+function sameText(seen, wanted, what) {
+	if (seen === wanted)
+		return check(true, what);
+	const ours = (seen ?? "").split("\n"), theirs = wanted.split("\n");
+	const at = theirs.findIndex((line, i) => line !== ours[i]);
+	return check(false, `${what}: line ${at + 1} of ${theirs.length}: wanted ${theirs[at]}`, ours[at] ?? seen);
+}
+
+// Bytes that are no UTF-8 are U+FFFD in the page.
+async function sameAnswer(page, trace, query, what = query) {
+	const {error, csv} = await ask(page, query);
+
+	if (error)
+		return check(false, what, error);
+	return sameText(csv, native(trace, query), what);
+}
+
+async function tablesAre(page, trace, name) {
+	const {csv} = await ask(page, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+	const tables = csv.trim().split("\n").slice(1).filter((table) => table !== "page_missing");
+	const lacking = new Set((await ask(page, "SELECT DISTINCT table_name FROM page_missing")).csv.trim().split("\n").slice(1));
+
+	for (const table of tables) {
+		check(!lacking.has(table), `${name}: ${table} is whole`);
+		await sameAnswer(page, trace, `SELECT * FROM "${table}"`, `${name}: ${table}`);
+	}
+	// What is neither here nor said to be missing would be lost.
+	const all = native(trace, "SELECT 'events' AS name UNION SELECT 'event_' || name FROM kinds").trim().split("\n").slice(1);
+	for (const table of [...all, "parks", "causes", "allocs", "on_cpu", "selected"])
+		check(tables.includes(table) || lacking.has(table), `${name}: ${table} is here, or said to be missing`);
+	return tables.length;
+}
+
+const queries = [
+	"SELECT place(stack), chain(stack), count(*), sum(waited_ns) FROM parks GROUP BY 1, 2 ORDER BY 1, 2",
+	"SELECT place(NULL), place(0), place(-1), place(999999), chain('1'), typeof(place(1))",
+	"SELECT reason, count(*), avg(duration_ns), max(waited_ns) / 3.0, min(stack) FROM parks GROUP BY reason ORDER BY reason",
+	"SELECT p.id, t.name, u.id, f.function FROM parks AS p JOIN threads AS t ON t.id = p.thread LEFT JOIN unlocks AS u " +
+		"ON u.id = p.unlock LEFT JOIN stack_frames AS s ON s.stack = p.stack AND s.depth = 0 LEFT JOIN frames AS f " +
+		"ON f.id = s.frame ORDER BY p.id",
+	"SELECT key, value, typeof(value) FROM trace_info",
+	"SELECT 1.0, 1e15, 1e14, 0.1, 1.0 / 3, 1e-4, 1e-5, -2.5e300, 9007199254740993, -9223372036854775808, 'a,b', '', NULL, " +
+		"'say \"x\"', x'00ff'",
+	"SELECT thread, start_ns, lead(start_ns) OVER (PARTITION BY thread ORDER BY start_ns) - end_ns FROM parks ORDER BY id",
+];
+
+async function answersAre(page, trace, name) {
+	for (const query of queries)
+		await sameAnswer(page, trace, query, `${name}: ${query}`);
+	for (const {kind, sql} of rowsOf(trace, "SELECT kind, sql FROM findings WHERE sql IS NOT NULL"))
+		await sameAnswer(page, trace, sql, `${name}: finding ${kind}: ${sql}`);
+	same((await ask(page, "SELECT no_such FROM parks")).error, "no such column: no_such", `${name}: an error`);
+	for (const query of ["DELETE FROM parks", "CREATE TABLE a(b)", "DROP TABLE parks", "PRAGMA query_only=0; DELETE FROM parks"])
+		same((await ask(page, query)).error, "query refused: it may only read the trace's tables", `${name}: ${query}`);
+}
+
+// ---- the box itself, on a page of trc-demo ----
+
+function stateOf(page) {
+	return page.locator(".sql-state").innerText();
+}
+
+async function told(page, pattern) {
+	await page.waitForFunction((text) => new RegExp(text).test(document.querySelector(".sql-state").textContent), pattern,
+		{timeout: 120000});
+}
+
+async function runsByKeys(page) {
+	const before = await page.evaluate(() => ({...window.trc.view}));
+
+	await page.keyboard.press("q");
+	await page.locator(".sql textarea").fill("");
+	await page.locator(".sql textarea").pressSequentially("SELECT id, thread, start_ns, waited_ns FROM parks WHERE id >= 10 ORDER BY id");
+	same(await page.evaluate(() => ({...window.trc.view})), before, "what is typed moves nothing");
+	await page.keyboard.press("Control+Enter");
+	await told(page, "rows? in");
+	const park = rowsOf(files[0], "SELECT id, start_ns, (SELECT value FROM trace_info WHERE key = 'trace_start_ns') AS zero " +
+		"FROM parks WHERE id = 10")[0];
+	await page.locator(".sql-row >> nth=0").locator("div >> nth=0").locator("button").click();
+	same(await page.evaluate(() => window.trc.told().facts.SQL), "SELECT * FROM parks WHERE id=10", "an id selects its row");
+	await page.evaluate(() => { window.trc.select(null); window.trc.setView(0, window.trc.span); });
+	await page.locator(".sql-row >> nth=0").locator("div >> nth=2").locator("button").click();
+	same(await page.evaluate(() => window.trc.told().facts.SQL), "SELECT * FROM parks WHERE id=10", "so does its time");
+	const view = await page.evaluate(() => ({...window.trc.view})), at = park.start_ns - park.zero;
+	check(view.t0 <= at && at <= view.t1 && view.t1 - view.t0 < 1e9, "the timeline shows it", view);
+	await page.locator(".sql-row >> nth=0").locator("div >> nth=1").locator("button").click();
+	same(await page.evaluate(() => window.trc.selection.kind), "thread", "a thread is selected");
+}
+
+async function sorts(page) {
+	await ask(page, "SELECT id, reason, waited_ns FROM parks");
+	await page.locator(".sql-names button", {hasText: "waited_ns"}).click();
+	await page.waitForSelector('[aria-sort="ascending"]');
+	await page.locator(".sql-names button", {hasText: "waited_ns"}).click();
+	await page.waitForSelector('[aria-sort="descending"]');
+	const first = await page.locator(".sql-row >> nth=0").locator("div >> nth=2").innerText();
+	same(first, String(rowsOf(files[0], "SELECT max(waited_ns) AS most FROM parks")[0].most), "the longest comes first");
+	const [file] = await Promise.all([page.waitForEvent("download"), page.locator(".sql button", {hasText: "CSV"}).click()]);
+	const csv = readFileSync(await file.path(), "utf8").split("\n");
+	same(csv[0], "id,reason,waited_ns", "the file has names");
+	check(csv[1].endsWith(`,${first}`), "and the order that is seen", csv[1]);
+}
+
+async function holdsMillions(page) {
+	const upTo = (n) => `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${n}) SELECT n, -n FROM c`;
+	const {rows, more} = await ask(page, upTo(1000005));
+
+	same([rows, more], [1000000, true], "a million rows");
+	check(/there are more/.test(await stateOf(page)), "and that there are more", await stateOf(page));
+	check(await page.locator(".sql-row").count() < 200, "of which a few are elements", await page.locator(".sql-row").count());
+	await page.evaluate(() => { document.querySelector(".sql-result").scrollTop = 1e9; });
+	await page.waitForFunction(() => /^1000000/.test([...document.querySelectorAll(".sql-row")].at(-1).textContent));
+	await page.locator(".sql-names button", {hasText: "-n"}).click();
+	await page.waitForSelector('[aria-sort="ascending"]', {timeout: 60000});
+	await page.evaluate(() => { document.querySelector(".sql-result").scrollTop = 0; });
+	await page.waitForFunction(() => /^1000000/.test(document.querySelector(".sql-row").textContent));
+}
+
+async function stops(page) {
+	await page.locator(".sql textarea").fill("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c");
+	await page.keyboard.press("Control+Enter");
+	await told(page, "Running");
+	await page.evaluate(() => window.trc.setView(1e6, 2e6));
+	same(await page.evaluate(() => [window.trc.view.t0, window.trc.view.t1]), [1e6, 2e6], "the page goes on meanwhile");
+	await page.locator(".sql button", {hasText: "Stop"}).click();
+	await told(page, "Stopped");
+	same((await ask(page, "SELECT count(*) FROM threads")).csv,
+		native(files[0], "SELECT count(*) FROM threads"), "the next query is answered");
+}
+
+async function keepsQueries(context, page, file) {
+	await page.locator(".sql textarea").fill("SELECT 'kept'");
+	await page.locator(".sql button", {hasText: "Save"}).click();
+	const address = await page.evaluate(() => window.trc.address());
+	check(address.includes("panel=sql") && address.includes("sql=SELECT"), "the address has the query", address);
+	const again = await openPage(context, file, address);
+	await told(again, "1 row in");
+	same(await again.locator(".sql-row").innerText(), "kept", "which another page answers at once");
+	await again.locator("select[aria-label=Saved]").selectOption({label: "SELECT 'kept'"});
+	check(await again.locator("select[aria-label=History] option").count() > 3, "queries of before are in its history");
+	const [queries] = await Promise.all([again.waitForEvent("download"), again.locator(".sql button", {hasText: "Export"}).click()]);
+	same(readFileSync(await queries.path(), "utf8"), "SELECT 'kept';\n", "saved queries as a file");
+	await again.locator(".sql button", {hasText: "Forget"}).click();
+	check(await again.locator("select[aria-label=Saved]").isDisabled(), "and no longer saved");
+	same(again.troubles, [], "no error, no warning, no request");
+	await again.close();
+}
+
+async function findingsAsk(page) {
+	await page.evaluate(() => window.trc.select(null));
+	await page.locator(".findings button.rows >> nth=0").click();
+	await told(page, "rows? in");
+	const [{sql}] = rowsOf(files[0], "SELECT sql FROM findings WHERE sql IS NOT NULL LIMIT 1");
+	same(await page.locator(".sql textarea").inputValue(), sql, "a finding's query is in the editor");
+	check(await page.locator(".sql-row").count() > 0, "and has rows");
+}
+
+// What the page lacks it says, and in its first line.
+async function saysWhatItLacks(page) {
+	const all = native(files[0], "SELECT count(*) FROM events").trim().split("\n")[1];
+
+	check((await page.locator(".sql-scope").innerText()).includes("events"), "the first line says what is not here");
+	same((await ask(page, "SELECT rows FROM page_missing WHERE table_name = 'events'")).csv, `rows\n${all}\n`, "how many events");
+	same((await ask(page, "SELECT * FROM events")).error, "no such table: events, it is not in the page: it would make the page " +
+		"several times as large; trace-analyze --sql has it", "and why");
+}
+
+function policyOf(page) {
+	return page.evaluate(() => document.querySelector("meta[http-equiv]").content);
+}
+
+async function boxWorks(context, file) {
+	const page = await openPage(context, file);
+
+	check(/^default-src 'none'; script-src 'sha256-[^ ]+' 'wasm-unsafe-eval'; worker-src blob:; style-src 'sha256-[^ ]+'; base-uri 'none'; form-action 'none'$/
+		.test(await policyOf(page)), "the policy allows one script, one style, and a worker of the page's own", await policyOf(page));
+	await runsByKeys(page);
+	await sorts(page);
+	await holdsMillions(page);
+	await stops(page);
+	await keepsQueries(context, page, file);
+	await findingsAsk(page);
+	await saysWhatItLacks(page);
+	same(page.troubles, [], "no error, no warning, no request");
+	await page.close();
+}
+
+// Text of a trace is shown as text.
+async function showsHostile(page) {
+	await ask(page, "SELECT name FROM threads UNION ALL SELECT message FROM logs");
+	const shown = await page.locator(".sql-rows").innerText();
+	check(shown.includes("</script><b>\ufffd\\u202e"), "markup is text, and what would not be seen is", shown);
+	same(await page.evaluate(() => window.owned), undefined, "nothing of it ran");
+}
+
+async function withoutBox(context, file) {
+	const page = await openPage(context, file);
+
+	check(!/wasm|worker/.test(await policyOf(page)), "without the box the policy allows neither", await policyOf(page));
+	same(await page.locator("#panel-tab-sql").count(), 0, "and there is no tab");
+	same(await page.locator(".findings button.rows").count(), 0, "nor a button for it");
+	same(page.troubles, [], "no error, no warning, no request");
+	await page.close();
+}
+
+// Of a page with few rows of each table: what it has is right, and what it lacks is counted.
+async function fewAreSaid(context, trace, file) {
+	const page = await openPage(context, file);
+
+	for (const table of ["parks", "unlocks", "tasks", "regions", "logs", "counters"]) {
+		const {csv} = await ask(page, `SELECT * FROM ${table}`), all = native(trace, `SELECT * FROM ${table}`).split("\n");
+		const lines = csv.split("\n"), known = new Set(all);
+		check(lines.every((line) => known.has(line)), `rows of ${table} are the trace's`, lines.find((line) => !known.has(line)));
+		const [, lacks = "0"] = (await ask(page, `SELECT rows FROM page_missing WHERE table_name = '${table}'`)).csv.split("\n");
+		same(lines.length + Number(lacks), all.length, `what ${table} lacks is counted`);
+	}
+	const first = await page.locator(".sql-scope").innerText();
+	check(/^Incomplete: .*regions lacks [\d,]+ rows/.test(first), "the first line says so", first);
+	await page.close();
+}
+
+await withBrowser("light", async (context) => {
+	for (let i = 0; i < files.length; i += 2) {
+		const [trace, file] = files.slice(i), name = trace.replace(/^.*\//, "");
+		if (name === "few.trc") {
+			await fewAreSaid(context, trace, file);
+			continue;
+		}
+		if (name === "without.trc") {
+			await withoutBox(context, file);
+			continue;
+		}
+		const page = await openPage(context, file);
+		const tables = await tablesAre(page, trace, name);
+		await answersAre(page, trace, name);
+		if (name === "hostile.trc")
+			await showsHostile(page);
+		same(page.troubles, [], `${name}: no error, no warning, no request`);
+		console.log(`sql: ${name}: ${tables} tables`);
+		await page.close();
+		if (i === 0)
+			await boxWorks(context, file);
+	}
+});
+console.log(`sql: ${results.passed} passed, ${results.failed} failed`);
+process.exit(results.failed || !results.passed ? 1 : 0);

@@ -1,0 +1,391 @@
+/*
+ * sqlbox.c - see sqlbox.h: which tables a page has, and what each column is made from.
+ */
+#include "sqlbox.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/sql/sql.h"
+#include "analyzer/sql/table.h"
+
+/* Of a page that is written. */
+struct box {
+	struct trc_rows *r;
+	sqlite3 *db;
+	FILE *head;
+	struct trc_texts texts;
+	struct missing {
+		char table[96];
+		int64_t rows; /* -1 = not counted */
+		const char *why;
+	} * missing;
+	size_t n_missing;
+	bool any; /* a table was written */
+};
+
+struct column {
+	const struct trc_sqlbox_mapping *mapping; /* NULL = its values are written */
+	struct trc_sqlbox_values values;
+};
+
+/* A table that is being written. */
+struct table {
+	const char *name;
+	const struct trc_sqlbox_map *map;	 /* or NULL */
+	const struct trc_sql_table *description; /* or NULL: one for a kind of event */
+	sqlite3_stmt *stmt;
+	struct column *column;
+	int n_columns;
+	uint64_t n_rows, n_without, n_cut;
+	bool with_extra; /* rows that the timeline does not draw are there as well */
+	/* B1 */
+	struct trc_sqlbox_values extra, exception_row, exception_column, exception;
+};
+
+static int lacks(struct box *b, const char *table, int64_t rows, const char *why)
+{
+	struct missing *all = realloc(b->missing, (b->n_missing + 1) * sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	b->missing = all;
+	all[b->n_missing] = (struct missing){.rows = rows, .why = why};
+	snprintf(all[b->n_missing++].table, sizeof(all->table), "%s", table);
+	return 0;
+}
+
+static int failed(int rc)
+{
+	return rc == SQLITE_NOMEM ? -ENOMEM : -EIO;
+}
+
+/* A query of a table; `what` is SQL. */
+static int prepare(struct box *b, const char *what, const char *table, sqlite3_stmt **stmt)
+{
+	char *sql = sqlite3_mprintf("SELECT %s FROM main.\"%w\"", what, table);
+	int rc = sql ? sqlite3_prepare_v2(b->db, sql, -1, stmt, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	return rc ? failed(rc) : 0;
+}
+
+static int number_of(struct box *b, const char *what, const char *table, int64_t *number)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err = prepare(b, what, table, &stmt);
+
+	if (!err && sqlite3_step(stmt) != SQLITE_ROW)
+		err = -EIO;
+	if (!err)
+		*number = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return err;
+}
+
+/* --- one table --- */
+
+static int table_begin(struct box *b, struct table *t)
+{
+	int err = prepare(b, "*", t->name, &t->stmt);
+
+	if (err)
+		return err;
+	t->n_columns = sqlite3_column_count(t->stmt);
+	t->column = calloc((size_t)t->n_columns, sizeof(*t->column));
+	if (!t->column)
+		return -ENOMEM;
+	trc_sqlbox_values_init(&t->extra);
+	trc_sqlbox_values_init(&t->exception_row);
+	trc_sqlbox_values_init(&t->exception_column);
+	trc_sqlbox_values_init(&t->exception);
+	for (int i = 0; i < t->n_columns; i++) {
+		trc_sqlbox_values_init(&t->column[i].values);
+		if (t->map)
+			t->column[i].mapping =
+				trc_sqlbox_mapping(b->r, t->map, sqlite3_column_name(t->stmt, i));
+	}
+	return 0;
+}
+
+static void table_end(struct table *t)
+{
+	for (int i = 0; t->column && i < t->n_columns; i++)
+		trc_sqlbox_values_free(&t->column[i].values);
+	free(t->column);
+	trc_sqlbox_values_free(&t->extra);
+	trc_sqlbox_values_free(&t->exception_row);
+	trc_sqlbox_values_free(&t->exception_column);
+	trc_sqlbox_values_free(&t->exception);
+	sqlite3_finalize(t->stmt);
+}
+
+static bool is_cut(sqlite3_stmt *stmt, int column)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_TEXT &&
+	       sqlite3_column_bytes(stmt, column) > TRC_PAGE_TEXT_BYTES_MAX;
+}
+
+/* `drawn`: the timeline has this row. */
+static void add_row(struct box *b, struct table *t, bool drawn)
+{
+	struct trc_sqlbox_start start = {0};
+
+	for (int i = 0; i < t->n_columns; i++) {
+		struct column *c = &t->column[i];
+
+		if (c->mapping && c->mapping->how == TRC_SQLBOX_FORMULA)
+			continue;
+		t->n_cut += is_cut(t->stmt, i);
+		if (!c->mapping) {
+			trc_sqlbox_values_add(&c->values, &b->texts, t->stmt, i);
+		} else if (!trc_sqlbox_is_told(b->r, c->mapping, t->stmt, i, &start) || !drawn) {
+			trc_sqlbox_values_integer(&t->exception_row, (int64_t)t->n_rows);
+			trc_sqlbox_values_integer(&t->exception_column, i);
+			trc_sqlbox_values_add(&t->exception, &b->texts, t->stmt, i);
+		}
+	}
+	if (!drawn)
+		trc_sqlbox_values_integer(&t->extra, (int64_t)t->n_rows);
+	t->n_rows++;
+}
+
+static int add_rows(struct box *b, struct table *t)
+{
+	enum trc_rows_table rows = t->map ? t->map->rows : TRC_ROWS_TABLES;
+	int rc;
+
+	for (size_t i = 0; (rc = sqlite3_step(t->stmt)) == SQLITE_ROW; i++) {
+		bool drawn = trc_rows_has(b->r, rows, i);
+
+		if (drawn || t->with_extra)
+			add_row(b, t, drawn);
+		else
+			t->n_without++;
+	}
+	return rc == SQLITE_DONE ? 0 : failed(rc);
+}
+
+static bool is_key(const struct table *t, int column)
+{
+	return !column && t->description && t->description->column[0].unique;
+}
+
+static void head_column(struct box *b, struct table *t, int i)
+{
+	struct column *c = &t->column[i];
+	const char *type = sqlite3_column_decltype(t->stmt, i);
+
+	fputs(i ? ",\n[" : "\n[", b->head);
+	trc_page_json_string(b->head, sqlite3_column_name(t->stmt, i));
+	fputc(',', b->head);
+	trc_page_json_string(b->head, type);
+	fprintf(b->head, ",%d,\"%s\"", is_key(t, i),
+		trc_sqlbox_how_name(c->mapping ? c->mapping->how : TRC_SQLBOX_OWN));
+	if (!c->mapping) {
+		fputc(',', b->head);
+		trc_sqlbox_values_write(&c->values, b->r->page, b->head);
+	} else {
+		fputc(',', b->head);
+		trc_page_json_string(b->head, c->mapping->source);
+		if (c->mapping->second) {
+			fputc(',', b->head);
+			trc_page_json_string(b->head, c->mapping->second);
+		}
+	}
+	fputc(']', b->head);
+}
+
+static void head_table(struct box *b, struct table *t)
+{
+	fputs(b->any ? ",\n[" : "\n[", b->head);
+	b->any = true;
+	trc_page_json_string(b->head, t->name);
+	fprintf(b->head, ",%" PRIu64 ",[", t->n_rows);
+	for (int i = 0; i < t->n_columns; i++)
+		head_column(b, t, i);
+	fputs("],", b->head);
+	if (t->exception.kind.n) {
+		fprintf(b->head, "[%" PRIu64 ",", t->exception.kind.n);
+		trc_sqlbox_values_write(&t->exception_row, b->r->page, b->head);
+		fputc(',', b->head);
+		trc_sqlbox_values_write(&t->exception_column, b->r->page, b->head);
+		fputc(',', b->head);
+		trc_sqlbox_values_write(&t->exception, b->r->page, b->head);
+		fputs("],", b->head);
+	} else {
+		fputs("null,", b->head);
+	}
+	if (t->extra.kind.n) {
+		fprintf(b->head, "[%" PRIu64 ",", t->extra.kind.n);
+		trc_sqlbox_values_write(&t->extra, b->r->page, b->head);
+		fputs("]]", b->head);
+	} else {
+		fputs("null]", b->head);
+	}
+}
+
+static int write_table(struct box *b, const char *name, const struct trc_sql_table *description)
+{
+	struct table t = {.name = name, .map = trc_sqlbox_map(name), .description = description};
+	int err = table_begin(b, &t);
+
+	if (t.map && t.map->rows != TRC_ROWS_TABLES)
+		t.with_extra = b->r->n_left_out[t.map->rows] <= TRC_SQLBOX_EXTRA_MAX;
+	if (!err)
+		err = add_rows(b, &t);
+	if (!err)
+		head_table(b, &t);
+	if (!err && t.n_without)
+		err = lacks(b, name, (int64_t)t.n_without, "the page has a limit");
+	if (!err && t.n_cut)
+		err = lacks(b, name, 0, "some texts are cut after 4,096 bytes");
+	table_end(&t);
+	return err;
+}
+
+/* --- all of them --- */
+
+static int write_described(struct box *b)
+{
+	const struct trc_sql_table *d;
+	int64_t n = 0;
+	int err = 0;
+
+	for (size_t i = 0; !err && (d = trc_sql_table_at(i)); i++) {
+		if (!d->rows && !d->make) {
+			err = lacks(b, d->name, -1, "it is derived for each question");
+			continue;
+		}
+		if (!trc_sqlbox_map(d->name))
+			err = number_of(b, "count(*)", d->name, &n);
+		if (!err && !trc_sqlbox_map(d->name) && n > TRC_SQLBOX_ROWS_MAX)
+			err = lacks(b, d->name, n, "it has more than 500,000 rows");
+		else if (!err)
+			err = write_table(b, d->name, d);
+	}
+	return err;
+}
+
+/* Tables for kinds of events of which there are not many; those of signals answer for a crash. */
+static int write_events(struct box *b)
+{
+	sqlite3_stmt *kinds = NULL;
+	int err = prepare(b, "name, events", "kinds", &kinds), rc = SQLITE_DONE;
+	int64_t n = 0;
+
+	if (!err)
+		err = number_of(b, "sum(events)", "kinds", &n);
+	if (!err)
+		err = lacks(b, "events", n, "it would make the page several times as large");
+	while (!err && (rc = sqlite3_step(kinds)) == SQLITE_ROW) {
+		char table[96];
+
+		if (sqlite3_column_type(kinds, 0) != SQLITE_TEXT)
+			continue;
+		snprintf(table, sizeof(table), "event_%s", sqlite3_column_text(kinds, 0));
+		n = sqlite3_column_int64(kinds, 1);
+		err = n > TRC_SQLBOX_EVENTS_MAX ? lacks(b, table, n, "it has more than 5,000 rows")
+						: write_table(b, table, NULL);
+	}
+	if (!err && rc != SQLITE_DONE)
+		err = failed(rc);
+	sqlite3_finalize(kinds);
+	return err;
+}
+
+/* What place() and chain() say of each stack. */
+static int write_functions(struct box *b)
+{
+	struct trc_sqlbox_values place, chain;
+	sqlite3_stmt *stmt = NULL;
+	int err = prepare(b, "place(id), chain(id)", "stacks", &stmt), rc = SQLITE_DONE;
+
+	trc_sqlbox_values_init(&place);
+	trc_sqlbox_values_init(&chain);
+	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+		trc_sqlbox_values_add(&place, &b->texts, stmt, 0);
+		trc_sqlbox_values_add(&chain, &b->texts, stmt, 1);
+	}
+	sqlite3_finalize(stmt);
+	if (!err && rc != SQLITE_DONE)
+		err = failed(rc);
+	if (err) {
+		trc_sqlbox_values_free(&place);
+		trc_sqlbox_values_free(&chain);
+		return err;
+	}
+	fprintf(b->head, ",\n\"stacks\":%" PRIu64 ",\"place\":", place.kind.n);
+	trc_sqlbox_values_write(&place, b->r->page, b->head);
+	fputs(",\"chain\":", b->head);
+	trc_sqlbox_values_write(&chain, b->r->page, b->head);
+	return 0;
+}
+
+static void head_missing(struct box *b)
+{
+	fputs(",\n\"missing\":[", b->head);
+	for (size_t i = 0; i < b->n_missing; i++) {
+		fputs(i ? ",\n[" : "[", b->head);
+		trc_page_json_string(b->head, b->missing[i].table);
+		if (b->missing[i].rows < 0)
+			fputs(",null,", b->head);
+		else
+			fprintf(b->head, ",%" PRId64 ",", b->missing[i].rows);
+		trc_page_json_string(b->head, b->missing[i].why);
+		fputc(']', b->head);
+	}
+	fputc(']', b->head);
+}
+
+static void write_texts(struct box *b)
+{
+	struct trc_page *page = b->r->page;
+
+	fprintf(b->head, ",\n\"texts\":[%zu,%zu]", page->n_entries, page->n_entries + 1);
+	b->texts.length.name = b->texts.bytes.name = "";
+	trc_page_column(page, &b->texts.length);
+	trc_page_column(page, &b->texts.bytes);
+}
+
+static int write_all(struct box *b)
+{
+	int err;
+
+	fputs("{\"tables\":[", b->head);
+	err = write_described(b);
+	if (!err)
+		err = write_events(b);
+	fputs("]", b->head);
+	if (!err)
+		err = write_functions(b);
+	head_missing(b);
+	if (!err && b->texts.failed)
+		err = -ENOMEM;
+	if (!err)
+		write_texts(b);
+	fputs("}", b->head);
+	return err;
+}
+
+int trc_sqlbox_write(struct trc_rows *r)
+{
+	struct trc_error error;
+	struct box b = {.r = r};
+	size_t n_bytes;
+	int err = trc_sql_open(&b.db, r->m, &error);
+
+	if (err)
+		return err;
+	trc_texts_init(&b.texts);
+	b.head = open_memstream(&r->sql_head, &n_bytes);
+	err = b.head ? write_all(&b) : -ENOMEM;
+	if (b.head && fclose(b.head))
+		err = -ENOMEM;
+	trc_texts_free(&b.texts);
+	free(b.missing);
+	sqlite3_close(b.db);
+	return err;
+}
