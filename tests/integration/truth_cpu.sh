@@ -191,11 +191,6 @@ fi
 # ---- what no sample can tell of is told as lost -----------------------------------------------
 runs=0
 while another_run; do
-	sampled timer:5000000 churn 600
-	complete 'short threads, by timers' 5000000 none
-done
-runs=0
-while another_run; do
 	sampled timer blocked
 	complete 'SIGPROF blocked, by timers' 10000000 none
 done
