@@ -54,7 +54,7 @@ function flameThreads() {
 	const sel = view.selection ? selectionThread(view.selection) : -1;
 
 	switch (flame.threads) {
-	case "filter": return tracks.filter.trim() ? tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx) : null;
+	case "filter": return tracks.filter.trim() ? tracks.threads.map((t) => t.idx) : null;
 	case "pinned": return [...tracks.pinned];
 	case "selected": return sel >= 0 ? [sel] : [];
 	default: return null;
@@ -236,13 +236,21 @@ function flameToTimeline(box) {
 	});
 }
 
+// Where the marks of a thread are: above its lane, or above that of the group that it is folded into.
+function litTop(idx) {
+	const group = tracks.byThread[idx] ? null : tracks.all.find((track) => track.kind === "group" && !track.isOpen &&
+		track.threads.some((t) => t.idx === idx));
+
+	return group ? group.y - screen.scrollY + TRACK_PAD : threadTop(idx);
+}
+
 // Marks above the lanes of threads; those of one pixel are one.
 function drawLit(ctx) {
 	if (!flame.lit)
 		return;
 	ctx.fillStyle = theme.style.accent;
 	for (const [idx, spans] of flame.lit) {
-		const top = threadTop(idx);
+		const top = litTop(idx);
 		if (top === null || top < -TRACK_PAD || top > screen.height)
 			continue;
 		let right = -1;
