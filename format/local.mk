@@ -41,6 +41,8 @@ libtrcformat_la_SOURCES = \
 	format/waits.c \
 	format/waits.h \
 	format/waits/charges.h \
+	format/waits/locks.c \
+	format/waits/locks.h \
 	format/waits/parks.c \
 	format/waits/parks.h \
 	format/wire.h \

@@ -2,7 +2,7 @@
  * causes.h - why a wait lasted, through all threads that it depended on.
  *
  * A wait for a lock is cut at the unlocks that happened meanwhile, by the rules of
- * analyzer/derive/wakers_locks.c and format/waits/charges.h: each piece is the time in which one thread held the
+ * format/waits/charges.h: each piece is the time in which one thread held the
  * lock.  A wait that another thread ended is one piece, up to that thread's signal, post, write or
  * exit.  A piece is then cut by what its thread did in it.  Where that thread waited itself, its wait
  * is cut in the same way, within the piece; and so on.  The leaves explain themselves: a thread that

@@ -2,9 +2,7 @@
  * caused.c - what each unlock's critical section caused to waits, as far as they are selected
  * (selection:V3).
  *
- * The rules are those of wakers_locks.c: an unlock is charged with what each waiter waited since
- * the unlock before it, since its section began or since it waits, whichever is the latest.  Here
- * the waiter's time is cut into the parts that are selected.  Of the unlocks within a part all but
+ * The rules are those of format/waits/charges.h.  Here the waiter's time is cut into the parts that are selected.  Of the unlocks within a part all but
  * the first have their whole time in it, which is the same for every waiter: those are counted, and
  * charged at the end.
  *
@@ -121,16 +119,15 @@ static uint32_t find(const struct caused *c, uint32_t low, uint32_t high, int64_
 	return low;
 }
 
-/* From when on waiters are charged to this unlock of a lock whose unlocks begin at `first`. */
+/* charges:C5, of a lock whose unlocks begin at `first`. */
 static int64_t base_ns(const struct caused *c, uint32_t first, uint32_t at)
 {
-	const struct trc_unlock *unlock = unlock_at(c, at);
-	int64_t before_ns = at > first ? unlock_at(c, at - 1)->ts_ns : INT64_MIN;
+	const struct trc_charge_unlock unlock = trc_charge_unlock_of(unlock_at(c, at));
+	struct trc_charge_unlock last = {0};
 
-	if (unlock->taken_ns == TRC_NEVER || unlock->taken_ns > unlock->ts_ns ||
-	    (at > first && unlock->taken_ns <= before_ns))
-		return before_ns;
-	return unlock->taken_ns;
+	if (at > first)
+		last = trc_charge_unlock_of(unlock_at(c, at - 1));
+	return trc_charge_ns(trc_charge_since(at > first ? &last : NULL, &unlock));
 }
 
 /* ---- waits ---- */

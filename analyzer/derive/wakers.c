@@ -103,11 +103,12 @@ static int count_objects(struct trc_wakers *w)
 }
 
 /* Gives each object its part of the index arrays and forgets the counts. */
-static uint32_t place_objects(struct trc_wakers *w)
+static uint32_t place_objects(struct trc_wakers *w, uint32_t *most_of_lock)
 {
 	struct trc_waker_object *object = w->objects.row;
 	uint32_t parks = 0, unlocks = 0, unparks = 0, most = 0;
 
+	*most_of_lock = 0;
 	for (size_t i = 0; i < w->objects.n; i++) {
 		struct trc_waker_object o = object[i];
 
@@ -116,6 +117,8 @@ static uint32_t place_objects(struct trc_wakers *w)
 		unlocks += o.n_unlocks;
 		unparks += o.n_unparks;
 		most = o.n_parks > most ? o.n_parks : most;
+		if (o.n_unlocks && o.n_parks > *most_of_lock)
+			*most_of_lock = o.n_parks;
 	}
 	return most;
 }
@@ -151,9 +154,9 @@ static void index_objects(struct trc_wakers *w)
 void trc_wakers_sort_by_end(struct trc_wakers *w, const struct trc_waker_object *o)
 {
 	for (uint32_t i = 0; i < o->n_parks; i++) {
-		uint32_t idx = w->park_idx[o->first_park + i];
+		const struct trc_park *park = &w->park[w->park_idx[o->first_park + i]];
 
-		w->end[i] = (struct trc_key){trc_wakers_end_of(&w->park[idx]), idx};
+		w->end[i] = (struct trc_key){trc_wakers_end_of(park), i};
 	}
 	trc_keys_sort(w->end, w->scratch, o->n_parks);
 }
@@ -165,18 +168,20 @@ static void *index_alloc(size_t n, size_t bytes)
 
 static int wakers_run(struct trc_wakers *w)
 {
-	uint32_t most;
+	uint32_t most, most_of_lock;
 
 	if (count_objects(w))
 		return -ENOMEM;
-	most = place_objects(w);
+	most = place_objects(w, &most_of_lock);
 	w->park_idx = index_alloc(w->m->parks.n, sizeof(uint32_t));
 	w->unlock_idx = index_alloc(w->m->unlocks.n, sizeof(uint32_t));
 	w->unpark_idx = index_alloc(w->n_unparks, sizeof(uint32_t));
 	w->end = index_alloc(most, sizeof(*w->end));
 	w->scratch = index_alloc(most, sizeof(*w->scratch));
 	w->heap = index_alloc(2 * (size_t)most + 1, sizeof(uint32_t));
-	if (!w->park_idx || !w->unlock_idx || !w->unpark_idx || !w->end || !w->scratch || !w->heap)
+	w->waiter = index_alloc(most_of_lock, sizeof(*w->waiter));
+	if (!w->park_idx || !w->unlock_idx || !w->unpark_idx || !w->end || !w->scratch ||
+	    !w->heap || !w->waiter)
 		return -ENOMEM;
 	index_objects(w);
 	for (size_t i = 0; i < w->objects.n; i++) {
@@ -216,5 +221,6 @@ int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks)
 	free(w.end);
 	free(w.scratch);
 	free(w.heap);
+	free(w.waiter);
 	return err;
 }

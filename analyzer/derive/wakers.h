@@ -3,6 +3,7 @@
 #define TRC_ANALYZER_DERIVE_WAKERS_H
 
 #include "analyzer/model/parts.h"
+#include "format/waits/locks.h"
 
 /* Rows of one object: where its part of each index array begins, and how many they are. */
 struct trc_waker_object {
@@ -20,7 +21,8 @@ struct trc_wakers {
 	struct trc_index object_row;
 	struct trc_array objects;
 	uint32_t *park_idx, *unlock_idx, *unpark_idx; /* by object, then by time */
-	struct trc_key *end, *scratch;		      /* one object's parks by end */
+	struct trc_key *end, *scratch;	/* one object's parks by end; row: which of them */
+	struct trc_lock_waiter *waiter; /* one object's parks, if it is a lock */
 	uint32_t *heap;
 };
 

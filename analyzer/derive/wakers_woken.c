@@ -107,7 +107,7 @@ static void sweep_room(struct trc_wakers *w, const struct trc_waker_object *o)
 
 	trc_wakers_sort_by_end(w, o);
 	for (uint32_t i = 0; i < o->n_parks; i++) {
-		struct trc_park *park = &w->park[w->end[i].row];
+		struct trc_park *park = &w->park[w->park_idx[o->first_park + w->end[i].row]];
 		const struct trc_unpark *unpark;
 
 		while (next < o->n_unparks &&
@@ -139,7 +139,7 @@ static void sweep_posts(struct trc_wakers *w, const struct trc_waker_object *o)
 
 	trc_wakers_sort_by_end(w, o);
 	for (uint32_t i = 0; i < o->n_parks; i++) {
-		struct trc_park *park = &w->park[w->end[i].row];
+		struct trc_park *park = &w->park[w->park_idx[o->first_park + w->end[i].row]];
 		const struct trc_unpark *unpark = w->unpark;
 
 		for (; next < o->n_unparks; next++) {

@@ -1,10 +1,8 @@
 /*
- * charges.h - what becomes of a wait for a lock when it ends: woken by an unlock, or charged to one.
+ * charges.h - which unlock a wait for a lock is charged to.
  *
- * At an unlock all that wait for the lock are charged to it, since the unlock before, since its
- * section began or since they wait, whichever is the latest.  The analyzer and the fold do that sum
- * in their own ways: one has all events in arrays, the other has little memory and sees an event
- * once.  What is left at the end of a wait follows the same rules in both; they stand here.
+ * Cut a waiter's time into the pieces between the unlocks of its lock that happened meanwhile: each
+ * piece was caused by the section that the unlock at its end closes.
  *
  *   charges:C1  a wait in which the lock was unlocked was ended by the last unlock in it; what it
  *       lasted since then is the time it took to wake up, and charged to nobody
@@ -17,6 +15,11 @@
  *       if the section began after the wait: the holder let go meanwhile, when nobody waited, and
  *       took the lock again
  *   charges:C4  of a wait that was not seen to end nothing is left to be charged
+ *   charges:C5  an unlock is charged with what each that waits waited since the unlock before, since
+ *       its section began or since it waits, whichever is the latest: before the section began
+ *       nobody held the lock, and those that waited had been woken, and had not run yet.  An unlock
+ *       tells when its section began if others waited then; else it began before all pieces.  It
+ *       cannot have begun before the last one ended
  *
  * Times are of any unit and order; 0 = not known.
  */
@@ -63,6 +66,16 @@ static inline enum trc_charge trc_charge_end(const struct trc_charge_wait *wait,
 	if (wait->holder && last->thread == wait->holder && wait->start - last->at <= between)
 		return TRC_CHARGE_LAST;
 	return TRC_CHARGE_NOBODY;
+}
+
+/* C5.  Since when those that wait already are charged to `unlock`; 0 = since they wait.  `last`: the
+ * unlock before, NULL = none. */
+static inline uint64_t trc_charge_since(const struct trc_charge_unlock *last,
+					const struct trc_charge_unlock *unlock)
+{
+	uint64_t since = last ? last->at : 0;
+
+	return unlock->taken <= unlock->at && unlock->taken > since ? unlock->taken : since;
 }
 
 /* C3.  `next`: the first unlock after `last`.  True if the wait is charged to `next`, from *since to

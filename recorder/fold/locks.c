@@ -1,20 +1,22 @@
 /*
  * locks.c - who was made to wait by which unlock: see private.h.
  *
- * What is left at the end of a wait follows the rules of format/waits/charges.h.  An unlock is recorded
- * some time after it was done; until the lag is over, waits and unlocks lie in a heap by the time
- * when they were done.  One that comes even later is taken as if it was done after the last.
- *
- * A lock keeps the sum of the times since when the waiting of its waiters has not been charged to
- * an unlock.  Where that is not enough - a window began meanwhile, an unlock comes late - its
- * waiters are looked at one by one.
+ * format/waits/locks.h says what an unlock is charged with.  An unlock is recorded some time after it
+ * was done; until the lag is over, waits and unlocks lie in a heap by the time when they were done.
  */
 #include "private.h"
-#include "format/waits/charges.h"
 
 static struct trc_fold_lock_wait *wait_at(const struct trc_fold *f, uint32_t id)
 {
 	return trc_fold_table_at(&f->lock_waits, id);
+}
+
+static struct trc_fold_lock_wait *wait_of(struct trc_lock_waiter *waiter)
+{
+	return waiter ? (struct trc_fold_lock_wait *)(void *)((unsigned char *)waiter -
+							      offsetof(struct trc_fold_lock_wait,
+								       waiter))
+		      : NULL;
 }
 
 /* ---- the heap -------------------------------------------------------------------------- */
@@ -66,18 +68,18 @@ static void heap_put(struct trc_fold *f, enum trc_fold_lock_step what, struct tr
 static void drop_gave_up(struct trc_fold *f, struct trc_fold_lock *lock, uint64_t last,
 			 bool left_out)
 {
-	uint32_t *at = &lock->gave_up;
+	struct trc_lock_waiter **at = &lock->waited.gave_up;
 
 	while (*at) {
-		struct trc_fold_lock_wait *w = wait_at(f, *at);
+		struct trc_fold_lock_wait *w = wait_of(*at);
 
 		if (w->item.key > last) {
-			at = &w->item.extra;
+			at = &w->waiter.older;
 			continue;
 		}
-		*at = w->item.extra;
+		*at = w->waiter.older;
 		if (left_out)
-			trc_fold_leave_out(f, TRC_VIEW_MUTEX, w->end);
+			trc_fold_leave_out(f, TRC_VIEW_MUTEX, w->waiter.wait.end);
 		trc_fold_table_remove(&f->lock_waits, w);
 		f->n_gave_up--;
 	}
@@ -99,8 +101,9 @@ static void evict_gave_up(struct trc_fold *f)
 	for (uint32_t i = 1; i <= f->locks.used; i++) {
 		const struct trc_fold_lock *lock = trc_fold_table_at(&f->locks, i);
 
-		for (uint32_t id = lock ? lock->gave_up : 0; id; id = wait_at(f, id)->item.extra) {
-			uint64_t number = wait_at(f, id)->item.key;
+		for (struct trc_lock_waiter *w = lock ? lock->waited.gave_up : NULL; w;
+		     w = w->older) {
+			uint64_t number = wait_of(w)->item.key;
 
 			first = number < first ? number : first;
 			last = number > last ? number : last;
@@ -130,9 +133,8 @@ uint32_t trc_fold_lock_begin(struct trc_fold *f, uint64_t start, uint64_t object
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, start);
 		return 0;
 	}
-	w->start = start;
+	w->waiter.wait = (struct trc_charge_wait){.start = start, .holder = holder};
 	w->object = object;
-	w->holder = holder;
 	e.wait = trc_fold_table_id(&f->lock_waits, w);
 	heap_put(f, TRC_FOLD_BEGIN, e);
 	return e.wait;
@@ -143,9 +145,10 @@ void trc_fold_lock_end(struct trc_fold *f, uint32_t wait, uint64_t end, int resu
 	struct trc_fold_lock_wait *w = wait_at(f, wait);
 	struct trc_fold_lock_event e = {.object = w->object, .wait = wait};
 
-	e.time = w->end = end > w->start ? end : w->start; /* not before it began */
-	w->failed = result > 0;
-	w->no_end = result < 0;
+	/* Not before it began. */
+	e.time = end > w->waiter.wait.start ? end : w->waiter.wait.start;
+	w->waiter.wait.end = e.time;
+	w->result = (int16_t)result;
 	heap_put(f, TRC_FOLD_END, e);
 }
 
@@ -186,12 +189,10 @@ void trc_fold_locks_pass(struct trc_fold *f, uint64_t upto)
 /* Nobody knows who waits for it now, and since when. */
 static void forget_lock(struct trc_fold *f, struct trc_fold_lock *lock)
 {
-	for (uint32_t id = lock->item.extra; id; id = wait_at(f, id)->item.extra)
-		wait_at(f, id)->left_out = true;
+	for (struct trc_lock_waiter *w = lock->waited.newest; w; w = w->older)
+		wait_of(w)->left_out = true;
 	forget_gave_up(f, lock);
-	lock->item.extra = 0;
-	lock->n_waiting = 0;
-	lock->unlocked = false;
+	lock->waited = (struct trc_waited_lock){.newest = NULL};
 	lock->gap = f->gaps;
 }
 
@@ -206,8 +207,8 @@ static void evict_locks(struct trc_fold *f, uint64_t now)
 
 		if (lock && lock->gap != f->gaps)
 			forget_lock(f, lock);
-		if (!lock || lock->n_waiting ||
-		    (lock->unlocked && lock->last.at + f->between_ticks >= now))
+		if (!lock || lock->waited.n_waiting ||
+		    (lock->waited.unlocked && lock->last.charge.at + f->between_ticks >= now))
 			continue;
 		forget_gave_up(f, lock);
 		trc_fold_table_remove(&f->locks, lock);
@@ -230,36 +231,6 @@ static struct trc_fold_lock *lock_of(struct trc_fold *f, const struct trc_fold_l
 	return lock;
 }
 
-static uint64_t base_of(const struct trc_fold_lock *lock, const struct trc_fold_lock_wait *w)
-{
-	return lock->unlocked && lock->last.at > w->start ? lock->last.at : w->start;
-}
-
-static void link_wait(struct trc_fold *f, struct trc_fold_lock *lock, uint32_t id)
-{
-	struct trc_fold_lock_wait *w = wait_at(f, id), *next = wait_at(f, lock->item.extra);
-
-	w->item.extra = lock->item.extra;
-	w->previous = 0;
-	if (next)
-		next->previous = id;
-	lock->item.extra = id;
-}
-
-static void unlink_wait(struct trc_fold *f, struct trc_fold_lock *lock,
-			struct trc_fold_lock_wait *w)
-{
-	struct trc_fold_lock_wait *previous = wait_at(f, w->previous);
-	struct trc_fold_lock_wait *next = wait_at(f, w->item.extra);
-
-	if (previous)
-		previous->item.extra = w->item.extra;
-	else
-		lock->item.extra = w->item.extra;
-	if (next)
-		next->previous = w->previous;
-}
-
 static void wait_begins(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
 	struct trc_fold_lock *lock = lock_of(f, e);
@@ -270,16 +241,7 @@ static void wait_begins(struct trc_fold *f, const struct trc_fold_lock_event *e)
 		return;
 	}
 	w->begun = true;
-	w->start = base_of(lock, w); /* it is told late: what was before has been charged */
-	if (!lock->n_waiting || w->start < lock->oldest_base)
-		lock->oldest_base = w->start;
-	if (!lock->n_waiting || w->start > lock->newest_base)
-		lock->newest_base = w->start;
-	if (!lock->n_waiting)
-		lock->base_sum = 0;
-	lock->n_waiting++;
-	lock->base_sum += w->start;
-	link_wait(f, lock, e->wait);
+	trc_lock_wait_begins(&lock->waited, &w->waiter);
 }
 
 /* One wait is charged to an unlock that did not happen during it, from `start` on. */
@@ -290,46 +252,24 @@ static void charge(struct trc_fold *f, const struct trc_fold_lock *lock,
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_MUTEX);
 
-		if (view && unlock->at >= view->begin)
+		if (view && unlock->charge.at >= view->begin)
 			trc_view_add_unlock(view, unlock, lock->item.key, 1,
-					    trc_view_clip(view, start, w->end));
+					    trc_view_clip(view, start, w->waiter.wait.end));
 	}
 }
 
-static struct trc_charge_wait as_charge_wait(const struct trc_fold_lock_wait *w)
-{
-	return (struct trc_charge_wait){w->start, w->end, w->holder};
-}
-
-static struct trc_charge_unlock as_charge_unlock(const struct trc_fold_unlock *unlock)
-{
-	return (struct trc_charge_unlock){unlock->at, unlock->taken, unlock->thread};
-}
-
-/* What was not charged yet is kept for the next unlock. */
-static void give_up(struct trc_fold *f, struct trc_fold_lock *lock, struct trc_fold_lock_wait *w)
-{
-	w->item.extra = lock->gave_up;
-	lock->gave_up = trc_fold_table_id(&f->lock_waits, w);
-	f->n_gave_up++;
-}
-
-/* True if it is kept. */
+/* True if the lock keeps it for the next unlock. */
 static bool settle(struct trc_fold *f, struct trc_fold_lock *lock, struct trc_fold_lock_wait *w)
 {
-	const struct trc_charge_wait wait = as_charge_wait(w);
-	const struct trc_charge_unlock last = as_charge_unlock(&lock->last);
-	int result = w->no_end ? -1 : w->failed;
-
-	switch (trc_charge_end(&wait, result, lock->unlocked ? &last : NULL, f->between_ticks)) {
+	switch (trc_lock_wait_ends(&lock->waited, &w->waiter, w->result, f->between_ticks)) {
 	case TRC_CHARGE_NOBODY:
 	case TRC_CHARGE_WOKEN:
 		break;
 	case TRC_CHARGE_LAST:
-		charge(f, lock, &lock->last, w, w->start);
+		charge(f, lock, &lock->last, w, w->waiter.wait.start);
 		break;
 	case TRC_CHARGE_NEXT:
-		give_up(f, lock, w);
+		f->n_gave_up++;
 		return true;
 	}
 	return false;
@@ -339,37 +279,12 @@ static void wait_ends(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
 	struct trc_fold_lock_wait *w = wait_at(f, e->wait);
 	struct trc_fold_lock *lock = w->begun ? lock_of(f, e) : NULL;
-	bool kept = false;
 
-	if (!lock || w->left_out) {
+	if (!lock || w->left_out)
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, e->time);
-	} else {
-		unlink_wait(f, lock, w);
-		lock->n_waiting--;
-		lock->base_sum -= base_of(lock, w);
-		kept = settle(f, lock, w);
-	}
-	if (!kept)
-		trc_fold_table_remove(&f->lock_waits, w);
-}
-
-/* How many waited before `at`, and how long since then or since it was charged last. */
-static uint64_t look_at_waits(const struct trc_fold *f, const struct trc_fold_lock *lock,
-			      uint64_t at, uint64_t begin, uint64_t *ticks)
-{
-	uint64_t n = 0;
-
-	*ticks = 0;
-	for (uint32_t id = lock->item.extra; id; id = wait_at(f, id)->item.extra) {
-		uint64_t base = base_of(lock, wait_at(f, id));
-
-		if (base > at)
-			continue;
-		n++;
-		base = base > begin ? base : begin;
-		*ticks += at > base ? at - base : 0;
-	}
-	return n;
+	else if (settle(f, lock, w))
+		return;
+	trc_fold_table_remove(&f->lock_waits, w);
 }
 
 static void charge_waiting(struct trc_fold *f, const struct trc_fold_lock *lock,
@@ -377,60 +292,48 @@ static void charge_waiting(struct trc_fold *f, const struct trc_fold_lock *lock,
 {
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_MUTEX);
-		uint64_t n = lock->n_waiting, ticks = n * unlock->at - lock->base_sum, begin;
+		unsigned __int128 ticks;
+		uint64_t n;
 
-		if (!view || unlock->at < view->begin)
+		if (!view || unlock->charge.at < view->begin)
 			continue;
-		/* Before it was taken nobody held it. */
-		begin = view->begin > unlock->taken ? view->begin : unlock->taken;
-		if (begin > lock->oldest_base || unlock->at < lock->newest_base)
-			n = look_at_waits(f, lock, unlock->at, begin, &ticks);
+		n = trc_lock_waited(&lock->waited, &unlock->charge, view->begin, &ticks);
 		if (n)
-			trc_view_add_unlock(view, unlock, lock->item.key, n, ticks);
+			trc_view_add_unlock(view, unlock, lock->item.key, n, (uint64_t)ticks);
 	}
 }
 
 static void charge_gave_up(struct trc_fold *f, struct trc_fold_lock *lock,
 			   const struct trc_fold_unlock *unlock)
 {
-	const struct trc_charge_unlock last = as_charge_unlock(&lock->last);
-	const struct trc_charge_unlock next = as_charge_unlock(unlock);
+	struct trc_lock_waiter *waiter;
+	uint64_t since;
+	bool charged;
 
-	for (uint32_t id = lock->gave_up; id; id = wait_at(f, id)->item.extra) {
-		const struct trc_charge_wait wait = as_charge_wait(wait_at(f, id));
-		uint64_t since;
-
-		if (trc_charge_to_next(&wait, lock->unlocked ? &last : NULL, &next, &since))
-			charge(f, lock, unlock, wait_at(f, id), since);
+	while ((waiter = trc_lock_take_gave_up(&lock->waited, &unlock->charge, &charged, &since))) {
+		if (charged)
+			charge(f, lock, unlock, wait_of(waiter), since);
+		trc_fold_table_remove(&f->lock_waits, wait_of(waiter));
+		f->n_gave_up--;
 	}
-	forget_gave_up(f, lock);
 }
 
 static void unlocks(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
-	struct trc_fold_unlock unlock = {e->time, e->taken, e->thread, e->stack, e->labels};
+	struct trc_fold_unlock unlock = {{e->time, e->taken, e->thread}, e->stack, e->labels};
 	struct trc_fold_lock *lock = lock_of(f, e);
 
 	if (!lock) {
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, e->time);
 		return;
 	}
-	if (lock->unlocked && lock->last.at > unlock.at)
-		unlock.at = lock->last.at;
-	if (lock->n_waiting)
+	if (lock->waited.unlocked && lock->last.charge.at > unlock.charge.at)
+		unlock.charge.at = lock->last.charge.at;
+	if (lock->waited.n_waiting)
 		charge_waiting(f, lock, &unlock);
 	charge_gave_up(f, lock, &unlock);
+	trc_lock_unlocks(&lock->waited, &unlock.charge);
 	lock->last = unlock;
-	lock->unlocked = true;
-	lock->base_sum = lock->n_waiting * unlock.at;
-	if (unlock.at < lock->newest_base && lock->n_waiting) {
-		lock->base_sum = 0;
-		for (uint32_t id = lock->item.extra; id; id = wait_at(f, id)->item.extra)
-			lock->base_sum += base_of(lock, wait_at(f, id));
-	} else {
-		lock->newest_base = unlock.at;
-	}
-	lock->oldest_base = unlock.at;
 }
 
 static void step(struct trc_fold *f, const struct trc_fold_lock_event *e)
@@ -460,7 +363,7 @@ void trc_fold_locks_mark(struct trc_fold *f)
 	for (uint32_t id = 1; id <= f->locks.used; id++) {
 		const struct trc_fold_lock *lock = trc_fold_table_at(&f->locks, id);
 
-		if (!lock || !lock->unlocked)
+		if (!lock || !lock->waited.unlocked)
 			continue;
 		trc_fold_intern_mark(&f->stacks, lock->last.stack);
 		trc_fold_intern_mark(&f->label_sets, lock->last.labels);

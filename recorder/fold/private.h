@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include "fold.h"
 #include "format/pages.h"
+#include "format/waits/locks.h"
 #include "format/waits/parks.h"
 
 /* ---- table.c: entries by a 64-bit key, in memory that is there from the beginning ---- */
@@ -211,30 +212,26 @@ void trc_fold_fibers_mark(struct trc_fold *fold);
 
 /* ---- locks.c ---------------------------------------------------------------------- */
 
-/* One wait for a lock, in the order of times; key: a number. */
+/* One wait for a lock; key: a number. */
 struct trc_fold_lock_wait {
-	struct trc_fold_item item; /* extra: next of the lock's, or of those given up; id */
-	uint32_t previous;
-	uint32_t holder;
-	uint64_t start, end, object;
-	bool begun, failed, no_end, left_out;
+	struct trc_fold_item item;
+	struct trc_lock_waiter waiter;
+	uint64_t object;
+	int16_t result;
+	bool begun, left_out;
 };
 
 struct trc_fold_unlock {
-	uint64_t at, taken; /* taken: 0 = when nobody waited for it */
-	uint32_t thread, stack, labels;
+	struct trc_charge_unlock charge;
+	uint32_t stack, labels;
 };
 
-/* A lock; key: its address, extra: those who wait for it; id in lock_waits. */
+/* A lock; key: its address. */
 struct trc_fold_lock {
 	struct trc_fold_item item;
-	uint32_t gave_up; /* to be charged to the next unlock; id in lock_waits */
-	uint32_t n_waiting;
-	uint32_t gap;  /* trc_fold.gaps when it was last looked at */
-	bool unlocked; /* last is one */
+	struct trc_waited_lock waited;
 	struct trc_fold_unlock last;
-	uint64_t base_sum; /* of since when the waiting of each has not been charged; wraps */
-	uint64_t oldest_base, newest_base;
+	uint32_t gap; /* trc_fold.gaps when it was last looked at */
 };
 
 enum trc_fold_lock_step { TRC_FOLD_BEGIN, TRC_FOLD_UNLOCK, TRC_FOLD_END, TRC_FOLD_GAP };

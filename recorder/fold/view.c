@@ -102,7 +102,8 @@ void trc_view_add_unlock(struct trc_view *view, const struct trc_fold_unlock *un
 	double times = view->options.rate > 1 ? view->rate : 1;
 	const double value[TRC_VIEW_VALUES] = {(double)waits * times, (double)ticks * times};
 	/* All that one unlock ended goes one way. */
-	uint64_t which = trc_fold_mix(unlock->at ^ (uint64_t)unlock->thread << 40) ^ object;
+	uint64_t which =
+		trc_fold_mix(unlock->charge.at ^ (uint64_t)unlock->charge.thread << 40) ^ object;
 
 	if (times > 1 && trc_view_draw(view, which) * times >= 1)
 		return;

@@ -50,6 +50,7 @@ Suite *suite_codings(void);
 Suite *suite_clock(void);
 Suite *suite_row_index(void);
 Suite *suite_charges(void);
+Suite *suite_locks(void);
 Suite *suite_parks(void);
 Suite *suite_roundtrip(void);
 Suite *suite_writer(void);

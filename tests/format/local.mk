@@ -67,6 +67,7 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_writer.c \
 	tests/format/test_writer_tables.c \
 	tests/format/waits/test_charges.c \
+	tests/format/waits/test_locks.c \
 	tests/format/waits/test_parks.c \
 	tests/format/written.c \
 	tests/format/written.h
