@@ -22,6 +22,13 @@ if grep -n -i -e '</script' -e '<!--' "$work/js" "$body" || grep -n -i '</style'
 	exit 1
 fi
 
+# In one scope a later function of the same name would take the place of an earlier one, without a word.
+twice=$(grep -h -o -E '^(async )?(function\*?|class|const|let) +[A-Za-z_]+' "$@" | sed 's/.* //' | LC_ALL=C sort | uniq -d)
+if [ -n "$twice" ]; then
+	echo "embed.sh: defined in two files: $twice" >&2
+	exit 1
+fi
+
 bytes()
 {
 	printf '\nconst unsigned char %s[] = {\n' "$1"

@@ -90,7 +90,7 @@ function taskSpans(type, slowest) {
 	for (let i = 0; i < k.n; i++) {
 		if (!root[i])
 			continue;
-		const until = k.open[i] ? trace.span : k.start[i] + k.length[i], run = fiberRunAt(k.thread[i], k.start[i]);
+		const until = k.open[i] ? trace.span : k.start[i] + k.length[i], run = fiberRunIn(k.thread[i], k.start[i]);
 		if (run)
 			add(i, fibers, trace.frun.fiber[run - 1], k.start[i], until);
 		else if (k.end_thread[i] && k.end_thread[i] !== k.thread[i])
@@ -115,7 +115,7 @@ function taskSpans(type, slowest) {
 }
 
 // The run of a fiber that thread number t was in: its row + 1; 0 = none.
-function fiberRunAt(t, time) {
+function fiberRunIn(t, time) {
 	return t ? laneAt(trace.threads[t - 1].fibers, time) : 0;
 }
 
