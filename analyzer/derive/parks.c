@@ -321,7 +321,7 @@ static bool open_parks_finish(struct trc_park_rows *rows, struct trc_park_thread
 		if (!open)
 			park_end(t, park, trc_charge_ns(of->next), -1);
 	}
-	t->parks.top = NULL;
+	t->parks = (struct trc_parks){.top = NULL};
 	return confirmed;
 }
 

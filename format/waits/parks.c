@@ -14,6 +14,7 @@ static void end_innermost(struct trc_parks *parks, uint64_t end, int result,
 	struct trc_open_park *park = parks->top;
 
 	parks->top = park->around;
+	parks->n_open--;
 	owner->ended(context, park, end > park->start ? end : park->start, result);
 }
 
@@ -232,4 +233,5 @@ void trc_park_begin(struct trc_parks *parks, struct trc_open_park *park,
 	park->region_depth = parks->region_depth;
 	park->reason = e->reason;
 	parks->top = park;
+	parks->n_open++;
 }

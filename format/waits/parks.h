@@ -43,7 +43,8 @@ struct trc_open_park {
 /* Of a thread.  All zero: it is in no wait. */
 struct trc_parks {
 	struct trc_open_park *top; /* the innermost */
-	int32_t region_depth;	   /* as of its first event, or switch to a fiber */
+	uint32_t n_open;
+	int32_t region_depth; /* as of its first event, or switch to a fiber */
 };
 
 /* An event that a thread recorded itself: trc_kind_is_own(). */

@@ -149,7 +149,6 @@ struct trc_fold_thread {
 	struct trc_fold_item item;
 	struct trc_parks parks;
 	uint64_t seen; /* when it was known to be there */
-	uint32_t n_open;
 };
 enum { TRC_FOLD_OPEN_MAX = 64 }; /* parks of a thread: more of them nobody is in */
 

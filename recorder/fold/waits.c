@@ -7,12 +7,6 @@
 #include "private.h"
 #include "format/waits.h"
 
-/* Who asks the engine for what. */
-struct context {
-	struct trc_fold *fold;
-	struct trc_fold_thread *thread;
-};
-
 static struct trc_fold_park *park_of(struct trc_open_park *open)
 {
 	return open ? (struct trc_fold_park *)(void *)((unsigned char *)open -
@@ -135,12 +129,10 @@ void trc_fold_count_wait(struct trc_fold *f, const struct trc_fold_park *park, u
 
 static void ended(void *context, struct trc_open_park *open, uint64_t end, int result)
 {
-	const struct context *of = context;
-	struct trc_fold *f = of->fold;
+	struct trc_fold *f = context;
 	struct trc_fold_park *park = park_of(open);
 	struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
 
-	of->thread->n_open--;
 	if (park->lock_wait)
 		trc_fold_lock_end(f, park->lock_wait, end, result);
 	if (park->blocked || f->n_all_waits_views)
@@ -152,9 +144,9 @@ static void ended(void *context, struct trc_open_park *open, uint64_t end, int r
 
 static bool stack_of(void *context, uint32_t stack, const uint64_t **frame, uint32_t *n_frames)
 {
-	const struct context *of = context;
+	const struct trc_fold *f = context;
 	uint32_t n_words, n_bytes;
-	const uint64_t *word = trc_fold_content(&of->fold->stacks, stack, &n_words, &n_bytes);
+	const uint64_t *word = trc_fold_content(&f->stacks, stack, &n_words, &n_bytes);
 
 	if (!word)
 		return false;
@@ -201,11 +193,9 @@ static void leave_out(struct trc_fold *f, unsigned int reason, uint64_t time)
 /* None of them ended, as far as anybody saw: no telling which it is in. */
 static void forget_open(struct trc_fold *f, struct trc_fold_thread *t, uint64_t now)
 {
-	struct context of = {f, t};
-
 	for (struct trc_fold_park *park = top_of(t); park; park = around_of(park))
 		park->left_out = true;
-	trc_parks_abandon(&t->parks, now, &owner, &of);
+	trc_parks_abandon(&t->parks, now, &owner, f);
 }
 
 static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
@@ -214,7 +204,7 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 	const struct trc_park_event event = as_park_event(e);
 	struct trc_fold_park *park;
 
-	if (t && t->n_open == TRC_FOLD_OPEN_MAX)
+	if (t && t->parks.n_open == TRC_FOLD_OPEN_MAX)
 		forget_open(f, t, e->time);
 	park = t ? trc_fold_table_add(&f->parks, ++f->numbers) : NULL;
 	if (!park) {
@@ -222,7 +212,6 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 		return;
 	}
 	trc_park_begin(&t->parks, &park->open, &event);
-	t->n_open++;
 	park->thread = e->thread;
 	park->labels = t->item.extra;
 	park->blocked = trc_fold_is_blocked(e->reason);
@@ -320,7 +309,6 @@ static bool parks_event(struct trc_fold *f, struct trc_fold_thread *t,
 			const struct trc_fold_event *e)
 {
 	const struct trc_park_event event = as_park_event(e);
-	struct context of = {f, t};
 
 	if (!t)
 		return e->kind != TRC_KIND_RESUME;
@@ -328,7 +316,7 @@ static bool parks_event(struct trc_fold *f, struct trc_fold_thread *t,
 		note_next(top_of(t), &event);
 	else if (!trc_parks_need(e->kind))
 		return true;
-	return trc_parks_event(&t->parks, &event, &owner, &of);
+	return trc_parks_event(&t->parks, &event, &owner, f);
 }
 
 /* ---- threads --------------------------------------------------------------------------- */
