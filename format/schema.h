@@ -247,7 +247,7 @@ EVENT(34, 4, FIBER_END, fiber_end, "a fiber will not run again")                
 	ARG(FIBER, fiber, "which one")                                                             \
 END                                                                                                \
 EVENT(35, 4, OTEL_CONTEXT, otel_context, "the OpenTelemetry context that the thread published, as of its next event") \
-	ARG(U64, trace_high, "the first half of the trace id; all 0 = no context")                 \
+	ARG(U64, trace_high, "the first half of the trace id, all 0 = no context")                 \
 	ARG(U64, trace_low, "the second half of the trace id")                                     \
 	ARG(U64, span, "the span id")                                                              \
 	ARG(U64, before, "the span id of its otel_context event before, 0 = none")                 \

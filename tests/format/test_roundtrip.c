@@ -9,7 +9,7 @@
 
 enum { N_PROCS = 3, N_STREAMS = 2 * N_PROCS + 1 };
 
-static const char sample_events[] = "@0 proc=0 thread=1 thread_start tid=101 creator=0 stack=none\n"
+static const char sample_events[] = "@0 proc=0 thread=1 thread_start tid=101 creator=0 stack=none created=-1000\n"
 				    "@300 proc=0 thread=1 park reason=1 object=2147287056 holder=2 "
 				    "stack=(epoch 1 0x401010 0x402020 0x403030)\n";
 

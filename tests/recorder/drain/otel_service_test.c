@@ -67,17 +67,14 @@ static void check_random(void)
 	uint32_t seed = 1;
 
 	for (int round = 0; round < 200000; round++) {
+		static const uint8_t likely[] = {0x0a, 0x12, 0x02, 0x03, 0x01, 0x0c, 0x08, 0x10, 0x00};
 		size_t n = (size_t)round % 48;
 		uint8_t *bytes = malloc(n ? n : 1);
 		char name[8];
 
 		for (size_t i = 0; i < n; i++) {
 			seed = seed * 1664525 + 1013904223;
-			bytes[i] =
-				(uint8_t)(seed >> 28 < 9
-						  ? "\x0a\x12\x02\x03\x01\x0c\x08\x10\x00"[seed >>
-											   28]
-						  : seed >> 20);
+			bytes[i] = (uint8_t)(seed >> 28 < sizeof(likely) ? likely[seed >> 28] : seed >> 20);
 		}
 		if (trc_otel_service_in(bytes, n, name, sizeof(name)) && !memchr(name, 0, 8))
 			CHECK(false);
