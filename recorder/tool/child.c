@@ -16,7 +16,6 @@
 #include "tool.h"
 
 _Atomic uint32_t trc_child_wake;
-_Atomic bool trc_child_files;
 _Atomic bool trc_child_hurry;
 _Atomic bool trc_child_ending;
 _Atomic uint64_t trc_child_asked;
@@ -36,13 +35,6 @@ static bool changed[NSIG];
 static void on_event(int sig)
 {
 	atomic_fetch_add_explicit(&trc_child_wake, 1, memory_order_relaxed);
-}
-
-static void on_files(int sig)
-{
-	/* release: pairs with the acquire in trc_tool_dir_changed(). */
-	atomic_store_explicit(&trc_child_files, true, memory_order_release);
-	on_event(sig);
 }
 
 static bool ends_us(int sig)
@@ -135,7 +127,6 @@ void trc_child_signals(const struct trc_tool_options *o)
 	signal_handle(SIGTSTP, on_stop, NULL);
 	signal_handle(SIGCHLD, NULL, on_event);
 	signal_handle(SIGIO, NULL, on_event);
-	signal_handle(TRC_FILES_SIGNAL, NULL, on_files);
 	/* A failed write is an error of the trace's, not the end of the recording. */
 	signal_handle(SIGXFSZ, NULL, SIG_IGN);
 	signal_handle(SIGPIPE, NULL, SIG_IGN);

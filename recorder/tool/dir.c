@@ -64,20 +64,8 @@ static int dir_make(struct trc_tool_dir *d)
 	return err;
 }
 
-/* By dnotify.  To close an inotify descriptor takes the kernel 10 to 30 ms, which whoever waits for
- * trace-record waits too. */
-static bool dir_signals(struct trc_tool_dir *d)
-{
-	return !fcntl(d->fd, F_SETSIG, TRC_FILES_SIGNAL) &&
-	       !fcntl(d->fd, F_NOTIFY, DN_CREATE | DN_MODIFY | DN_MULTISHOT);
-}
-
-/* Where there is no dnotify: a kernel may be built without it. */
 static void dir_watch(struct trc_tool_dir *d)
 {
-	d->signals = dir_signals(d);
-	if (d->signals)
-		return;
 	d->watch_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (d->watch_fd >= 0 &&
 	    inotify_add_watch(d->watch_fd, d->path, IN_MOVED_TO | IN_CLOSE_WRITE) >= 0 &&
@@ -100,19 +88,11 @@ int trc_tool_dir_make(struct trc_tool_dir *d)
 	return err;
 }
 
-bool trc_tool_dir_tells(const struct trc_tool_dir *d)
-{
-	return d->signals || d->watch_fd >= 0;
-}
-
 bool trc_tool_dir_changed(const struct trc_tool_dir *d)
 {
 	char events[4096];
-	bool changed = !trc_tool_dir_tells(d);
+	bool changed = d->watch_fd < 0;
 
-	/* acquire: pairs with the release in on_files(): the file is there. */
-	if (d->signals)
-		return atomic_exchange_explicit(&trc_child_files, false, memory_order_acquire);
 	while (d->watch_fd >= 0 && read(d->watch_fd, events, sizeof(events)) > 0)
 		changed = true;
 	return changed;

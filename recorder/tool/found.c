@@ -16,7 +16,9 @@
 #include "session_private.h"
 
 enum {
-	BUSY_NS = 100000000,	/* what fills up sooner tells (rest()) */
+	BUSY_NS = 100000000, /* what fills up sooner tells (rest()) */
+	SAMPLED_NS =
+		30000000, /* with samples of the kernel, which are named by what lies there then */
 	WATCHFUL_NS = 10000000, /* if the kernel's buffers do not */
 	HOLD_NS = 100000000,	/* kernel records older than this have been handed out */
 	IMAGES_MAX = 10000,
@@ -129,6 +131,8 @@ static int open_kernel(struct trc_tool_session *s)
 	s->flight.kernel = s->kernel;
 	if (s->kernel && !o->flight && !trc_perf_signal(s->kernel))
 		s->busy_ns = WATCHFUL_NS;
+	else if (options.n_events)
+		s->busy_ns = SAMPLED_NS;
 	if (s->kernel)
 		s->patience_ns = trc_perf_patience_ns(s->kernel);
 	return 0;

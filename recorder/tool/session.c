@@ -237,7 +237,7 @@ static uint64_t rest_ns(const struct trc_tool_session *s, uint64_t n_events)
 {
 	uint64_t ns = CALM_NS, now_ns = trc_clock_vdso();
 
-	if (!trc_tool_dir_tells(&s->dir))
+	if (s->dir.watch_fd < 0)
 		return BLIND_NS;
 	if (!s->options->flight) {
 		ns = n_events ? s->busy_ns : IDLE_NS;

@@ -114,15 +114,12 @@ void trc_unrecorded_say(const struct trc_tool_dir *dir);
 struct trc_tool_dir {
 	char path[200];
 	int fd;		 /* X1 */
-	bool signals;	 /* new files are told by TRC_FILES_SIGNAL */
-	int watch_fd;	 /* else inotify; -1 = none */
+	int watch_fd;	 /* inotify; -1 = none: look now and then */
 	bool keep_rings; /* those still there at the end are wanted */
 };
 
 /* 0 or -errno after saying why. */
 int trc_tool_dir_make(struct trc_tool_dir *d);
-/* False: files appear and nobody tells. */
-bool trc_tool_dir_tells(const struct trc_tool_dir *d);
 /* True if files may have appeared since the last time. */
 bool trc_tool_dir_changed(const struct trc_tool_dir *d);
 void trc_tool_dir_file(const struct trc_tool_dir *d, const char *name, char path[PATH_MAX]);

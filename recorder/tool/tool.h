@@ -14,7 +14,6 @@
 #define TRC_RECORDER_TOOL_TOOL_H
 
 #include <limits.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,10 +126,6 @@ struct trc_child {
 
 /* A futex word that changes with every signal. */
 extern _Atomic uint32_t trc_child_wake;
-/* TRC_FILES_SIGNAL came: files may have appeared in the session's directory (dir.c).  By default it is
- * ignored, so that it may come before there is a handler. */
-#define TRC_FILES_SIGNAL SIGURG
-extern _Atomic bool trc_child_files;
 /* SIGINT, SIGTERM or SIGHUP came when there was no child any more. */
 extern _Atomic bool trc_child_hurry;
 /* A signal came that ends a program, for the command as a rule: nothing is waited for before it. */
