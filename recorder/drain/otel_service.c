@@ -11,7 +11,8 @@ enum {
 	VERSION_MAX = 2,
 	PAYLOAD_BYTES_MAX = 65536,
 	MAPS_BYTES_MAX = 64 << 20,
-	READS_MAX = 3, /* while the process publishes another */
+	TRIES_MAX = 16, /* mappings of that name: a program may have made any number */
+	READS_MAX = 3,	/* while the process publishes another */
 };
 
 /* ---- protobuf -------------------------------------------------------------------------- */
@@ -248,6 +249,7 @@ bool trc_otel_service(uint32_t pid, char *name, size_t n_bytes)
 {
 	struct lines lines = {.n = 0};
 	char path[32], line[256];
+	unsigned int n_tried = 0;
 	bool found = false;
 	uint64_t at;
 
@@ -255,8 +257,8 @@ bool trc_otel_service(uint32_t pid, char *name, size_t n_bytes)
 	lines.fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	if (lines.fd < 0)
 		return false;
-	while (!found && line_take(&lines, line, sizeof(line)))
-		if (line_is_context(line, &at))
+	while (!found && n_tried < TRIES_MAX && line_take(&lines, line, sizeof(line)))
+		if (line_is_context(line, &at) && ++n_tried)
 			found = mapping_read(pid, at, name, n_bytes);
 	trc_raw1(SYS_close, lines.fd);
 	return found;

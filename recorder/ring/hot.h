@@ -84,7 +84,8 @@ struct trc_self {
 	} wanted[4];
 	struct trc_otel_context otel; /* as its last otel_context event of the session says */
 	uint64_t otel_told;	      /* ticks of that event */
-	bool otel_busy;		      /* in the middle of changing these (otel.c) */
+	uint64_t
+		otel_busy; /* ticks since when these are being changed, 0 = they are not (otel.c) */
 };
 extern TRC_HIDDEN __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 

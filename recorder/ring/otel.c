@@ -37,18 +37,23 @@ static TRC_NO_SANITIZE uintptr_t variable_at(uint64_t where)
 {
 	uint64_t module = where >> TRC_OTEL_MODULE_SHIFT;
 	const struct block *block;
+	uintptr_t at;
 
 	if (TRC_OTEL_KIND(where) == TRC_OTEL_GONE)
 		return 0;
 	if (TRC_OTEL_KIND(where) == TRC_OTEL_STATIC)
 		return (uintptr_t)__builtin_thread_pointer() +
 		       (uintptr_t)((int64_t)where >> TRC_OTEL_KIND_BITS);
+	/* A signal may have come while glibc moves the blocks, and a block may be that of an object that
+	 * had the module's number before: it may be anything, but is asked for first (C1). */
 	block = own_blocks();
-	if (!block || module > block[-1].address || block[module].address == BLOCK_NONE ||
-	    !block[module].address)
+	if (!block || module > block[-1].address ||
+	    !trc_memory_readable((uintptr_t)&block[module]) ||
+	    block[module].address == BLOCK_NONE || !block[module].address)
 		return 0;
-	return block[module].address +
-	       ((where & ((UINT64_C(1) << TRC_OTEL_MODULE_SHIFT) - 1)) >> TRC_OTEL_KIND_BITS);
+	at = block[module].address +
+	     ((where & ((UINT64_C(1) << TRC_OTEL_MODULE_SHIFT) - 1)) >> TRC_OTEL_KIND_BITS);
+	return at % sizeof(at) || !trc_memory_readable(at) ? 0 : at;
 }
 
 /* otel:C1 */
@@ -132,9 +137,11 @@ void trc_otel_look(uint64_t where, uint64_t now)
 		trc_otel_search(now);
 		where = atomic_load_explicit(&trc_switch.otel, memory_order_relaxed);
 	}
-	if (!where || trc_self.otel_busy)
+	/* Who left this by a longjmp() out of a handler has left the mark. */
+	if (!where || (trc_self.otel_busy &&
+		       now - trc_self.otel_busy < trc_clock_ns_to_ticks(TRC_OTEL_SEARCH_NS)))
 		return;
-	trc_self.otel_busy = true;
+	trc_self.otel_busy = now;
 	/* seq_cst, both: a handler finds the flag set while the thread's context is half stored. */
 	atomic_signal_fence(memory_order_seq_cst);
 	context_read(where, &is);
@@ -142,5 +149,5 @@ void trc_otel_look(uint64_t where, uint64_t now)
 	    (is.span && now - trc_self.otel_told >= trc_clock_ns_to_ticks(TRC_OTEL_AGAIN_NS)))
 		context_record(&is, now);
 	atomic_signal_fence(memory_order_seq_cst);
-	trc_self.otel_busy = false;
+	trc_self.otel_busy = 0;
 }

@@ -236,9 +236,12 @@ static uint64_t search_object(const struct link_map *map, const struct link_map 
 static bool is_searched(void)
 {
 	const struct link_map *last = atomic_load_explicit(&searched_up_to, memory_order_relaxed);
-	struct link_map map;
+	struct link_map map, before;
 
-	return last && copy(&map, last, sizeof(map)) && !map.l_next;
+	/* One that is not in the list any more: a dlopen() that failed takes out what it had put in. */
+	return last && copy(&map, last, sizeof(map)) && !map.l_next &&
+	       (!map.l_prev ||
+		(copy(&before, map.l_prev, sizeof(before)) && before.l_next == last));
 }
 
 static uint64_t search_all(void)
