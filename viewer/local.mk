@@ -4,9 +4,10 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/tracks.js \
 	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/groups.js \
 	viewer/assets/samples.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
-	viewer/assets/findings.js viewer/assets/panel.js viewer/assets/sql.js viewer/assets/sql_result.js \
+	viewer/assets/findings.js viewer/assets/panel.js \
 	viewer/assets/flame_items.js viewer/assets/flame_select.js viewer/assets/flame_fold.js \
 	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_ui.js \
+	viewer/assets/sql.js viewer/assets/sql_result.js \
 	viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
 	viewer/assets/address.js \
 	viewer/assets/main.js

@@ -155,7 +155,8 @@ static int add_wait(struct summing *s, const struct trc_park *park)
 
 	if (trc_wait_class(park->reason) != TRC_WAIT_LOCKS ||
 	    !trc_selection_touches(s->selection, park->thread, start_ns, end_ns) ||
-	    !labels_pass(s, park->thread, park->start_ns, park->start_place))
+	    (s->selection && s->selection->labels &&
+	     !trc_selection_passes(s->selection, s->m, trc_park_labels(s->m, park))))
 		return 0;
 	row = lock_row(s, park->reason, park->object);
 	if (row == TRC_INDEX_NONE)

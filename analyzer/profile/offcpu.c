@@ -79,7 +79,6 @@ static int piece_count(struct offcpu *o, const struct off_time *off,
 {
 	int64_t ns = trc_selection_ns(o->sums->selection, off->thread, from_ns, until_ns);
 	struct trc_profile_sample sample = {.off = off->otherwise, .value = {counts, ns}};
-	uint64_t place = TRC_PLACE_LAST;
 
 	if (!ns)
 		return 0;
@@ -88,14 +87,12 @@ static int piece_count(struct offcpu *o, const struct off_time *off,
 
 		sample.off = park->reason;
 		sample.stack = park->stack;
-		if (from_ns == park->start_ns)
-			place = park->start_place;
 	} else {
 		trc_profile_borrow_stack(o->sample, &o->samples, off->row, off->from_ns, &sample);
 	}
-	sample.labels = piece->park && from_ns == o->park[piece->park - 1].start_ns
+	sample.labels = piece->park
 				? trc_park_labels(o->m, &o->park[piece->park - 1])
-				: trc_model_labels_at(o->m, off->thread, from_ns, place);
+				: trc_model_labels_at(o->m, off->thread, from_ns, TRC_PLACE_LAST);
 	return trc_profile_passes(o->sums, sample.labels) ? trc_profile_add(o->sums, &sample) : 0;
 }
 

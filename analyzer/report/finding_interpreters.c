@@ -195,6 +195,8 @@ static void set_sql(struct waits *w, const struct trc_report *r)
 	trc_finding_sql_add(&w->f, "SELECT * FROM parks WHERE object IN (");
 	for (size_t i = 0; i < w->objects.n && w->f.sql[0]; i++)
 		trc_finding_sql_add(&w->f, "%s%" PRId64, i ? ", " : "", (int64_t)object[i]);
+	if (!w->f.sql[0]) /* there are too many */
+		return;
 	trc_finding_sql_add(&w->f, ") AND ");
 	trc_finding_sql_reasons(&w->f, w->reasons);
 	trc_finding_sql_add(&w->f, " ORDER BY waited_ns DESC");

@@ -94,12 +94,13 @@ static int own_fault(const struct turns *t, const struct trc_report *r, int64_t 
 	*own_ns = 0;
 	for (size_t i = 0; i + 1 < procs.steps.n && !err; i++) {
 		int64_t ns = step[i + 1].ts_ns - step[i].ts_ns;
-		int64_t many = step[i].running + step[i].waiting - t->n_procs;
+		int64_t many = step[i].running + step[i].waiting - t->n_procs, all_ns;
 
 		if (many > step[i].waiting)
 			many = step[i].waiting;
-		for (int64_t k = 0; k < many && ns > 0; k++)
-			trc_report_add(own_ns, ns);
+		if (many > 0 && ns > 0)
+			trc_report_add(own_ns, __builtin_mul_overflow(ns, many, &all_ns) ? INT64_MAX
+											 : all_ns);
 	}
 	trc_procs_free(&procs);
 	return err;

@@ -57,8 +57,9 @@ for way in "${ways[@]}"; do
 	# shellcheck disable=SC2086
 	sampled "setrlimit, $way" 20 $way -- setrlimit
 	[ "$way" = '-e timer' ] && continue
-	# Timers stand in where there are no descriptors; their samples stand for several ms each.
+	# Timers stand in where there are no descriptors: their samples stand for several ms each.  Of a
+	# counter a sample does that comes late.
 	several=$(sql t.trc 'SELECT count(*) FROM samples WHERE value > 1000000')
-	[ "$several" = 0 ] || fail "$several samples are of timers, in spite of descriptors"
+	[ "$several" -le 10 ] || fail "$several samples are of timers, in spite of descriptors"
 	passed 'counters find descriptors below the new limit'
 done

@@ -403,16 +403,17 @@ async function findingsLead(page, trace, report) {
 	const found = await page.evaluate(() => JSON.parse(document.getElementById("head").textContent).findings);
 
 	// Crashes and deadlocks have sections of their own in the report.
-	const shown = await items.evaluateAll((list) => list.map((item) => [...item.children].map((part) => part.textContent)));
+	const shown = await items.evaluateAll((list) => list.map((item) => [...item.children]
+		.filter((part) => !part.classList.contains("rows")).map((part) => part.textContent)));
 	same(shown.filter((parts, i) => found[i].severity !== "alarm"), findingsOf(report), `${trace}: the report's findings`);
 	for (let i = 0; i < n; i++) {
 		const f = found[i], what = `${trace}: ${f.text}`;
 
 		if (f.start === undefined) {
-			same(await items.nth(i).locator("button").count(), 0, `${what}: leads nowhere`);
+			same(await items.nth(i).locator("button.said").count(), 0, `${what}: leads nowhere`);
 			continue;
 		}
-		await items.nth(i).locator("button").click();
+		await items.nth(i).locator("button.said").click();
 		const {view, selection, range, told} = await page.evaluate(() => ({view: window.trc.view,
 			selection: window.trc.selection, range: window.trc.range, told: window.trc.told()}));
 		same(selection?.kind ?? "range", f.kind === "crash" ? "mark" : f.park ? "park" : "range", `${what}: what is selected`);

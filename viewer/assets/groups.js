@@ -14,7 +14,7 @@ function groupRows(threads) {
 	const isFree = (thread) => !tracks.pinned.has(thread.idx);
 	const idle = threads.filter((thread) => thread.idle && isFree(thread));
 	const folds = idle.length > 1 && idle.length < threads.length;
-	const rest = folds ? threads.filter((thread) => !idle.includes(thread)) : threads;
+	const rest = folds ? threads.filter((thread) => !(thread.idle && isFree(thread))) : threads;
 	const rows = rest.length > GROUPS_FROM ? rowsByPattern(rest, isFree) : rest.map((thread) => ({thread}));
 
 	if (folds)
@@ -39,7 +39,10 @@ function rowsByPattern(threads, isFree) {
 
 	for (const thread of threads.filter(isFree)) {
 		const pattern = namePattern(thread);
-		byPattern.set(pattern, [...byPattern.get(pattern) || [], thread]);
+		if (byPattern.has(pattern))
+			byPattern.get(pattern).push(thread);
+		else
+			byPattern.set(pattern, [thread]);
 	}
 	for (const thread of threads) {
 		const pattern = namePattern(thread), members = isFree(thread) ? byPattern.get(pattern) : [];
@@ -58,10 +61,15 @@ function groupToggle(group) {
 	viewChanged("tracks");
 }
 
+// One of so many threads is looked at.
+function groupStride(group) {
+	return Math.ceil(group.threads.length / GROUP_LANES_MAX);
+}
+
 // Time by class and column of the visible range, of all its threads; kept while the range is.
 function groupCounts(group, w) {
 	const key = `${view.t0} ${view.t1} ${w}`;
-	const stride = Math.ceil(group.threads.length / GROUP_LANES_MAX);
+	const stride = groupStride(group);
 
 	if (group.countsOf === key)
 		return group.counts;
@@ -80,7 +88,7 @@ function groupCounts(group, w) {
 function groupToPixels(group, top) {
 	const w = screen.image.width, {pixels} = screen, ratio = screen.ratio;
 	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + STATE_HEIGHT) * ratio);
-	const counts = groupCounts(group, w), n = Math.min(group.threads.length, GROUP_LANES_MAX);
+	const counts = groupCounts(group, w), n = Math.ceil(group.threads.length / groupStride(group));
 	const layers = MAP_CLASSES.map((cls) => [counts[cls], theme.state[classState(cls)]]);
 
 	for (let x = 0; x < w; x++) {

@@ -1,4 +1,5 @@
 /* recorder_windows.c - recorders of waits and of CPU time: what a window of them holds. */
+#include <signal.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,19 +289,24 @@ START_TEST(cpu_time_at_two_rates)
 }
 END_TEST
 
-static void *burn_shortly(void *unused)
+/* The signals of its timer find it blocking them, until its end. */
+static void *burn_blocking(void *unused)
 {
-	burn(500000);
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	burn(20000000);
 	return unused;
 }
 
-/* A timer expires at ticks; most of these threads have ended by then, and all were sampled at 100 us. */
-static void burn_in_short_threads(void)
+static void burn_in_blocking_threads(void)
 {
 	pthread_t thread;
 
-	for (int i = 0; i < 200; i++) {
-		ck_assert_int_eq(pthread_create(&thread, NULL, burn_shortly, NULL), 0);
+	for (int i = 0; i < 10; i++) {
+		ck_assert_int_eq(pthread_create(&thread, NULL, burn_blocking, NULL), 0);
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	}
 }
@@ -309,7 +315,7 @@ static void burn_in_short_threads(void)
 START_TEST(cpu_time_that_was_not_sampled)
 {
 	struct trace_recorder *r = timer_recorder(100000);
-	char *text = text_of_window(r, burn_in_short_threads);
+	char *text = text_of_window(r, burn_in_blocking_threads);
 	const char *unseen = strstr(text, "@\n#\t(not sampled)\n");
 	const char *said = strstr(text, " % was not sampled: it is in (not sampled)\n");
 	double percent, share;
