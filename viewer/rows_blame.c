@@ -14,7 +14,7 @@
 
 /* More pieces than so many for each wait that may have some, and the page has none: chains of thousands of
  * waits that depend on each other would take more memory than the rest of the page. */
-enum { PIECES_A_WAIT = 8 };
+enum { PIECES_A_WAIT = 8, PIECES_ALWAYS = 1 << 17 };
 
 struct piece {
 	uint64_t from, until; /* since the trace's start */
@@ -107,7 +107,7 @@ static size_t choose_waits(struct trc_rows *r)
 	r->blame_from_ns = trc_rows_keep_from(by_length, r->limits.blamed_waits);
 	return (n_blamed < r->limits.blamed_waits ? n_blamed : r->limits.blamed_waits) *
 		       PIECES_A_WAIT +
-	       1024;
+	       PIECES_ALWAYS;
 }
 
 static void write_pieces(struct trc_rows *r, const struct pieces *p, const uint32_t *row)

@@ -47,7 +47,7 @@ function flameSet(page, state) {
 // kind -> [profile, which of its values, as the flame graph is asked for it, what it may differ by: so much, and
 // such a part].  Bytes are rounded.  Of off-CPU time the page counts recorded waits whole, also the moments at
 // their begin and end when the thread was on a proc.
-const profiles = {cpu: ["cpu", 1, {}, [0, 0]], off: ["offcpu", 1, {idle: 1}, [500000, 0.1]], blame: ["blame", 0, {}, [0, 0]],
+const profiles = {cpu: ["cpu", 1, {}, [0, 0]], off: ["offcpu", 1, {idle: 1}, [500000, 0.2]], blame: ["blame", 0, {}, [0, 0]],
 	inuse: ["heap", 3, {}, [200, 0]], alloc: ["allocs", 1, {}, [200, 0]]};
 
 // What trc itself does is one function in the flame graph, and what is no function is in brackets.
