@@ -119,9 +119,9 @@ same 'what was preempted is between stretches on a proc' \
 		ORDER BY start_ns) AS next_ns FROM on_cpu) WHERE preempted AND next_ns >= end_ns"
 same 'who ran instead longest, and how long all did' \
 	"SELECT l.id, l.own_ns, l.instead_ns FROM sched_latency l WHERE own_ns AND latency_ns > 1000000" \
-	"SELECT id, sum(ns), max(ns) FROM (SELECT l.id, o.thread, sum(min(l.running_ns, o.end_ns) -
-		max(l.woken_ns, o.start_ns)) AS ns FROM sched_latency l JOIN on_cpu o ON o.proc = l.instead_proc AND
-		o.start_ns < l.running_ns AND o.end_ns > l.woken_ns WHERE l.latency_ns > 1000000 GROUP BY 1, 2) GROUP BY id"
+	"SELECT id, sum(ns), max(ns) FROM (SELECT l.id, o.thread, sum(min(l.running_ns, coalesce(o.end_ns, l.running_ns)) -
+		max(l.woken_ns, coalesce(o.start_ns, l.woken_ns))) AS ns FROM sched_latency l JOIN on_cpu o ON o.proc = l.instead_proc AND
+		coalesce(o.start_ns, l.woken_ns) < l.running_ns AND coalesce(o.end_ns, l.running_ns) > l.woken_ns WHERE l.latency_ns > 1000000 GROUP BY 1, 2) GROUP BY id"
 
 # ---- from the post until the thread runs ----
 agreed=

@@ -91,6 +91,7 @@ predicts()
 		fi
 	done
 	echo "$1: not judged, all of $tries_max runs were disturbed"
+	rm -f "$1.json"
 }
 
 predicts lock 'lock first_lock * 0.5'

@@ -29,7 +29,11 @@ grep -c '^span ' waits.txt >n.txt
 [ "$(cat n.txt)" = 160 ] || fail "the program had $(cat n.txt) spans"
 sql waits.trc "SELECT 'span', t.value, s.value, count(*) $spans WHERE p.reason = 'sleep'
 	GROUP BY t.value, s.value" | tr '\t' ' ' | sort >had.txt
+# A sleep of some 100 us may be over before it begins, where the machine is busy: it is no wait then.
 grep '^span ' waits.txt | sort | diff - had.txt >diff.txt ||
+	grep '^span ' waits.txt | sort -k 3 | join -j 3 - <(sort -k 3 had.txt) | awk '
+		{ said += $4; had += $7; bad += $3 != $6 || $7 > $4 || $7 < $4 - 1 }
+		END { exit bad || NR != 160 || had < 0.95 * said }' ||
 	fail "spans of the program, and of the trace: $(head -5 diff.txt)"
 outside=$(sql waits.trc "SELECT count(*) FROM parks WHERE reason = 'sleep' AND labels IS NULL
 	AND thread <> (SELECT min(id) FROM threads)")
