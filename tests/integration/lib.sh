@@ -130,7 +130,8 @@ until_true()
 #
 # What a hypervisor takes away of the processors counts as some thread's time, or passes for the
 # kernel's timers only: what is sampled meanwhile says nothing.  Figures that disagree are a failure
-# if nothing was stolen; if something was, the run is made again:
+# if nothing was stolen; if something was, the run is made again, and if something was in all runs, the test
+# is skipped: it can say nothing here.
 #
 #	runs=0
 #	while another_run; do
@@ -172,7 +173,7 @@ measure()
 differs()
 {
 	[ $stolen -gt 0 ] || fail "$*"
-	[ $runs -lt $runs_max ] || fail "$*; time was stolen in each of $runs runs"
+	[ $runs -lt $runs_max ] || skip "$*; time was stolen in each of $runs runs"
 	differed=$*
 	echo "again, for $stolen ticks were stolen: $*"
 	return 1

@@ -5,12 +5,14 @@
 need_unsanitized
 
 # A program that is preempted between its own two readings of the clock has measured something
-# else than the wait; on a busy machine that happens.  Three runs may try.
+# else than the wait; on a busy machine that happens.  Three runs may try.  Where a hypervisor takes processors
+# away all the time they say nothing.
 agrees()
 {
 	local try
+	stolen=0
 	for try in 1 2 3; do
-		"$trace_record" -q "$@" -o dump.trc -- "$here/truth_waits" >truth.tsv ||
+		measure "$trace_record" -q "$@" -o dump.trc -- "$here/truth_waits" >truth.tsv ||
 			fail "trace-record or the program failed: $?"
 		expect_sound dump.trc
 		if compare_truth dump.trc truth.tsv >compared.txt; then
@@ -21,6 +23,7 @@ agrees()
 		echo "run $try:"
 		cat compared.txt
 	done
+	[ $stolen -lt 20 ] || skip "the trace and the program disagree three times, while $stolen ticks were stolen"
 	fail 'the trace and the program disagree three times'
 }
 
