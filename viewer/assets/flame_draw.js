@@ -5,8 +5,8 @@
 
 const FLAME_ROW = 18, FLAME_NARROW = 0.6; // CSS pixels
 const flameColours = {
-	light: {library: "#d9dde4", trc: "#c3c9d2", words: "#e8eaee", root: "#eceef1", more: "#d6403a", less: "#2f76c4"},
-	dark: {library: "#3b424d", trc: "#4c5461", words: "#2c3139", root: "#23272e", more: "#e0554e", less: "#4a8ed3"},
+	light: {other: "#d9dde4", trc: "#c3c9d2", words: "#e8eaee", root: "#eceef1", more: "#d6403a", less: "#2f76c4"},
+	dark: {other: "#3b424d", trc: "#4c5461", words: "#2c3139", root: "#23272e", more: "#e0554e", less: "#4a8ed3"},
 };
 
 const picture = {rows: [], width: 0, canvas: null, scroll: null, spacer: null, hover: null, current: null, scheduled: false};
@@ -32,7 +32,7 @@ function functionColour(fn) {
 		return fn.lead.state ? stateColours[name][fn.lead.state] || own.words : own.words;
 	if (fn.owner === OWNER_TRC)
 		return own.trc;
-	return fn.owner === OWNER_PROGRAM ? typeColours[name][functionHue(fn)] : own.library;
+	return fn.owner === OWNER_PROGRAM ? typeColours[name][functionHue(fn)] : own.other;
 }
 
 // The part of all that a node has, of a side.
