@@ -140,16 +140,18 @@ static uint64_t stood(const struct trc_source *source, const struct trc_cpu_even
 	return (uint64_t)((unsigned __int128)source->stood_ns * source->taken / enabled_ns);
 }
 
-/* What it missed while it counted; known of clocks that count all CPU time. */
+/* What it missed while it counted; known of clocks that count all CPU time.  A counter counts what a
+ * hypervisor takes away as well: that is nobody's CPU time, and no more is missing than was due. */
 static uint64_t throttled(const struct trc_source *source, const struct trc_cpu_event *e,
-			  uint64_t enabled_ns)
+			  uint64_t used_ns, uint64_t enabled_ns)
 {
 	uint64_t all = due(source, enabled_ns, e->period);
 	uint64_t missing = above(all, source->taken - source->made_up + SLACK_SAMPLES);
+	uint64_t at_most = above(due(source, used_ns, e->period), source->taken);
 
 	if (!trc_source_counts_all(e) || missing < all / SHARE_MIN)
 		return 0;
-	return missing;
+	return missing < at_most ? missing : at_most;
 }
 
 static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t now_ns, bool ended)
@@ -167,7 +169,7 @@ static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t now_
 	}
 	if (ended)
 		stands(source, e, above(now_ns, source->resumed_ns), enabled_ns);
-	n = throttled(source, e, enabled_ns);
+	n = throttled(source, e, used_ns, enabled_ns);
 	blocked = stood(source, e, used_ns, enabled_ns, n);
 	n += blocked;
 	if (n <= source->told)

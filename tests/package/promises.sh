@@ -1,6 +1,7 @@
 #!/bin/bash
 # Each promise of docs/promises.md has a proof that runs: a test of the suite, or a part of make bench.
 . "$(dirname "$0")/../integration/lib.sh"
+need_unsanitized # these builds leave tests out
 
 promises=$top_srcdir/docs/promises.md
 # Not with the tests that this run was asked for.
