@@ -385,6 +385,7 @@ int main(int argc, char **argv)
 	m.idle = idle;
 	int status = write_page(&m, argv[optind], &limits);
 
+	free(idle);
 	free(samples);
 	free(d.thread);
 	free(d.park);
