@@ -124,19 +124,37 @@ endif
 
 # The report.
 if HAVE_CHECK
-check_PROGRAMS += tests/analyzer/report/report_test tests/analyzer/report/why_test
-TESTS += tests/analyzer/report/report_test tests/analyzer/report/why_test
-check_PROGRAMS += tests/analyzer/report/report_objects_test
-TESTS += tests/analyzer/report/report_objects_test
+report_tests = tests/analyzer/report/report_test tests/analyzer/report/report_waits_test \
+	tests/analyzer/report/report_threads_test tests/analyzer/report/report_ended_test \
+	tests/analyzer/report/report_samples_test tests/analyzer/report/report_user_test \
+	tests/analyzer/report/report_objects_test tests/analyzer/report/why_test
+check_PROGRAMS += $(report_tests)
+TESTS += $(report_tests)
+report_fixture = tests/analyzer/report/report_fixture.c tests/analyzer/report/report_fixture.h
+tests_analyzer_report_report_test_SOURCES = tests/analyzer/report/report_test.c $(report_fixture)
+tests_analyzer_report_report_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_report_report_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_report_report_waits_test_SOURCES = tests/analyzer/report/report_waits_test.c $(report_fixture)
+tests_analyzer_report_report_waits_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_report_report_waits_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_report_report_threads_test_SOURCES = tests/analyzer/report/report_threads_test.c $(report_fixture)
+tests_analyzer_report_report_threads_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_report_report_threads_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_report_report_ended_test_SOURCES = tests/analyzer/report/report_ended_test.c $(report_fixture)
+tests_analyzer_report_report_ended_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_report_report_ended_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_report_report_samples_test_SOURCES = tests/analyzer/report/report_samples_test.c $(report_fixture)
+tests_analyzer_report_report_samples_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_report_report_samples_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_report_report_user_test_SOURCES = tests/analyzer/report/report_user_test.c $(report_fixture)
+tests_analyzer_report_report_user_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_report_report_user_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_report_report_objects_test_SOURCES = tests/analyzer/report/report_objects_test.c
 tests_analyzer_report_report_objects_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_report_report_objects_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_report_why_test_SOURCES = tests/analyzer/report/why_test.c
 tests_analyzer_report_why_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_report_why_test_LDADD = libtrcmodelfixture.la
-tests_analyzer_report_report_test_SOURCES = tests/analyzer/report/report_test.c
-tests_analyzer_report_report_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_analyzer_report_report_test_LDADD = libtrcmodelfixture.la
 endif
 
 # What changed between traces.

@@ -1,0 +1,134 @@
+/* Which threads the report calls idle, and what it says to record next. */
+#include <check.h>
+#include "report_fixture.h"
+
+/* Two threads of a pool without work, and one that waits for a tenth of the time. */
+#define IDLE_TRACE                                                                                 \
+	MODULES THREADS                                                                            \
+	"@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"                                  \
+	"@0 thread=3 park reason=cond object=0x7f28 stack=idle\n"                                  \
+	"@4000000 thread=1 park reason=cond object=0x7f30 stack=put\n"                             \
+	"@5000000 thread=1 resume reason=cond object=0x7f30\n"                                     \
+	"@9500000 thread=3 resume reason=cond object=0x7f28\n"                                     \
+	"@9500000 thread=2 resume reason=cond object=0x7f20\n"                                     \
+	"@10000000 thread=1 log message=\"end\"\n"
+
+/* Two threads of which the second was created by `creator`; what the first waited for, and who woke it. */
+#define MASTER(creator)                                                                            \
+	"thread 1 tid=101 name=\"main\"\n"                                                         \
+	"thread 2 tid=102 creator=" #creator " name=\"worker 1\"\n"                                 \
+	"@0 thread=2 log message=\"begin\"\n"
+#define MASTER_WAITS                                                                               \
+	"@0 thread=1 park reason=cond object=0x7f20 stack=idle\n"                                  \
+	"@7000000 thread=1 resume reason=cond object=0x7f20 result=ETIMEDOUT\n"                    \
+	"@7000000 thread=1 park reason=cond object=0x7f20 stack=idle\n"                            \
+	"@10000000 thread=2 unpark reason=cond object=0x7f20 count=1 stack=put\n"                  \
+	"@10000000 thread=1 resume reason=cond object=0x7f20\n"
+
+/* clang-format off */
+static const struct report_line LINES[] = {
+	{"idle threads come last, in one line, and cost nothing",
+	 IDLE_TRACE,
+	 "     total  of time      waits      mean   longest  threads  for\n"
+	 "   1.00 ms    10.0%          1   1.00 ms   1.00 ms        1  cond 0x7f30\n"
+	 "            server+0x40 < server+0x50\n"
+	 "   19.0 ms  idle: 2 threads in cond at server+0x60",
+	 false},
+	{"the longest waits are not those of idle threads",
+	 IDLE_TRACE,
+	 "Longest single waits, for other threads\n"
+	 "    lasted    began at  thread                      for\n"
+	 "   1.00 ms     4.00 ms  main (101)                  cond 0x7f30",
+	 false},
+	{"who always waits for a lock is not idle",
+	 MODULES THREADS "@0 thread=2 park reason=mutex object=0x7f20 stack=idle\n"
+			 "@9900000 thread=2 resume reason=mutex object=0x7f20\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "idle:", true},
+	{"who waited at two places is idle at none",
+	 MODULES THREADS "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
+			 "@5000000 thread=2 resume reason=cond object=0x7f20\n"
+			 "@5000001 thread=2 park reason=cond object=0x7f20 stack=get\n"
+			 "@10000000 thread=2 resume reason=cond object=0x7f20\n",
+	 "idle:", true},
+	{"who lived for less than half of the trace is not idle",
+	 MODULES THREADS "@0 thread=1 log message=\"begin\"\n"
+			 "@1000 thread=4 thread_start\n"
+			 "@2000 thread=4 park reason=cond object=0x7f20 stack=idle\n"
+			 "@4000000 thread=4 resume reason=cond object=0x7f20\n"
+			 "@4000001 thread=4 thread_exit\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "idle:", true},
+	{"who waits for its own workers, while these work, is not idle: also where it looks at times",
+	 MODULES MASTER(1) MASTER_WAITS,
+	 "   10.0 ms   100.0%          2   5.00 ms   7.00 ms        1  cond 0x7f20\n"
+	 "            server+0x60\n"
+	 "            50.0% timed out; woken by server+0x40, 30.0% of it, in worker 1 (102)",
+	 false},
+	{"... of workers of its workers, too", 
+	 MODULES MASTER(3) "thread 3 tid=103 creator=1 name=\"helper\"\n" MASTER_WAITS,
+	 "idle:", true},
+	{"... but is, if the workers hardly work",
+	 MODULES MASTER(1) "@0 thread=1 park reason=cond object=0x7f20 stack=idle\n"
+			   "@6000000 thread=2 wait reason=read object=7 since=0 stack=get\n"
+			   "@10000000 thread=2 unpark reason=cond object=0x7f20 count=1 stack=put\n"
+			   "@10000000 thread=1 resume reason=cond object=0x7f20\n",
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"... or if who wakes it is none of its workers: it is one itself",
+	 MODULES MASTER(0) MASTER_WAITS,
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"... or if nothing ever was done: all its waits timed out",
+	 MODULES MASTER(1) "@0 thread=1 park reason=cond object=0x7f20 stack=idle\n"
+			      "@10000000 thread=1 resume reason=cond object=0x7f20 result=ETIMEDOUT\n",
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"... or if threads were created in a circle, as no trace should have it",
+	 MODULES MASTER(2) MASTER_WAITS,
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"where the kernel does not tell who ran, what no wait explains may have run",
+	 MODULES THREADS "@0 thread=1 log message=\"begin\"\n"
+			 "@2000000 thread=1 park reason=read object=7 stack=get\n"
+			 "@5000000 thread=1 resume reason=read object=7\n"
+			 "@5000000 thread=2 wait reason=read object=7 since=0 stack=get\n"
+			 "@5000000 thread=3 wait reason=read object=7 since=0 stack=get\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next: no wait explains 17.0 ms, 170.0% of one proc's time; trace-record -F 1000 "
+	 "samples where",
+	 false},
+	{"... and a program that waits needs no samples",
+	 MODULES THREADS "@0 thread=1 log message=\"begin\"\n"
+			 "@9900000 thread=1 wait reason=read object=7 since=0 stack=get\n"
+			 "@9900000 thread=2 wait reason=read object=7 since=0 stack=get\n"
+			 "@9900000 thread=3 wait reason=read object=7 since=0 stack=get\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next:", true},
+	{"who ran and was not sampled is told how to sample",
+	 MODULES THREADS "@1000 proc=0 source=kernel thread=1 proc_start\n"
+			 "@9000000 proc=0 source=kernel thread=1 proc_stop\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next: threads ran for 9.00 ms, 90.0% of one proc's time; trace-record -F 1000 samples where",
+	 false},
+	{"who hardly ran is not",
+	 MODULES THREADS "@1000 proc=0 source=kernel thread=1 proc_start\n"
+			 "@4000000 proc=0 source=kernel thread=1 proc_stop\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next:", true},
+	{"nor who was sampled",
+	 "sample_event 1 period=1000000\n" MODULES THREADS
+			 "@1000 proc=0 source=kernel thread=1 proc_start\n"
+			 "@5000000 thread=1 sample event=1 value=1000000 period=1000000 stack=put\n"
+			 "@9000000 proc=0 source=kernel thread=1 proc_stop\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "next:", true},
+};
+/* clang-format on */
+
+START_TEST(lines)
+{
+	report_check_line(&LINES[_i]);
+}
+END_TEST
+
+int main(void)
+{
+	return report_run("report_threads", lines, sizeof(LINES) / sizeof(*LINES));
+}

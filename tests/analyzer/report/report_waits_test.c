@@ -1,0 +1,202 @@
+/* What the report says of waits: what for, how long, by whom, which descriptors. */
+#include <check.h>
+#include "report_fixture.h"
+
+/* clang-format off */
+static const struct report_line LINES[] = {
+	{"a wait for any child is for no number",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=0xffffffffffffffff stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=0xffffffffffffffff\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child\n"
+	 "            server+0x60", false},
+	{"a wait for one child is for its pid",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=4711 stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=4711\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child 4711\n"
+	 "            server+0x60", false},
+	{"a wait for one of a process group is for that",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=0xffffffffffffffd6 stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=0xffffffffffffffd6\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of group 42\n"
+	 "            server+0x60",
+	 false},
+	{"a wait for one of its own group says so",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=0 stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=0\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of its own group\n"
+	 "            server+0x60",
+	 false},
+	{"a wait for the child of a pidfd says so",
+	 MODULES THREADS "@1000 thread=1 park reason=child object=0x100000007 stack=idle\n"
+			 "@5001000 thread=1 resume reason=child object=0x100000007\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  child of pidfd 7\n"
+	 "            server+0x60",
+	 false},
+	{"a wait in progress says so",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+			 "@5001000 thread=1 counter name=\"c\" value=1\n",
+	 "   5.00 ms     1.00 µs  worker 1 (102)              mutex 0x7f10, still waiting", false},
+	{"... and who holds the lock, where nobody released it",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+			 "@5001000 thread=1 counter name=\"c\" value=1\n",
+	 "            held by main (101)", false},
+	{"... and who holds it now, where it has changed hands meanwhile",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=3 stack=get\n"
+			 "@2000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+			 "@3000 thread=3 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+			 "@5001000 thread=1 counter name=\"c\" value=1\n",
+	 "   5.00 ms     1.00 µs  worker 1 (102)              mutex 0x7f10, still waiting\n"
+	 "            server+0x10 < server+0x20\n"
+	 "            held by main (101)", false},
+	{"objects of one stack are counted",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x10 stack=get\n"
+			 "@2000 thread=2 resume reason=mutex object=0x10\n"
+			 "@3000 thread=2 park reason=mutex object=0x20 stack=get\n"
+			 "@6000 thread=2 resume reason=mutex object=0x20\n",
+	 "   4.00 µs    66.7%          2   2.00 µs   3.00 µs        1  mutex 0x20 and 1 other",
+	 false},
+	{"a wait within an announced wait is in no sum twice",
+	 MODULES THREADS "@1000 thread=2 park reason=user object=0x1 stack=put\n"
+			 "@2000 thread=2 park reason=cond object=0x10 stack=idle\n"
+			 "@6000 thread=2 resume reason=cond object=0x10\n"
+			 "@11000 thread=2 resume reason=user object=0x1\n",
+	 "Waiting for other threads  10.0 µs in 2 waits  (of time: share of the waiting threads' "
+	 "lifetime)",
+	 false},
+	{"a wait for data has its stack and who wrote, as one for a lock has its holder",
+	 MODULES THREADS "@1000 thread=2 park reason=read object=7 stack=get\n"
+			 "@5000000 thread=1 unpark reason=read object=7 count=1 stack=put\n"
+			 "@5001000 thread=2 resume reason=read object=7\n",
+	 "   5.00 ms   100.0%          1   5.00 ms   5.00 ms        1  read fd 7\n"
+	 "            server+0x10 < server+0x20\n"
+	 "            woken by server+0x40, in main (101)",
+	 false},
+	{"a descriptor has the name that it had",
+	 MODULES THREADS "@2000000 thread=2 wait reason=fsync object=3 since=1000000 stack=get "
+			 "descriptor=\"/var/lib/x/wal\"\n",
+	 "   1.00 ms    50.0%          1   1.00 ms   1.00 ms        1  fsync /var/lib/x/wal (fd 3)",
+	 false},
+	{"... in the longest waits as well",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:80 127.0.0.1:51234\"\n",
+	 "   1.00 ms     1.00 ms  worker 1 (102)              recv 127.0.0.1:51234 (fd 12)",
+	 false},
+	{"a number that is used again is each by itself",
+	 MODULES THREADS "@2000000 thread=2 wait reason=read object=3 since=1000000 stack=get "
+			 "descriptor=\"/a\"\n"
+			 "@4000000 thread=2 wait reason=read object=3 since=3000000 stack=get "
+			 "descriptor=\"/b\"\n"
+			 "@6000000 thread=2 wait reason=read object=3 since=5000000 stack=get "
+			 "descriptor=\"/b\"\n",
+	 "   3.00 ms    50.0%          3   1.00 ms   1.00 ms        1  read /b and 1 other",
+	 false},
+	{"a server's connections are one line",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:80 127.0.0.1:51234\"\n"
+			 "@4000000 thread=2 wait reason=recv object=12 since=3000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:80 10.0.0.1:4\"\n"
+			 "@6000000 thread=2 wait reason=recv object=13 since=5000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:80 10.0.0.2:4\"\n",
+	 "   3.00 ms    50.0%          3   1.00 ms   1.00 ms        1  recv 3 connections of 127.0.0.1:80",
+	 false},
+	{"a client's, too",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:1 10.0.0.9:80\"\n"
+			 "@4000000 thread=2 wait reason=recv object=13 since=3000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:2 10.0.0.9:80\"\n",
+	 "   2.00 ms    50.0%          2   1.00 ms   1.00 ms        1  recv 2 connections to 10.0.0.9:80",
+	 false},
+	{"what has no address in common is counted",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:1 10.0.0.9:80\"\n"
+			 "@4000000 thread=2 wait reason=recv object=13 since=3000000 stack=get "
+			 "descriptor=\"tcp 127.0.0.1:2 10.0.0.9:81\"\n",
+	 "   2.00 ms    50.0%          2   1.00 ms   1.00 ms        1  recv 10.0.0.9:80 and 1 other",
+	 false},
+	{"many descriptors of one thing",
+	 MODULES THREADS "@2000000 thread=2 wait reason=recv object=12 since=1000000 stack=get "
+			 "descriptor=\"unix at /run/x\"\n"
+			 "@4000000 thread=2 wait reason=recv object=13 since=3000000 stack=get "
+			 "descriptor=\"unix at /run/x\"\n",
+	 "   2.00 ms    50.0%          2   1.00 ms   1.00 ms        1  recv /run/x (2 descriptors)",
+	 false},
+	{"a name that says nothing new is left out",
+	 MODULES THREADS "@2000000 thread=2 wait reason=epoll object=4 since=1000000 stack=get "
+			 "descriptor=\"anon_inode:[eventpoll]\"\n",
+	 "   1.00 ms    50.0%          1   1.00 ms   1.00 ms        1  epoll fd 4",
+	 false},
+	{"of a long path both ends are shown",
+	 MODULES THREADS "@2000000 thread=2 wait reason=read object=4 since=1000000 stack=get "
+			 "descriptor=\"/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx/end\"\n",
+	 "   1.00 ms    50.0%          1   1.00 ms   1.00 ms        1  read /xxxxxxxxx…xxxxxx/end (fd 4)",
+	 false},
+	{"a path does nothing to the terminal",
+	 MODULES THREADS "@2000000 thread=2 wait reason=read object=4 since=1000000 stack=get "
+			 "descriptor=\"/a\\x1b[2Jb\"\n",
+	 "   1.00 ms    50.0%          1   1.00 ms   1.00 ms        1  read /a?[2Jb (fd 4)",
+	 false},
+	{"of the longest waits, too, it is said that they timed out",
+	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@3001000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"
+			 "@4000000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@6000000 thread=2 resume reason=cond object=0x7f10\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "    lasted    began at  thread                      for\n"
+	 "   3.00 ms     1.00 µs  worker 1 (102)              cond 0x7f10, timed out\n"
+	 "            server+0x10 < server+0x20\n"
+	 "   2.00 ms     4.00 ms  worker 1 (102)              cond 0x7f10",
+	 false},
+	{"waits that timed out are told apart from those that were woken",
+	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@2000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"
+			 "@3000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@3500 thread=1 unpark reason=cond object=0x7f10 count=1 stack=put\n"
+			 "@4000 thread=2 resume reason=cond object=0x7f10\n",
+	 "            50.0% timed out; woken by server+0x40, 50.0% of it, in main (101)", false},
+	{"... and where all did, nobody woke them",
+	 MODULES THREADS "@1000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@2000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n"
+			 "@3000 thread=2 park reason=cond object=0x7f10 stack=get\n"
+			 "@4000 thread=2 resume reason=cond object=0x7f10 result=ETIMEDOUT\n",
+	 "            all timed out", false},
+	{"blame: a waiter that was woken and did not run is nobody's fault, until the lock is taken",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
+	 "@2000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+	 "@9000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 held=3000000 stack=idle\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10\n",
+	 "            caused by server+0x60, 30.0% of it, in main (101)", false},
+	{"blame: ... of the first section that is known, too",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n"
+	 "@9000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 held=1000000 stack=put\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10\n",
+	 "            caused by server+0x40, 10.0% of it, in main (101)", false},
+	{"blame: a wait that gives up is for who releases the lock later",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=ETIMEDOUT\n"
+	 "@15000000 thread=1 unlock reason=mutex object=0x7f10 waiters=0 stack=put\n",
+	 "            timed out; caused by server+0x40, in main (101)", false},
+	{"blame: ... from when that one took it",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+	 "@6000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=idle\n"
+	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=ETIMEDOUT\n"
+	 "@15000000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 held=6000000 stack=put\n",
+	 "            timed out; caused by server+0x60, 50.0% of it, in main (101) and 1 other", false},
+	{"no waits: no section for them", "@1 counter name=\"c\" value=1\n", "Critical sections",
+	 true},
+};
+/* clang-format on */
+
+START_TEST(lines)
+{
+	report_check_line(&LINES[_i]);
+}
+END_TEST
+
+int main(void)
+{
+	return report_run("report_waits", lines, sizeof(LINES) / sizeof(*LINES));
+}
