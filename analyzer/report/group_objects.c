@@ -49,7 +49,6 @@ struct finder {
 	struct trc_array objects;
 	struct trc_index
 		first; /* the number of the first object that has this in common with others */
-	uint64_t *functions;	 /* by stack: trc_report_functions(), once it was asked for */
 	uint32_t *object_of_row; /* numbers, of parks; 0 = none, or IDLE; borrowed */
 };
 #define IDLE UINT32_MAX
@@ -164,15 +163,6 @@ static void object_name(const struct finder *f, struct object *object)
 		object->name = hash_member(member, object->name);
 }
 
-static uint64_t functions_of(struct finder *f, uint32_t stack)
-{
-	if (stack >= f->r->n_canonical)
-		return 0;
-	if (!f->functions[stack])
-		f->functions[stack] = trc_report_functions(f->r, stack);
-	return f->functions[stack];
-}
-
 /* The places of objects that names do not tell apart. */
 static int collect_uses(struct finder *f, struct trc_array *uses, struct trc_index *use_of)
 {
@@ -185,7 +175,7 @@ static int collect_uses(struct finder *f, struct trc_array *uses, struct trc_ind
 
 		if (!number || number == IDLE || object_at(f, number)->by != BY_FUNCTION)
 			continue;
-		key[1] = functions_of(f, park->stack);
+		key[1] = trc_report_functions(f->r, park->stack);
 		use_number = trc_index_number(use_of, trc_check64(key, sizeof(key), 0));
 		use = use_number > uses->n ? trc_array_add(uses)
 					   : (struct use *)uses->row + use_number - 1;
@@ -362,15 +352,13 @@ int trc_groups_of_objects(struct trc_groups *g, struct trc_report *r, size_t top
 	memset(g, 0, sizeof(*g));
 	g->of_row = calloc(r->n_parks + 1, sizeof(*g->of_row));
 	f.object_of_row = g->of_row;
-	f.functions = calloc(r->n_canonical + 1, sizeof(*f.functions));
-	err = g->of_row && f.functions ? objects_collect(&f) : -ENOMEM;
+	err = g->of_row ? objects_collect(&f) : -ENOMEM;
 	if (!err)
 		err = objects_liken(&f);
 	if (!err)
 		err = find_groups(g, &f);
 	trc_index_free(&f.number);
 	trc_index_free(&f.first);
-	free(f.functions);
 	trc_array_free(&f.objects);
 	if (!err)
 		err = trc_groups_finish_parks(g, r, top);

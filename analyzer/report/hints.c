@@ -1,20 +1,6 @@
 /* hints.c - what to record next time, where the trace itself says that it lacks something. */
 #include "parts.h"
 
-/* How long threads ran, together, as far as the kernel told; TRC_NEVER = it told nothing. */
-static int64_t running_ns(const struct trc_report *r)
-{
-	int64_t sum_ns = TRC_NEVER;
-
-	for (size_t i = 0; i < r->n_threads; i++) {
-		if (r->thread[i].on_cpu_ns == TRC_NEVER)
-			continue;
-		sum_ns = sum_ns == TRC_NEVER ? 0 : sum_ns;
-		trc_report_add(&sum_ns, r->thread[i].on_cpu_ns);
-	}
-	return sum_ns;
-}
-
 /* How long threads were in no recorded wait, together. */
 static int64_t not_waiting_ns(const struct trc_report *r)
 {
@@ -34,7 +20,7 @@ static int64_t not_waiting_ns(const struct trc_report *r)
  * needs samples. */
 static void print_samples(struct trc_report *r)
 {
-	int64_t ran_ns = running_ns(r), lasted_ns = r->end_ns - r->start_ns;
+	int64_t ran_ns = trc_report_ran_ns(r), lasted_ns = r->end_ns - r->start_ns;
 	bool known = ran_ns != TRC_NEVER;
 	char time[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
 	struct trc_line line;

@@ -72,23 +72,11 @@ void trc_many_add_unread(struct trc_many *many)
 
 /* ---- a trace ---- */
 
-static int64_t cpu_ns(const struct trc_report *r)
-{
-	int64_t sum_ns = TRC_NEVER;
-
-	for (size_t i = 0; i < r->n_threads; i++) {
-		if (r->thread[i].on_cpu_ns == TRC_NEVER)
-			continue;
-		sum_ns = sum_ns == TRC_NEVER ? 0 : sum_ns;
-		trc_report_add(&sum_ns, r->thread[i].on_cpu_ns);
-	}
-	return sum_ns;
-}
-
 static void row_measure(struct row *row, const struct trc_report *r)
 {
 	row->lasted_ns = r->end_ns - r->start_ns;
-	row->cpu_ns = r->selection ? TRC_NEVER : cpu_ns(r); /* under which labels is not known */
+	row->cpu_ns = r->selection ? TRC_NEVER
+				   : trc_report_ran_ns(r); /* under which labels is not known */
 	row->n_threads = trc_report_count_threads(r);
 	for (size_t i = 0; i < r->n_threads; i++) {
 		trc_report_add(&row->locks_ns, r->class_ns[i][TRC_WAIT_LOCKS]);

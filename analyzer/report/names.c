@@ -116,30 +116,52 @@ static uint64_t hash_function(const struct trc_frame *frame, uint64_t seed)
 			       : trc_check64(&frame->address, sizeof(frame->address), seed);
 }
 
-uint64_t trc_report_outermost(const struct trc_report *r, uint32_t stack)
+static uint64_t outermost_of(const struct trc_report *r, const uint32_t *frame, size_t n)
 {
-	size_t n;
-	const uint32_t *frame = own_frames(r, stack, &n);
-	const struct trc_frame *outermost = n ? &r->stacks->frame[frame[n - 1] - 1] : NULL;
-	const struct trc_frame_origin *origin = n ? &r->stacks->origin[frame[n - 1] - 1] : NULL;
+	const struct trc_frame *outermost = &r->stacks->frame[frame[n - 1] - 1];
+	const struct trc_frame_origin *origin = &r->stacks->origin[frame[n - 1] - 1];
 
-	if (!n || (!outermost->function && !origin->start))
+	if (!outermost->function && !origin->start)
 		return 0;
 	return (outermost->function ? hash_function(outermost, 0)
 				    : trc_check64(&origin->start, sizeof(origin->start), 0)) |
 	       2;
 }
 
-uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack)
+static uint64_t functions_of(const struct trc_report *r, const uint32_t *frame, size_t n)
 {
 	enum { FUNCTIONS = 2 };
-	size_t n;
-	const uint32_t *frame = own_frames(r, stack, &n);
 	uint64_t hash = 0;
 
 	for (size_t i = 0; i < n && i < FUNCTIONS; i++)
 		hash = hash_function(&r->stacks->frame[frame[i] - 1], hash);
-	return n ? hash | 1 : 0;
+	return hash | 1;
+}
+
+int trc_report_ends_init(struct trc_report *r)
+{
+	r->ends = calloc(r->n_canonical + 1, sizeof(*r->ends));
+	if (!r->ends)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < r->n_canonical; i++) {
+		size_t n;
+		const uint32_t *frame = r->canonical[i] == i ? own_frames(r, i, &n) : NULL;
+
+		if (frame)
+			r->ends[i] = (struct trc_report_ends){functions_of(r, frame, n),
+							      outermost_of(r, frame, n)};
+	}
+	return 0;
+}
+
+uint64_t trc_report_outermost(const struct trc_report *r, uint32_t stack)
+{
+	return r->ends[trc_report_canonical(r, stack)].outermost;
+}
+
+uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack)
+{
+	return r->ends[trc_report_canonical(r, stack)].functions;
 }
 
 static const char *base_name(const char *path)

@@ -40,6 +40,10 @@ struct trc_report {
 	uint32_t *canonical;
 	/* By stack id: the first stack whose innermost own frame is at the same line. */
 	uint32_t *same_place;
+	/* By stack id, of canonical stacks: what trc_report_functions() and trc_report_outermost() are. */
+	struct trc_report_ends {
+		uint64_t functions, outermost;
+	} * ends;
 	size_t n_canonical;
 	/* By row of thread, then by class: time in waits, each moment counted once. */
 	int64_t (*class_ns)[TRC_WAIT_CLASSES];
@@ -199,7 +203,9 @@ uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack);
  * known. */
 uint64_t trc_report_outermost(const struct trc_report *r, uint32_t stack);
 int trc_report_canonical_init(struct trc_report *r);
-int trc_report_same_place_init(struct trc_report *r); /* after that */
+/* After that, both; 0 or -ENOMEM. */
+int trc_report_same_place_init(struct trc_report *r);
+int trc_report_ends_init(struct trc_report *r);
 /* Modules whose functions were shown without lines, and why. */
 void trc_report_troubles(struct trc_report *r);
 
@@ -254,6 +260,10 @@ int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, int
  * labels are known of, with those that had none; shares are of `all`.  0 or -ENOMEM. */
 int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, int64_t total,
 			    int64_t all);
+
+/* ---- threads.c ---- */
+/* How long threads ran, together, as far as the kernel told; TRC_NEVER = it told nothing. */
+int64_t trc_report_ran_ns(const struct trc_report *r);
 
 /* ---- hints.c ---- */
 /* A line if the trace shows that another way to record would tell more. */

@@ -179,6 +179,8 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 	if (!err)
 		err = trc_report_same_place_init(r);
 	if (!err)
+		err = trc_report_ends_init(r);
+	if (!err)
 		err = sum_selected(r);
 	if (!err)
 		err = sum_classes(r);
@@ -197,6 +199,7 @@ void trc_report_end(struct trc_report *r)
 {
 	free(r->canonical);
 	free(r->same_place);
+	free(r->ends);
 	free(r->selected);
 	free(r->class_ns);
 	free(r->idle_at);

@@ -30,6 +30,19 @@ static int compare_rows(const void *a, const void *b)
 	return x->thread->serial < y->thread->serial ? -1 : 1;
 }
 
+int64_t trc_report_ran_ns(const struct trc_report *r)
+{
+	int64_t sum_ns = TRC_NEVER;
+
+	for (size_t i = 0; i < r->n_threads; i++) {
+		if (r->thread[i].on_cpu_ns == TRC_NEVER)
+			continue;
+		sum_ns = sum_ns == TRC_NEVER ? 0 : sum_ns;
+		trc_report_add(&sum_ns, r->thread[i].on_cpu_ns);
+	}
+	return sum_ns;
+}
+
 /* Of what is selected; TRC_NEVER = not known. */
 static int64_t on_cpu_ns(const struct trc_report *r, size_t i)
 {

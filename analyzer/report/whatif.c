@@ -27,10 +27,11 @@ static void end(const struct what_if *w, struct trc_line *line)
 
 /* ---- what is wrong with it ---- */
 
-static void alarm_line(const struct what_if *w, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* A line: an alarm, or a plain note that is set in. */
+static void say(const struct what_if *w, enum trc_style style, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static void alarm_line(const struct what_if *w, const char *format, ...)
+static void say(const struct what_if *w, enum trc_style style, const char *format, ...)
 {
 	char text[512];
 	struct trc_line line;
@@ -40,7 +41,8 @@ static void alarm_line(const struct what_if *w, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	begin(w, &line);
-	trc_line_style(&line, TRC_STYLE_ALARM);
+	trc_line_style(&line, style);
+	trc_line_add(&line, style == TRC_STYLE_PLAIN ? "  " : "");
 	trc_line_data(&line, text, TRC_WIDTH_MAX);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	end(w, &line);
@@ -53,14 +55,15 @@ static void print_doubts(const struct what_if *w, const struct trc_model *m)
 	char number[TRC_NUMBER_BYTES];
 
 	if (r->error * 100 > PERCENT_TRUSTED)
-		alarm_line(w,
-			   "Rough: without any change the replay is up to %.0f%% off the recording",
-			   r->error * 100);
+		say(w, TRC_STYLE_ALARM,
+		    "Rough: without any change the replay is up to %.0f%% off the recording",
+		    r->error * 100);
 	if (r->lost_events)
-		alarm_line(w, "Incomplete: %s events were lost, and what they told is not replayed",
-			   trc_text_count(number, r->lost_events));
+		say(w, TRC_STYLE_ALARM,
+		    "Incomplete: %s events were lost, and what they told is not replayed",
+		    trc_text_count(number, r->lost_events));
 	if (damage)
-		alarm_line(w, "Incomplete: the trace is %s", damage);
+		say(w, TRC_STYLE_ALARM, "Incomplete: the trace is %s", damage);
 }
 
 /* ---- figures ---- */
@@ -142,23 +145,6 @@ static void print_types(const struct what_if *w)
 
 /* ---- what it rests on ---- */
 
-static void note(const struct what_if *w, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void note(const struct what_if *w, const char *format, ...)
-{
-	char text[256];
-	struct trc_line line;
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	begin(w, &line);
-	trc_line_add(&line, "  %s", text);
-	end(w, &line);
-}
-
 static void print_sections(const struct what_if *w)
 {
 	const struct trc_whatif *r = &w->result;
@@ -166,24 +152,29 @@ static void print_sections(const struct what_if *w)
 
 	if (r->all_locks || !r->n_sections)
 		return;
-	note(w,
-	     "of %s critical sections %s have a begin or end that is assumed, and those for which",
-	     trc_text_count(all, r->n_sections), trc_text_count(some, r->n_assumed));
-	note(w, "nobody waited are not in the trace: trace-record --locks=all has all");
+	say(w, TRC_STYLE_PLAIN,
+	    "of %s critical sections %s have a begin or end that is assumed, and those for which",
+	    trc_text_count(all, r->n_sections), trc_text_count(some, r->n_assumed));
+	say(w, TRC_STYLE_PLAIN,
+	    "nobody waited are not in the trace: trace-record --locks=all has all");
 }
 
 static void print_saturated(const struct what_if *w, const struct trc_model *m)
 {
 	const struct trc_whatif *r = &w->result;
 	const struct trc_object *lock = trc_model_object(m, TRC_REASON_MUTEX, r->saturated);
+	char address[24];
 
 	if (!r->saturated)
 		return;
 	if (!lock)
 		lock = trc_model_object(m, TRC_REASON_RWLOCK_WRITE, r->saturated);
-	note(w, "the lock %s is held for %.0f%% of the run: who gets it next decides p50 and p99,",
-	     lock ? lock->name : "", r->saturated_share * 100);
-	note(w, "and is not in their ±; the mean and the run's length hardly depend on it");
+	snprintf(address, sizeof(address), "0x%" PRIx64, r->saturated);
+	say(w, TRC_STYLE_PLAIN,
+	    "the lock %s is held for %.0f%% of the run: who gets it next decides p50 and p99,",
+	    lock ? lock->name : address, r->saturated_share * 100);
+	say(w, TRC_STYLE_PLAIN,
+	    "and is not in their ±; the mean and the run's length hardly depend on it");
 }
 
 static void print_basis(const struct what_if *w, const struct trc_model *m)
@@ -193,33 +184,34 @@ static void print_basis(const struct what_if *w, const struct trc_model *m)
 
 	fputc('\n', w->out);
 	if (r->changed_ns)
-		note(w, "the change is to %s of the threads' time, summed",
-		     trc_text_duration(number, r->changed_ns));
+		say(w, TRC_STYLE_PLAIN, "the change is to %s of the threads' time, summed",
+		    trc_text_duration(number, r->changed_ns));
 	print_sections(w);
 	if (r->no_samples)
-		note(w,
-		     "no samples: the function's time on processors is a guess from where threads "
-		     "waited (trace-record -F 1000)");
+		say(w, TRC_STYLE_PLAIN,
+		    "no samples: the function's time on processors is a guess from where threads "
+		    "waited (trace-record -F 1000)");
 	if (r->n_sampled)
-		note(w,
-		     "the functions have %s samples: their time is known to ±%.0f%%, which is in the ±",
-		     trc_text_count(number, r->n_sampled), r->sampling_error * 100);
+		say(w, TRC_STYLE_PLAIN,
+		    "the functions have %s samples: their time is known to ±%.0f%%, which is in the ±",
+		    trc_text_count(number, r->n_sampled), r->sampling_error * 100);
 	print_saturated(w, m);
 	if (r->n_kept)
-		note(w,
-		     "%s waits for locks and threads, %s, keep their length: what ended them is not "
-		     "known",
-		     trc_text_count(count, r->n_kept), trc_text_duration(number, r->kept_ns));
+		say(w, TRC_STYLE_PLAIN,
+		    "%s waits for locks and threads, %s, keep their length: what ended them is not "
+		    "known",
+		    trc_text_count(count, r->n_kept), trc_text_duration(number, r->kept_ns));
 	if (r->n_forced)
-		note(w, "%s waits were ended that the replay would not have ended",
-		     trc_text_count(count, r->n_forced));
+		say(w, TRC_STYLE_PLAIN, "%s waits were ended that the replay would not have ended",
+		    trc_text_count(count, r->n_forced));
 	if (r->n_left_out)
-		note(w, "%s tasks that did not end in the trace or in the replay are left out",
-		     trc_text_count(count, r->n_left_out));
+		say(w, TRC_STYLE_PLAIN,
+		    "%s tasks that did not end in the trace or in the replay are left out",
+		    trc_text_count(count, r->n_left_out));
 	if (r->n_fibers)
-		note(w, "the program has fibers: threads are replayed, not fibers");
-	note(w,
-	     "sleeps, files and clients outside take as long as recorded, and each thread does what it did");
+		say(w, TRC_STYLE_PLAIN, "the program has fibers: threads are replayed, not fibers");
+	say(w, TRC_STYLE_PLAIN,
+	    "sleeps, files and clients outside take as long as recorded, and each thread does what it did");
 }
 
 static int make(struct trc_whatif *w, struct trc_model *m, const char *change,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/report/whatif.h"
 #include "analyzer/report/why.h"
 #include "tests/analyzer/model/model_fixture.h"
 
@@ -245,6 +246,27 @@ START_TEST(the_slowest_tasks)
 }
 END_TEST
 
+/* It has a name only if it was waited for. */
+START_TEST(what_if_a_lock_has_no_name)
+{
+	static const char HELD[] = "thread 1 tid=101 name=\"main\"\n"
+				   "@0 thread=1 acquire reason=spin object=0x3f10\n"
+				   "@9000000 thread=1 release reason=spin object=0x3f10\n";
+	const struct trc_report_options options = {.path = "dump.trc"};
+	struct trc_model *m = model_of(HELD, 0);
+	struct trc_error error = {""};
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_int_eq(trc_report_what_if(m, out, &options, "lock 0x3f10 * 0.5", &error), 0);
+	fclose(out);
+	ck_assert_msg(strstr(text, "\n  the lock 0x3f10 is held for 100% of the run: who"), "%s", text);
+	free(text);
+	model_close(m);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("why");
@@ -252,6 +274,7 @@ int main(void)
 	SRunner *runner;
 	int failed;
 
+	tcase_add_test(tcase, what_if_a_lock_has_no_name);
 	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(tcase, critical_path, 0, sizeof(paths) / sizeof(paths[0]));
 	tcase_add_test(tcase, a_long_path_is_told_by_its_longest_pieces);
