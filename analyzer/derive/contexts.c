@@ -24,14 +24,6 @@ static const struct trc_context *context_of(const struct trc_model *m, uint32_t 
 	return (const struct trc_context *)m->contexts.row + number - 1;
 }
 
-static uint64_t mix(uint64_t high, uint64_t low, uint64_t span)
-{
-	uint64_t x = high * UINT64_C(0x9e3779b97f4a7c15) ^ low;
-
-	x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93) ^ span;
-	return (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-}
-
 static const char *hex_text(struct trc_pool *pool, const uint64_t *word, size_t n_words)
 {
 	char *text = trc_pool_take(pool, n_words * 16 + 1);
@@ -59,12 +51,12 @@ static uint32_t context_add(struct trc_contexts *c, uint64_t high, uint64_t low,
 static int number_of(struct trc_contexts *c, const struct trc_args_otel_context *args,
 		     uint32_t *number)
 {
-	uint64_t high = args->trace_high, low = args->trace_low, key = mix(high, low, args->span);
+	uint64_t high = args->trace_high, low = args->trace_low, key;
 
 	*number = 0;
 	if (!args->span)
 		return 0;
-	for (;; key++) {
+	for (key = trc_index_key(trc_index_key(high, low), args->span);; key++) {
 		const struct trc_context *is;
 
 		*number = trc_index_get(&c->number, key);
@@ -123,16 +115,33 @@ static uint64_t pair_key(uint32_t context, uint32_t labels)
 	return (uint64_t)context << 32 | labels;
 }
 
+/* How many labels a context makes of these, at most. */
+static size_t set_labels(const struct trc_model *m, uint32_t labels)
+{
+	const struct trc_label *label;
+	uint32_t n = 0;
+
+	if (labels && trc_reader_label_set(m->reader, labels, &label, &n))
+		n = 0;
+	return n + TRC_CONTEXT_LABELS;
+}
+
 static int pair_add(struct trc_model *m, uint32_t context, uint32_t labels)
 {
 	uint64_t key = pair_key(context, labels);
 	struct trc_context_set *set;
+	size_t n;
 
 	if (!context || trc_index_get(&m->context_set, key) != TRC_INDEX_NONE)
+		return 0;
+	n = set_labels(m, labels);
+	m->contexts_cut = m->contexts_cut || m->n_context_labels + n > TRC_CONTEXT_LABELS_MAX;
+	if (m->contexts_cut) /* V1 */
 		return 0;
 	set = trc_array_add(&m->context_sets);
 	if (!set)
 		return -ENOMEM;
+	m->n_context_labels += n;
 	*set = (struct trc_context_set){context, labels};
 	return trc_index_put(&m->context_set, key, (uint32_t)(m->context_sets.n - 1));
 }
@@ -218,6 +227,11 @@ uint32_t trc_model_labels_in_context(const struct trc_model *m, uint32_t labels,
 		context = trc_thread_spans_at(&m->context_spans, thread, ts_ns, place);
 	set = context ? trc_index_get(&m->context_set, pair_key(context, labels)) : TRC_INDEX_NONE;
 	return set == TRC_INDEX_NONE ? labels : (uint32_t)(m->n_file_sets + set);
+}
+
+bool trc_model_contexts_are_cut(const struct trc_model *m)
+{
+	return m->contexts_cut;
 }
 
 bool trc_model_has_contexts(const struct trc_model *m)

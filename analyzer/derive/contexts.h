@@ -8,11 +8,16 @@
  *
  * For each pair of a context and a label set that a thread had at the same time there is another
  * label set, which is in no file: the labels of both.
+ *
+ *   contexts:V1  these sets have no more than TRC_CONTEXT_LABELS_MAX labels together; whatever had another
+ *       pair has the labels of its set alone, and the report says so
  */
 #ifndef TRC_ANALYZER_DERIVE_CONTEXTS_H
 #define TRC_ANALYZER_DERIVE_CONTEXTS_H
 
 #include "analyzer/model/spans.h"
+
+enum { TRC_CONTEXT_LABELS_MAX = 4 << 20 };
 
 /* While the events go by. */
 struct trc_contexts {

@@ -21,16 +21,10 @@ struct holds {
 	struct trc_derive derive; /* first: the two share an address */
 	struct trc_model *m;
 	struct trc_index
-		latest;	       /* by lock_key(): the row of the thread's latest hold of the lock */
+		latest; /* by object and thread: the row of the thread's latest hold of the lock */
 	struct trc_array lost; /* struct lost, by ts_ns */
 	bool any;	       /* acquisitions were recorded at all */
 };
-
-/* Both numbers into one; of those that fall together each takes the next that is free. */
-static uint64_t lock_key(uint64_t object, uint32_t thread)
-{
-	return object * UINT64_C(0x9e3779b97f4a7c15) + thread * UINT64_C(0xc2b2ae3d27d4eb4f);
-}
 
 /* The thread's latest hold of the lock, or NULL and in *key where to enter one. */
 static struct trc_hold *latest_of(const struct holds *h, uint64_t object, uint32_t thread,
@@ -38,7 +32,7 @@ static struct trc_hold *latest_of(const struct holds *h, uint64_t object, uint32
 {
 	uint32_t row;
 
-	*key = lock_key(object, thread);
+	*key = trc_index_key(object, thread);
 	while ((row = trc_index_get(&h->latest, *key)) != TRC_INDEX_NONE) {
 		struct trc_hold *hold = (struct trc_hold *)h->m->holds.row + row;
 

@@ -41,18 +41,13 @@ static uint8_t kind_of(unsigned int reason)
 	return kind ? kind : (uint8_t)reason;
 }
 
-static uint64_t key_of(uint64_t object, uint8_t kind)
-{
-	return object * UINT64_C(0x9e3779b97f4a7c15) + kind;
-}
-
 /* The row, or TRC_INDEX_NONE and in *key where to enter one. */
 static uint32_t find(const struct trc_lock_sums *sums, uint64_t object, uint8_t kind, uint64_t *key)
 {
 	const struct trc_lock_sum *sum = sums->rows.row;
 	uint32_t row;
 
-	for (*key = key_of(object, kind);
+	for (*key = trc_index_key(object, kind);
 	     (row = trc_index_get(&sums->index, *key)) != TRC_INDEX_NONE; ++*key)
 		if (sum[row].object == object && sum[row].kind == kind)
 			return row;

@@ -2,12 +2,6 @@
 #include <errno.h>
 #include "locks.h"
 
-/* Both numbers into one; of those that fall together each takes the next that is free. */
-static uint64_t lock_key(uint64_t object, uint32_t thread)
-{
-	return object * UINT64_C(0x9e3779b97f4a7c15) + thread * UINT64_C(0xc2b2ae3d27d4eb4f);
-}
-
 void trc_lock_uses_init(struct trc_lock_uses *u)
 {
 	*u = (struct trc_lock_uses){.uses = {.row_bytes = sizeof(struct trc_lock_use)}};
@@ -25,7 +19,7 @@ static struct trc_lock_use *find(const struct trc_lock_uses *u, uint64_t object,
 {
 	uint32_t row;
 
-	*key = lock_key(object, thread);
+	*key = trc_index_key(object, thread);
 	while ((row = trc_index_get(&u->row, *key)) != TRC_INDEX_NONE) {
 		struct trc_lock_use *use = (struct trc_lock_use *)u->uses.row + row;
 

@@ -4,6 +4,7 @@
  *   array:A1  no row is allocated by itself: arrays grow by half, so that growing is
  *       a few calls of realloc() for millions of rows
  *   array:A2  a sort is stable and moves each row at most once
+ *   array:A3  each process draws how keys are spread: no file can choose keys that fall together
  */
 #ifndef TRC_ANALYZER_MODEL_ARRAY_H
 #define TRC_ANALYZER_MODEL_ARRAY_H
@@ -43,6 +44,9 @@ struct trc_index {
 };
 enum { TRC_INDEX_NONE = UINT32_MAX };
 
+/* Two numbers as one key, which is another one in each process (A3).  Different numbers may have the same
+ * key, but not so many that the one after it, which is to be tried next, is often taken. */
+uint64_t trc_index_key(uint64_t a, uint64_t b);
 uint32_t trc_index_get(const struct trc_index *map, uint64_t key);
 /* Sets or replaces.  0 or -ENOMEM. */
 int trc_index_put(struct trc_index *map, uint64_t key, uint32_t value);

@@ -98,11 +98,9 @@ static int sets_read(struct trc_model *m, struct texts *t, size_t n_sets)
 
 /* ---- sets of OpenTelemetry contexts ------------------------------------------------------ */
 
-enum { CONTEXT_LABELS = 3 };
-
 /* In the order of their keys.  How many there are: the service may not be known. */
 static uint32_t context_labels(const struct trc_model *m, uint32_t context,
-			       struct trc_set_label label[CONTEXT_LABELS])
+			       struct trc_set_label label[TRC_CONTEXT_LABELS])
 {
 	const struct trc_context *c = (const struct trc_context *)m->contexts.row + context - 1;
 	const char *service = trc_reader_info_get(m->reader, "otel_service");
@@ -120,7 +118,7 @@ static uint32_t context_labels(const struct trc_model *m, uint32_t context,
 /* The labels of both, by key.  Where both have a key, the program's own label counts. */
 static int context_set_add(struct trc_model *m, uint32_t set, const struct trc_context_set *of)
 {
-	struct trc_set_label label[CONTEXT_LABELS];
+	struct trc_set_label label[TRC_CONTEXT_LABELS];
 	uint32_t n = context_labels(m, of->context, label), i = 0;
 	uint32_t at = of->labels < m->n_file_sets ? m->label_first[of->labels] : 0;
 	uint32_t end = of->labels < m->n_file_sets ? m->label_first[of->labels + 1] : 0;

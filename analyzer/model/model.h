@@ -246,6 +246,8 @@ static inline bool trc_sample_event_is_clock(const struct trc_sample_event *even
 	return !strcmp(event->unit, "nanoseconds");
 }
 
+/* Only such samples say how long a thread ran: one of another event is not to be added to them. */
+bool trc_model_is_clock_sample(const struct trc_model *m, const struct trc_sample *sample);
 /* The amount that one lost sample of the event stands for; the mean, if the kernel adjusted the
  * period.  0 = not known. */
 uint64_t trc_sample_event_period(const struct trc_sample_event *event);
@@ -590,6 +592,8 @@ uint32_t trc_model_labels_in_context(const struct trc_model *m, uint32_t labels,
 				     int64_t ts_ns, uint64_t place);
 /* Whether any thread published one. */
 bool trc_model_has_contexts(const struct trc_model *m);
+/* There are more than fit (contexts:V1): some waits and samples have no labels of their context. */
+bool trc_model_contexts_are_cut(const struct trc_model *m);
 /* The fiber of a thread at a time and place: row id in fibers; 0 = its root fiber, or not known. */
 uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
 			    uint64_t place);

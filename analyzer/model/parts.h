@@ -39,6 +39,8 @@ struct trc_context {
 	const char *trace_text, *span_text;
 };
 
+enum { TRC_CONTEXT_LABELS = 3 }; /* at most, of a context by itself */
+
 /* A label set that is in no file: that of a context, and the labels of a set of the file's. */
 struct trc_context_set {
 	uint32_t context, labels;
@@ -74,6 +76,8 @@ struct trc_model {
 	size_t n_label_sets;   /* highest id + 1 */
 	size_t n_file_sets;    /* likewise, of the file's own: behind these come the context_sets */
 	struct trc_array contexts, context_sets;
+	size_t n_context_labels;	       /* of all context_sets */
+	bool contexts_cut;		       /* contexts:V1 */
 	struct trc_thread_spans context_spans; /* of numbers of contexts: row + 1 */
 	struct trc_index context_set;	       /* rows of context_sets */
 	struct trc_array fibers, fiber_runs, fiber_waits;

@@ -153,4 +153,12 @@ void trc_report_lost_lines(struct trc_report *r)
 		trc_report_line(r, &line);
 	}
 	trc_report_ring_line(r);
+	if (!trc_model_contexts_are_cut(r->m))
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_ALARM);
+	trc_line_add(&line,
+		     "some OpenTelemetry contexts are no labels: there are too many of them");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
 }

@@ -253,6 +253,35 @@ END_TEST
 
 #define N(rows) ((int)(sizeof(rows) / sizeof(rows[0])))
 
+/* contexts:V1 */
+START_TEST(contexts_have_a_bound)
+{
+	enum { LABELS = 64, CONTEXTS = 70000 }; /* more than 4 Mi labels of both */
+	struct trc_model *m;
+	char *text = NULL;
+	size_t n_bytes, n_some, n_last;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	fputs("labels many", out);
+	for (int i = 0; i < LABELS; i++)
+		fprintf(out, " k%02d=\"v\"", i);
+	fputs("\nthread 1 tid=1\n@0 thread=1 labels labels=many\n", out);
+	for (int i = 1; i <= CONTEXTS; i++)
+		fprintf(out, "@%d thread=1 otel_context trace_low=%d span=%d before=%d\n", 10 * i, i, i,
+			i - 1);
+	fclose(out);
+	m = model_of(text, TRC_PART_LABELS);
+	ck_assert(trc_model_contexts_are_cut(m));
+	trc_model_label_set(m, trc_model_labels_in_context(m, 1, 1, 15, TRC_PLACE_LAST), &n_some);
+	trc_model_label_set(m, trc_model_labels_in_context(m, 1, 1, 10 * CONTEXTS + 5, TRC_PLACE_LAST),
+			    &n_last);
+	ck_assert_uint_eq(n_some, LABELS + 2);
+	ck_assert_uint_eq(n_last, LABELS);
+	model_close(m);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("labels");
@@ -261,6 +290,7 @@ int main(void)
 	int failed;
 
 	suite_add_tcase(suite, tc);
+	tcase_add_test(tc, contexts_have_a_bound);
 	tcase_add_loop_test(tc, spans, 0, N(rows));
 	tcase_add_loop_test(tc, at_any_time, 0, N(rows));
 	tcase_add_test(tc, before_the_part_is_needed_there_are_none);

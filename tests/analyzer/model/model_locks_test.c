@@ -6,7 +6,10 @@
  */
 #include <check.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/array.h"
 #include "analyzer/model/lock_sums.h"
 #include "model_fixture.h"
 
@@ -220,6 +223,57 @@ START_TEST(sums)
 }
 END_TEST
 
+/* ---- numbers that were chosen to be looked for at one place ---- */
+
+/* The number that times `factor`, which is odd, is 1. */
+static uint64_t inverse(uint64_t factor)
+{
+	uint64_t x = factor;
+
+	for (int i = 0; i < 6; i++)
+		x *= 2 - factor * x;
+	return x;
+}
+
+/* Each was once entered behind all before: minutes for so many (array:A3). */
+START_TEST(chosen_keys_take_no_longer)
+{
+	enum { KEYS = 400000 };
+	const uint64_t back = inverse(UINT64_C(0x9e3779b97f4a7c15));
+	struct trc_index map = {0};
+
+	for (uint64_t i = 0; i < KEYS; i++)
+		ck_assert_int_eq(trc_index_put(&map, (i << 40) * back, (uint32_t)i), 0);
+	for (uint64_t i = 0; i < KEYS; i++)
+		ck_assert_uint_eq(trc_index_get(&map, (i << 40) * back), i);
+	trc_index_free(&map);
+}
+END_TEST
+
+START_TEST(chosen_locks_take_no_longer)
+{
+	enum { LOCKS = 150000 }; /* of each of two threads */
+	const uint64_t back = inverse(UINT64_C(0x9e3779b97f4a7c15));
+	const uint64_t other = UINT64_C(0xc2b2ae3d27d4eb4f);
+	struct trc_model *m;
+	char *text = NULL;
+	size_t n_bytes, n;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	fputs(THREADS, out);
+	for (uint64_t thread = 1; thread <= 2; thread++)
+		for (uint64_t i = 0; i < LOCKS; i++)
+			fprintf(out, "@%" PRIu64 " thread=%" PRIu64 " acquire reason=mutex object=%" PRIu64 "\n",
+				thread * LOCKS + i, thread, (i - thread * other) * back);
+	fclose(out);
+	m = model_of(text, TRC_PART_HOLDS);
+	trc_model_holds(m, &n);
+	ck_assert_uint_eq(n, 2 * LOCKS);
+	model_close(m);
+	free(text);
+}
+END_TEST
+
 /* ---- latencies ---- */
 
 static const struct row LATENCIES[] = {
@@ -301,6 +355,9 @@ int main(void)
 
 	tcase_add_loop_test(tcase, holds, 0, sizeof(HOLDS) / sizeof(HOLDS[0]));
 	tcase_add_loop_test(tcase, sums, 0, sizeof(SUMS) / sizeof(SUMS[0]));
+	tcase_set_timeout(tcase, 30);
+	tcase_add_test(tcase, chosen_keys_take_no_longer);
+	tcase_add_test(tcase, chosen_locks_take_no_longer);
 	tcase_add_loop_test(tcase, latencies, 0, sizeof(LATENCIES) / sizeof(LATENCIES[0]));
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
