@@ -31,6 +31,16 @@ uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park)
 	return trc_model_labels_in_context(m, labels, park->thread, park->end_ns, TRC_PLACE_LAST);
 }
 
+uint32_t trc_latency_labels(const struct trc_model *m, const struct trc_latency *latency)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(m, &n);
+
+	if (latency->park && latency->park <= n)
+		return trc_park_labels(m, &park[latency->park - 1]);
+	return trc_model_labels_at(m, latency->thread, latency->woken_ns, TRC_PLACE_LAST);
+}
+
 uint32_t *trc_waits_nesting(const struct trc_model *m)
 {
 	size_t n_parks, n_threads;

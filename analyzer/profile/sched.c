@@ -70,8 +70,7 @@ static int add_latency(struct adder *a, const struct trc_latency *latency)
 
 	sample.value[1] = trc_selection_ns(a->sums->selection, latency->thread, latency->woken_ns,
 					   latency->running_ns);
-	sample.labels =
-		trc_model_labels_at(a->sums->m, latency->thread, latency->woken_ns, TRC_PLACE_LAST);
+	sample.labels = trc_latency_labels(a->sums->m, latency);
 	if (!thread || !sample.value[1] || !trc_profile_passes(a->sums, sample.labels))
 		return 0;
 	if (latency->park) {

@@ -109,9 +109,7 @@ static bool is_wanted(const struct trc_report *r, const struct trc_latency *late
 		return true;
 	return trc_selection_touches(r->selection, latency->thread, latency->woken_ns,
 				     latency->running_ns) &&
-	       trc_selection_passes(r->selection, r->m,
-				    trc_model_labels_at(r->m, latency->thread, latency->woken_ns,
-							TRC_PLACE_LAST));
+	       trc_selection_passes(r->selection, r->m, trc_latency_labels(r->m, latency));
 }
 
 static int add_latency(struct latencies *l, const struct trc_latency *latency)
@@ -203,9 +201,12 @@ static void print_meanwhile(struct trc_report *r, const struct group *group)
 		trc_line_add(&line, "%s of it preempted; ",
 			     trc_text_share(share, group->preempted_ns, group->total_ns));
 	if (group->own_ns) {
-		trc_line_add(&line, "for %s the program's threads ran instead, most of it ",
+		trc_line_add(&line, "for %s the program's threads ran instead",
 			     trc_text_share(own, group->own_ns, group->total_ns));
-		trc_report_thread(r, &line, r->thread[group->instead].serial, 26);
+		if (group->instead_ns > 0) {
+			trc_line_add(&line, ", most of it ");
+			trc_report_thread(r, &line, r->thread[group->instead].serial, 26);
+		}
 	} else {
 		trc_line_add(&line, "none of the program's threads ran instead");
 	}

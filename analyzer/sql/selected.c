@@ -168,7 +168,8 @@ static bool has_latency(const struct selected *c, size_t i, struct row *row)
 	row->ns = trc_selection_ns(c->s, latency->thread, latency->woken_ns, latency->running_ns);
 	return trc_selection_touches(c->s, latency->thread, latency->woken_ns,
 				     latency->running_ns) &&
-	       labels_pass(c, latency->thread, latency->woken_ns, TRC_PLACE_LAST);
+	       (!c->s->labels ||
+		trc_selection_passes(c->s, c->m, trc_latency_labels(c->m, latency)));
 }
 
 static const struct {

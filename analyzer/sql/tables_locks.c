@@ -157,22 +157,22 @@ static bool is_rwlock(const void *row)
 	return ((const struct trc_lock_sum *)row)->kind == TRC_REASON_RWLOCK_READ;
 }
 
-#define OF_RWLOCK(name, expression)                                                                \
+#define OF_RWLOCK(name, known, expression)                                                         \
 	CALL(lock_##name)                                                                          \
 	{                                                                                          \
 		const struct trc_lock_sum *sum = row;                                              \
                                                                                                    \
-		if (is_rwlock(row))                                                                \
+		if (is_rwlock(row) && (known))                                                     \
 			trc_sql_set_integer(value, (int64_t)(expression));                         \
 	}
-OF_RWLOCK(read_waits, sum->waits.n - sum->write_waits)
-OF_RWLOCK(write_waits, sum->write_waits)
-OF_RWLOCK(read_waited, sum->waits.total_ns - sum->write_waited_ns)
-OF_RWLOCK(write_waited, sum->write_waited_ns)
-OF_RWLOCK(read_holds, sum->holds.n - sum->write_holds)
-OF_RWLOCK(write_holds, sum->write_holds)
-OF_RWLOCK(read_held, sum->holds.total_ns - sum->write_held_ns)
-OF_RWLOCK(write_held, sum->write_held_ns)
+OF_RWLOCK(read_waits, true, sum->waits.n - sum->write_waits)
+OF_RWLOCK(write_waits, true, sum->write_waits)
+OF_RWLOCK(read_waited, true, sum->waits.total_ns - sum->write_waited_ns)
+OF_RWLOCK(write_waited, true, sum->write_waited_ns)
+OF_RWLOCK(read_holds, sum->holds.n, sum->holds.n - sum->write_holds)
+OF_RWLOCK(write_holds, sum->holds.n, sum->write_holds)
+OF_RWLOCK(read_held, sum->holds.n, sum->holds.total_ns - sum->write_held_ns)
+OF_RWLOCK(write_held, sum->holds.n, sum->write_held_ns)
 
 /* Of holds: if none is known they are not 0. */
 #define OF_HOLDS(name, expression)                                                                 \
@@ -183,6 +183,7 @@ OF_RWLOCK(write_held, sum->write_held_ns)
 		if (sum->holds.n && (expression) != TRC_NEVER)                                     \
 			trc_sql_set_integer(value, (int64_t)(expression));                         \
 	}
+OF_HOLDS(holds, sum->holds.n)
 OF_HOLDS(held, sum->holds.total_ns)
 OF_HOLDS(holds_preempted, sum->holds_preempted_ns)
 
@@ -242,7 +243,7 @@ static const struct trc_sql_column lock_columns[] = {
 	{"holds_from", "TEXT", TRC_FIELD_CALL, 0, lock_holds_from,
 	 .doc = "what the next columns count: all, each time that it was held (--locks=all); contended, "
 		"sections that tell when they began; NULL = nothing is known"},
-	{"holds", "INTEGER", TRC_FIELD_U64, L(holds.n), .doc = "how many"},
+	{"holds", "INTEGER", TRC_FIELD_CALL, 0, lock_holds, .doc = "how many; NULL = not known"},
 	{"held_ns", "INTEGER", TRC_FIELD_CALL, 0, lock_held, .doc = "how long, summed"},
 	{"hold_p50_ns", "INTEGER", TRC_FIELD_NS, L(holds.p50_ns),
 	 .doc = "half of the holds were no longer"},

@@ -332,6 +332,16 @@ static const struct {
 	  {2, 0, UNKNOWN | BEFORE, {1, 90}},
 	  {0, 0, PREEMPTED, {1, 50}},
 	  {0, 0, UNKNOWN, {1, 20}}}},
+	{"latency: who was woken has the labels of its wait, those of its context as well", "latency", NULL,
+	 "@0 thread=2 source=kernel proc_start\n"
+	 "@10 thread=2 otel_context trace_high=1 trace_low=2 span=3\n"
+	 "@100 thread=2 park reason=sem object=0x10 stack=s1\n"
+	 "@110 thread=2 source=kernel proc_stop preempted=0\n"
+	 "@500 thread=1 unpark reason=sem object=0x10 count=1\n"
+	 "@600 thread=2 source=kernel proc_start\n"
+	 "@610 thread=2 resume reason=sem object=0x10\n",
+	 1,
+	 {{1, 1, TRC_REASON_SEM, {1, 100}}}},
 	{"offcpu: a stack that was sampled long before is told apart", "offcpu", NULL,
 	 "sample_event 1 period=1000\n"
 	 "@0 thread=1 source=kernel proc_start\n"

@@ -137,6 +137,8 @@ static const struct row_case {
 	{"SELECT id, ts_ns, thread, proc, reason, object, waiters, stack, caused_waits, caused_ns FROM "
 	 "unlocks",
 	 "1\t2900\t1\t0\tmutex\t16\t1\t2\t1\t900\n"},
+	/* how often it was held nobody recorded */
+	{"SELECT waits, holds_from, holds, held_ns, read_holds FROM locks", "1\t\\N\t\\N\t\\N\t\\N\n"},
 	{"SELECT id, tid, name, creator, start_ns, end_ns, parks FROM threads",
 	 "1\t101\tmain\t\\N\t\\N\t\\N\t0\n2\t102\tworker\t1\t500\t\\N\t2\n"},
 	{"SELECT on_cpu_ns FROM threads", "\\N\n100\n"},
