@@ -496,17 +496,6 @@ static int holders_make(struct trc_steps *s)
 	return err;
 }
 
-static bool is_of_a_clock(const struct trc_steps *s, const struct trc_sample *sample)
-{
-	size_t n;
-	const struct trc_sample_event *event = trc_model_sample_events(s->m, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (event[i].event == sample->event)
-			return trc_sample_event_is_clock(&event[i]);
-	return false;
-}
-
 static uint32_t thread_of_sample(const void *row)
 {
 	const struct trc_sample *sample = row;
@@ -525,7 +514,7 @@ static void samples_of_clocks(struct trc_steps *s)
 		/* first[t + 1] is still that of all samples. */
 		first[t] = n;
 		for (uint32_t i = from; i < limit; i++)
-			if (is_of_a_clock(s, &s->sample[row[i]]))
+			if (trc_model_is_clock_sample(s->m, &s->sample[row[i]]))
 				row[n++] = row[i];
 	}
 	first[s->n_threads] = n;

@@ -62,6 +62,24 @@ bool trc_samples_tell_all(uint64_t sampled, uint64_t lost)
 	return !lost || sampled / (TRC_UNSEEN_PART - 1) > lost;
 }
 
+bool trc_model_is_clock_sample(const struct trc_model *m, const struct trc_sample *sample)
+{
+	size_t low = 0, high;
+	const struct trc_sample_event *event = trc_model_sample_events(m, &high);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (event[middle].event == sample->event)
+			return trc_sample_event_is_clock(&event[middle]);
+		if (event[middle].event < sample->event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
 uint64_t trc_sample_event_period(const struct trc_sample_event *event)
 {
 	if (event->period)

@@ -165,7 +165,7 @@ static int find_equal(const struct finder *f, uint32_t pool, bool *equal)
 
 /* ---- what it is told by ---- */
 
-/* Where the stage's threads had most of their samples; 0 = they have none. */
+/* Where the stage's threads had most of their CPU time's samples; 0 = they have none. */
 static int find_busiest_place(const struct finder *f, uint32_t pool, uint32_t *stack,
 			      int64_t *place_ns, int64_t *all_ns)
 {
@@ -182,7 +182,8 @@ static int find_busiest_place(const struct finder *f, uint32_t pool, uint32_t *s
 		uint32_t place = trc_report_same_place(f->r, sample[i].stack);
 		int64_t value = trc_report_int64(sample[i].scaled);
 
-		if (!thread || f->pools.of[thread - f->r->thread] != pool || !place)
+		if (!thread || f->pools.of[thread - f->r->thread] != pool || !place ||
+		    !trc_model_is_clock_sample(f->r->m, &sample[i]))
 			continue;
 		trc_report_add(all_ns, value);
 		trc_report_add(&ns[place], value);

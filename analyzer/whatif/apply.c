@@ -185,7 +185,7 @@ static int find_all(struct applying *a, struct trc_error *error)
 
 /* ---- samples ---- */
 
-static uint32_t thread_of_clock_sample(const void *row)
+static uint32_t thread_of_sample(const void *row)
 {
 	const struct trc_sample *sample = row;
 
@@ -242,6 +242,8 @@ static void sampled_add(struct sampled *sampled, const struct applying *a,
 {
 	uint8_t change = change_at(a, sample->stack);
 
+	if (!trc_model_is_clock_sample(a->p->m, sample))
+		return;
 	sampled->all += (double)sample->scaled;
 	sampled->n++;
 	if (!change)
@@ -288,9 +290,10 @@ static int count_all_samples(struct applying *a)
 	int err;
 
 	a->classes.row_bytes = sizeof(struct sampled);
-	a->has_samples = n > 0;
+	for (size_t i = 0; i < n && !a->has_samples; i++)
+		a->has_samples = trc_model_is_clock_sample(a->p->m, &sample[i]);
 	err = trc_by_thread_make(&a->samples, a->p->m, sample, n, sizeof(*sample),
-				 thread_of_clock_sample);
+				 thread_of_sample);
 	return err;
 }
 

@@ -111,6 +111,26 @@ START_TEST(a_slow_stage)
 }
 END_TEST
 
+/* Of another event there may be any number, in its own unit. */
+START_TEST(a_slow_stage_is_where_its_time_went)
+{
+	struct made made;
+
+	begin(&made);
+	fputs("sample_event 1 name=\"timer\"\nsample_event 2 name=\"instructions\" unit=\"count\"\n",
+	      made.trace);
+	pipeline(&made, true);
+	event(&made, 1000, 3, "sample event=1 value=3000 stack=put");
+	event(&made, 2000, 3, "sample event=1 value=1000 stack=get");
+	event(&made, 2000, 3, "sample event=2 value=900000 stack=get");
+	found_in(&made, "slow_stage 15200000 thread 3: packer (103) is the slow stage: at work"
+		 " for 100.0% of the time, while 2 threads waited 15.2 ms for it, 76.0%"
+		 " of their time\n"
+		 "  waited for it: reader (102) 76.0% of its time, sender (104) 76.0% of"
+		 " its time; it was at server+0x10 in 75.0% of its samples\n");
+}
+END_TEST
+
 START_TEST(stages_as_slow_as_each_other)
 {
 	struct made made;
@@ -276,6 +296,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(tests, a_slow_stage);
+	tcase_add_test(tests, a_slow_stage_is_where_its_time_went);
 	tcase_add_test(tests, stages_as_slow_as_each_other);
 	tcase_add_test(tests, one_comes_last_to_a_barrier);
 	tcase_add_test(tests, all_come_to_a_barrier_together);
