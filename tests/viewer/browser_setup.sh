@@ -3,10 +3,28 @@
 # playwright-core comes from npm, at the version in package.json, into the build directory; it
 # brings no browser.  Exit status 77: something of this is missing here.
 
+record=$top_builddir/recorder/trace-record
+analyze=$top_builddir/analyzer/trace-analyze
+
 skip()
 {
 	echo "$(basename "$0"): skipped: $*"
 	exit 77
+}
+
+# For tests that record programs: an empty $pages, and a place for rings that goes with the test.
+recording_setup()
+{
+	if ldd "$record" | grep -E 'lib[atu]b?san' >/dev/null; then
+		skip "a sanitizer's library cannot be preloaded into other programs"
+	fi
+	rm -rf "$pages"
+	mkdir -p "$pages"
+	ring_home=/dev/shm
+	[ -w $ring_home ] || ring_home=/tmp
+	TRC_RING_DIR=$(mktemp -d "$ring_home/trc-test-XXXXXX")
+	export TRC_RING_DIR
+	trap 'rm -rf "$TRC_RING_DIR"' EXIT
 }
 
 command -v node >/dev/null || skip "no node"
