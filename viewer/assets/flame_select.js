@@ -24,6 +24,8 @@ function taskRoots(picked) {
 		seen[row] = 1;
 	}
 	for (let i = 0; i < k.n; i++) {
+		if (seen[i])
+			continue;
 		const path = [];
 		let at = i;
 		for (; at >= 0 && !seen[at]; at = k.parent[at] - 1) {
@@ -36,17 +38,27 @@ function taskRoots(picked) {
 	return root;
 }
 
+// Rows of tasks by who ended them, then by when; made once.
+let taskEnds = null;
+
+function tasksByEnd() {
+	const k = trace.task;
+
+	if (!taskEnds) {
+		const byTime = orderOf(Float64Array.from({length: k.n}, (_, i) => k.start[i] + k.length[i]), k.n);
+		const {order} = rowsBy(byTime.map((row) => k.end_thread[row]), trace.threads.length);
+		taskEnds = order.map((n) => byTime[n]);
+	}
+	return taskEnds;
+}
+
 // When the thread that ended a task had ended the one before, of another root: by row; -1 = none.
 function endedBefore(root) {
-	const k = trace.task, before = new Float64Array(k.n).fill(-1), rows = [];
+	const k = trace.task, before = new Float64Array(k.n).fill(-1), rows = tasksByEnd();
 
-	for (let i = 0; i < k.n; i++)
-		if (k.end_thread[i])
-			rows.push(i);
-	rows.sort((a, b) => k.end_thread[a] - k.end_thread[b] || k.start[a] + k.length[a] - k.start[b] - k.length[b] || a - b);
 	for (let n = 1; n < rows.length; n++) {
 		const row = rows[n], last = rows[n - 1];
-		if (k.end_thread[row] !== k.end_thread[last])
+		if (!k.end_thread[row] || k.end_thread[row] !== k.end_thread[last])
 			continue;
 		before[row] = !root[row] || root[last] !== root[row] ? k.start[last] + k.length[last] : before[last];
 	}
@@ -66,9 +78,9 @@ function spansJoin(spans) {
 	return Float64Array.from(joined);
 }
 
-// When threads (by number) and fibers worked for tasks: {threads, fibers}, Maps to spans.
-function taskSpans(type, slowest) {
-	const k = trace.task, g = trace.region, root = taskRoots(tasksPicked(type, slowest)), before = endedBefore(root);
+// When threads (by number) and fibers worked for the tasks in these rows: {threads, fibers}, Maps to spans.
+function taskSpans(picked) {
+	const k = trace.task, g = trace.region, root = taskRoots(picked), before = endedBefore(root);
 	const threads = new Map(), fibers = new Map();
 	const put = (map, track, from, until) => {
 		if (!track || from >= until)
@@ -149,7 +161,7 @@ function setsWith(label) {
 // Answers what is inside.  `whole`: everything is.
 function selectionMake(asked) {
 	const {t0, t1} = asked, sets = setsWith(asked.label), open = t1 >= trace.span;
-	const tasks = asked.task ? taskSpans(asked.task, asked.slowest) : null;
+	const tasks = asked.task ? taskSpans(tasksPicked(asked.task, asked.slowest)) : null;
 	const threads = asked.threads && new Uint8Array(trace.threads.length + 1);
 	for (const idx of asked.threads || [])
 		threads[idx + 1] = 1;
