@@ -298,6 +298,7 @@ function taskName(k) {
 function taskDetails(sel) {
 	const k = trace.task, i = sel.id - 1, g = trace.region;
 	const list = el("ol", {class: "chain"});
+	const [worked, split] = taskSplit(i);
 	let found = 0;
 
 	for (let j = 0; j < g.n; j++)
@@ -316,8 +317,10 @@ function taskDetails(sel) {
 			["Began", exactTime(k.start[i]), " on ", threadLink(k.thread[i])],
 			["Ended", k.open[i] ? "not before the end of the trace"
 				: [exactTime(k.start[i] + k.length[i]), " on ", threadLink(k.end_thread[i])]],
+			...worked,
 			["SQL", el("code", {}, `SELECT * FROM tasks WHERE id=${taskId(sel.id)}`)],
 		]),
+		split,
 		found ? el("div", {}, el("h3", {},
 			found > 30 ? `Its first 30 of ${count(found)} regions` : "Its regions"), list) : null,
 	];
@@ -345,6 +348,8 @@ function taskTypeDetails(sel) {
 			["p50 / p95 / p99", `${at(0.5)} / ${at(0.95)} / ${at(0.99)}`],
 			["Longest", duration(k.length[order[0]])],
 		]),
+		el("p", {class: "actions"}, el("button", {type: "button", title: "Key: T", onclick: () => spansShow("task", track.name)},
+			"Histogram of their latencies")),
 		el("h3", {}, "Longest"), list,
 	];
 }

@@ -150,6 +150,7 @@ function apiMake() {
 		sql: sqlAnswered,
 		address: addressText,
 		flame: flameApi(),
+		tasks: spansApi(),
 		share: shareOf,
 		pointOf,
 		stateColour: (name) => stateCss(stateName.indexOf(name)),

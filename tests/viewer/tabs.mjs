@@ -1,0 +1,233 @@
+// tabs.mjs - the tabs below the timeline against SQL of the same traces.
+//
+//   node tabs.mjs TRACE-ANALYZE DIRECTORY
+//
+// TRC_SEED repeats a run.
+
+import {execFileSync} from "node:child_process";
+import path from "node:path";
+import {check, openPage, results, same, settle, withBrowser} from "./browser_lib.mjs";
+
+const [analyze, directory] = process.argv.slice(2);
+const pages = path.resolve(directory);
+const seed = Number(process.env.TRC_SEED || Date.now() % 1000000007);
+
+let random = seed;
+function draw(n) {
+	random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+	return Math.floor(random / 4294967296 * n);
+}
+
+function sql(trace, query, ...options) {
+	return JSON.parse(execFileSync(analyze, ["--output", "json", ...options, "--sql", query, `${pages}/${trace}.trc`],
+		{maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}));
+}
+
+// The smallest of sorted values that so many percent do not exceed.
+function percentile(sorted, part) {
+	return sorted.length ? sorted[Math.max(1, Math.ceil(sorted.length * part / 100)) - 1] : 0;
+}
+
+function sorted(values) {
+	return Float64Array.from(values).sort();
+}
+
+function sum(values) {
+	return values.reduce((a, b) => a + b, 0);
+}
+
+// A name as the page writes it.
+function shown(name) {
+	return name ? name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
+		(c) => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`) : "(no type)";
+}
+
+async function opened(context, trace, use, fragment = "") {
+	const page = await openPage(context, `${pages}/${trace}.html`, fragment);
+
+	await use(page, trace);
+	same(page.troubles, [], `${trace}: nothing went wrong`);
+	await page.close();
+}
+
+// ---- tasks and regions ----
+
+function groupBy(rows, key) {
+	const groups = new Map();
+
+	for (const row of rows)
+		groups.set(row[key], [...groups.get(row[key]) || [], row]);
+	return groups;
+}
+
+async function histogramIs(page, durations, what) {
+	const buckets = await page.evaluate(() => window.trc.tasks.buckets());
+
+	same(sum(buckets.map((b) => b.n)), durations.length, `${what}: all are in buckets`);
+	for (const {from, until, n} of buckets)
+		same(n, durations.filter((ns) => ns >= from && ns < until).length, `${what}: from ${from} to ${until} ns`);
+	same(await page.locator("#panel-spans .bucket").count(), buckets.length, `${what}: each has a button`);
+}
+
+async function typesAre(page, trace, kind, table) {
+	const rows = sql(trace, `SELECT type, duration_ns FROM ${table}`), groups = groupBy(rows, "type");
+	const seen = await page.evaluate((of) => window.trc.tasks.types(of), kind);
+
+	same(seen.length, groups.size, `${trace}: as many types of ${table}`);
+	for (const [type, all] of groups) {
+		const one = seen.find((each) => each.name === shown(type)), what = `${trace}: ${kind} ${type}`;
+		const durations = sorted(all.map((row) => row.duration_ns).filter((ns) => ns !== null));
+		same(one && [one.n, one.ended, one.total, one.p50, one.p99, one.max], [all.length, durations.length, sum([...durations]),
+			percentile(durations, 50), percentile(durations, 99), percentile(durations, 100)], what);
+	}
+	for (let n = 0; n < Math.min(5, seen.length); n++) {
+		const g = draw(Math.min(seen.length, 40)), of = page.locator(`#panel-spans .plain:has(th:text-is("${kind === "task" ? "Tasks" : "Regions"}")) tbody button`);
+		await of.nth(g).click();
+		const type = [...groups.keys()].find((name) => shown(name) === seen[g].name);
+		await histogramIs(page, groups.get(type).map((row) => row.duration_ns).filter((ns) => ns !== null), `${trace}: ${kind} ${type}`);
+	}
+	return seen;
+}
+
+// ---- what threads did for a task ----
+
+function clip(rows, from, until) {
+	return rows.map(([a, b, ...more]) => [Math.max(a, from), Math.min(b, until), ...more]).filter(([a, b]) => a < b);
+}
+
+// How long any of these lasts.
+function union(rows) {
+	let sum = 0, end = -Infinity;
+
+	for (const [a, b] of [...rows].sort((x, y) => x[0] - y[0])) {
+		sum += Math.max(0, b - Math.max(a, end));
+		end = Math.max(end, b);
+	}
+	return sum;
+}
+
+function both(a, b) {
+	return union(a) + union(b) - union([...a, ...b]);
+}
+
+// A thread's waits and stretches on a proc, from the trace's begin on.
+function tellThreads(trace) {
+	const [{zero, end}] = sql(trace, "SELECT (SELECT value FROM trace_info WHERE key = 'trace_start_ns') AS zero, " +
+		"(SELECT value FROM trace_info WHERE key = 'trace_end_ns') AS end");
+	const of = new Map(), told = (thread) => of.get(thread) || of.set(thread, {waits: [], on: []}).get(thread);
+
+	for (const p of sql(trace, "SELECT thread, reason, start_ns, coalesce(end_ns, " + end + ") AS end_ns, wake_ns FROM parks"))
+		told(p.thread).waits.push([p.start_ns - zero, p.end_ns - zero, p.reason, p.wake_ns === null ? Infinity : p.wake_ns - zero]);
+	for (const c of sql(trace, `SELECT thread, coalesce(start_ns, ${zero}) AS a, coalesce(end_ns, ${end}) AS b FROM on_cpu`))
+		told(c.thread).on.push([c.a - zero, c.b - zero]);
+	return {told, zero, end};
+}
+
+// Time in waits by reason, and on a proc outside of waits, in these stretches; null if waits lie within each other there.
+function splitOf(told, stretches) {
+	const states = {}, add = (name, ns) => { states[name] = (states[name] || 0) + ns; };
+
+	for (const [thread, from, until] of stretches) {
+		const waits = clip(told(thread).waits, from, until), on = clip(told(thread).on, from, until);
+		if (sum(waits.map(([a, b]) => b - a)) !== union(waits))
+			return null;
+		for (const [a, b, reason, wake] of waits) {
+			const woken = Math.min(Math.max(wake, a), b);
+			add(reason, woken - a);
+			add("woken", b - woken);
+		}
+		add("running", union(on) - both(on, waits));
+	}
+	return states;
+}
+
+async function splitIs(page, trace, told, task) {
+	const what = `${trace}: task ${task.id} of type ${task.type}`;
+	const seen = await page.evaluate((id) => {
+		window.location.hash = `#sel=task:${id}`;
+		return new Promise((done) => setTimeout(() => done(window.trc.selection && window.trc.tasks.split()), 50));
+	}, task.id);
+	const [asked] = sql(trace, "SELECT (SELECT sum(waited_ns) FROM parks) AS waited, (SELECT sum(duration_ns) FROM on_cpu) AS ran",
+		"--task", task.id);
+	const {states, stretches, unworked} = seen, wanted = splitOf(told, stretches);
+	const on = sum(stretches.map(([thread, a, b]) => union(clip(told(thread).on, a, b))));
+	const waited = sum(stretches.map(([thread, a, b]) => sum(clip(told(thread).waits, a, b).map(([x, y]) => y - x))));
+
+	same([waited, on], [asked.waited || 0, asked.ran || 0], `${what}: threads work for it as --task has it`);
+	same(unworked, task.duration_ns - union(stretches.map(([, a, b]) => [a, b])), `${what}: when none did`);
+	for (const [state, ns] of Object.entries(wanted || {}))
+		same(Math.round(states[state] || 0), ns, `${what}: ${state}`);
+	const told2 = await page.locator("#details table.mix").first().innerText();
+	check(Object.keys(states).filter((state) => state !== "absent").every((state) => told2.includes(state)), `${what}: the details say so`, told2);
+	return wanted !== null;
+}
+
+async function splitsAre(page, trace) {
+	const tasks = sql(trace, "SELECT CAST(id AS TEXT) AS id, type, start_ns, duration_ns FROM tasks WHERE duration_ns > 0");
+	const {told} = tellThreads(trace);
+	let compared = 0;
+
+	for (let n = 0; n < Math.min(6, tasks.length); n++)
+		compared += await splitIs(page, trace, told, tasks[draw(tasks.length)]);
+	return compared;
+}
+
+async function tasksAre(page, trace) {
+	await page.evaluate(() => window.trc.tasks.open());
+	const types = await typesAre(page, trace, "task", "tasks");
+	await typesAre(page, trace, "region", "regions");
+	const compared = await splitsAre(page, trace);
+	check(compared || !types.length || trace === "hostile", `${trace}: splits of tasks were compared`, compared);
+}
+
+// From the tab to a bucket, to an instance, by keys alone; and back by the address.
+async function tasksByKeys(page) {
+	const seen = () => page.evaluate(() => [document.activeElement.className, document.activeElement.getAttribute("aria-label") || ""]);
+
+	await page.keyboard.press("t");
+	same(await page.evaluate(() => document.activeElement.id), "panel-tab-spans", "T opens the tab");
+	await page.keyboard.press("Tab"); // close
+	for (let n = 0; n < 40 && !(await seen())[0].includes("bucket"); n++)
+		await page.keyboard.press("Tab");
+	const {t0, t1} = await page.evaluate(() => window.trc.view);
+	await page.keyboard.press("End");
+	await page.keyboard.press("ArrowLeft");
+	same(await page.evaluate(() => [window.trc.view.t0, window.trc.view.t1]), [t0, t1], "arrows in the histogram move nothing else");
+	const [, bucket] = await seen();
+	await page.keyboard.press("Enter");
+	await settle(page);
+	same((await seen())[1], bucket, "the focus stays at the bucket");
+	const wanted = Number(/: ([\d,]+) of/.exec(bucket)[1].replace(",", ""));
+	same(await page.locator("#panel-spans .spans li").count(), Math.min(wanted, 200), "the list has the bucket's tasks");
+	await page.keyboard.press("Tab");
+	await page.keyboard.press("Enter");
+	await settle(page);
+	const [longest, address] = await page.evaluate(() => [window.trc.told().title, window.trc.address()]);
+	check(/^task request \d+: /.test(longest), "Enter selects the longest", longest);
+	check(await page.locator("#panel-spans .spans li.chosen").count() === 1, "the list marks it");
+	return address;
+}
+
+async function tasksByAddress(context, address) {
+	await opened(context, "demo", async (page) => {
+		same(await page.locator("#panel-spans .bucket[aria-pressed=true]").count(), 1, "the address opens the tab with its bucket");
+		same(await page.evaluate(() => window.trc.address().includes("from%3D")), true, "and keeps it");
+	}, address);
+}
+
+// ---- all of it ----
+
+await withBrowser("light", async (context) => {
+	let address;
+
+	for (const trace of ["demo", "bare", "busy", "fibers", "cut", "hostile"])
+		await opened(context, trace, tasksAre);
+	await opened(context, "plain", async (page) => {
+		await page.evaluate(() => window.trc.tasks.open());
+		check(/no tasks and no regions/.test(await page.locator("#panel-spans").innerText()), "a trace without tasks says so");
+	});
+	await opened(context, "demo", async (page) => { address = await tasksByKeys(page); });
+	await tasksByAddress(context, address);
+});
+console.log(`tabs.mjs: ${results.passed} passed, ${results.failed} failed; TRC_SEED=${seed}`);
+process.exit(results.failed ? 1 : 0);

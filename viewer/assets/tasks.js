@@ -1,0 +1,254 @@
+// tasks.js - the tab with tasks and regions: each type's durations, their histogram, and from a bucket of it to
+// single ones in the timeline; and what threads did for one task.
+
+const SPANS_LISTED = 200, TYPES_LISTED = 500;
+
+// kind -> its rows, which of them began and ended in the trace, and words.
+const spanKinds = {
+	task: {rows: () => trace.task, whole: (k, i) => !k.open[i] && k.thread[i] > 0, heading: "Tasks", one: "task",
+		name: (id) => taskName(id)},
+	// One that began before the trace has no type, and begins where what is known of its thread does.
+	region: {rows: () => trace.region, heading: "Regions", one: "region", name: (id) => trace.threads[trace.region.thread[id - 1] - 1]?.name ?? "",
+		whole: (g, i) => !g.open[i] && (g.type[i] > 0 || (g.start[i] > 0 && g.start[i] !== head.window_ns))},
+};
+
+const spans = {
+	box: null, parts: {}, told: null, // told: kind -> its types and their durations, once the tab is open
+	kind: "", group: -1, bucket: -1, // what is chosen
+	wanted: "", // by the address, before the tab was drawn
+};
+
+// Types in the order of the time that they took: {types: [{type, name, n, total}], spread}.
+function spansTell(kind) {
+	const {rows, whole} = spanKinds[kind], table = rows(), byType = new Map(), types = [];
+
+	for (let i = 0; i < table.n; i++) {
+		let one = byType.get(table.type[i]);
+		if (!one) {
+			one = {type: table.type[i], name: text(table.type[i]) || "(no type)", n: 0, total: 0};
+			byType.set(one.type, one);
+			types.push(one);
+		}
+		one.n++;
+		if (whole(table, i))
+			one.total += table.length[i];
+	}
+	types.sort((a, b) => b.total - a.total);
+	const number = new Map(types.map((one, g) => [one.type, g]));
+	return {types, spread: spreadMake(table.length, table.n, types.length,
+		(i) => whole(table, i) ? number.get(table.type[i]) : -1)};
+}
+
+// ---- what threads did for one task ----
+
+// Stretches of threads that worked for the task in this row: {thread, from, until}.
+function taskStretches(row) {
+	const stretches = [];
+
+	for (const [thread, joined] of taskSpans([row]).threads)
+		for (let n = 0; n < joined.length; n += 2)
+			stretches.push({thread: trace.threads[thread - 1], from: joined[n], until: joined[n + 1]});
+	return stretches.sort((a, b) => a.from - b.from || a.thread.idx - b.thread.idx);
+}
+
+// How much of the task's time no thread worked for it.
+function taskUnworked(row, stretches) {
+	const joined = spansJoin(stretches.map(({from, until}) => [from, until]));
+
+	return trace.task.length[row] - spansTime(joined, trace.task.start[row], trace.task.start[row] + trace.task.length[row]);
+}
+
+// For the details of a task: [facts, table].
+function taskSplit(row) {
+	const stretches = taskStretches(row), threads = [...new Set(stretches.map(({thread}) => thread))];
+	const unworked = taskUnworked(row, stretches), links = [];
+
+	for (const thread of threads.slice(0, 6))
+		links.push(links.length ? ", " : "", threadLink(thread.idx + 1, stretches.find((s) => s.thread === thread).from));
+	if (threads.length > 6)
+		links.push(` and ${count(threads.length - 6)} more`);
+	return [[["Worked for it", links], ["Nobody did", unworked > 0 ? [`${duration(unworked)} (${percent(unworked, trace.task.length[row])})`,
+		el("span", {class: "dim"}, " queued, or for what is not traced")] : null]], mixView("Its threads' time", stretches)];
+}
+
+// ---- the tab ----
+
+// A row of a list: what leads somewhere, and what else is known.
+function listRow(chosen, string, more, go) {
+	return el("li", {class: chosen ? "chosen" : "", title: more}, el("button", {type: "button", class: "link", onclick: go}, string),
+		el("span", {class: "dim"}, more));
+}
+
+// A table's head and body; a cell is text or an element.
+function plainTable(names, rows) {
+	return el("table", {class: "plain"}, el("thead", {}, el("tr", {}, ...names.map((name, c) =>
+		el("th", {scope: "col", class: c ? "n" : ""}, name)))), el("tbody", {}, ...rows));
+}
+
+function spanType(kind, g) {
+	const {types, spread} = spans.told[kind], one = types[g], chosen = kind === spans.kind && g === spans.group;
+
+	return el("tr", {class: chosen ? "chosen" : ""}, el("td", {class: "wide"}, el("button", {type: "button", class: "link line", title: one.name,
+		"aria-pressed": String(chosen), onclick: () => spansChoose(kind, g)}, one.name)),
+	...[count(one.n), ...[50, 99, 100].map((part) => duration(spreadAt(spread, g, part))), duration(one.total)]
+		.map((cell) => el("td", {class: "n"}, cell)));
+}
+
+function spanTypes(kind) {
+	const {types} = spans.told[kind], {heading} = spanKinds[kind];
+
+	if (!types.length)
+		return null;
+	return el("div", {}, plainTable([heading, "count", "p50", "p99", "max", "total"],
+		types.slice(0, TYPES_LISTED).map((_, g) => spanType(kind, g))),
+	types.length > TYPES_LISTED ? el("p", {class: "dim"}, `${count(types.length - TYPES_LISTED)} more types, with less time: search finds them.`) : null);
+}
+
+// What the figures lack.
+function spansNote() {
+	const lacking = [["without_tasks", "shorter tasks"], ["without_regions", "shorter regions"]].filter(([key]) => head[key] > 0)
+		.map(([key, what]) => `${count(head[key])} ${what}`);
+
+	return lacking.length ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page lacks ${lacking.join(" and ")}. ` +
+		"Counts and percentiles are of the others.") : null;
+}
+
+function spanRow(kind, row) {
+	const selected = view.selection && view.selection.kind === kind && view.selection.id === row + 1;
+	const rows = spanKinds[kind].rows();
+
+	return listRow(selected, duration(rows.length[row]), `${spanKinds[kind].name(row + 1)} at ${timePoint(rows.start[row], 1e4)}`,
+		() => select({kind, id: row + 1}));
+}
+
+// The rows of a bucket, or of all of them, the longest first.
+function spansList() {
+	const {kind, group, bucket} = spans, {spread} = spans.told[kind], {one} = spanKinds[kind];
+	const all = {lo: spread.first[group], hi: spread.first[group + 1]}, of = spreadBuckets(spread, group)[bucket] || all;
+	const n = of.hi - of.lo, list = el("ol", {class: "spans"}), shown = Math.min(n, SPANS_LISTED);
+
+	for (let k = 0; k < shown; k++)
+		list.append(spanRow(kind, spread.order[of.hi - 1 - k]));
+	const which = of === all ? "" : `${bucketText(of)}: `;
+	return [el("p", {class: "dim"}, `${which}${plural(n, one)}, ${shown < n ? `the longest ${count(shown)}` : "longest first"}`),
+		rovingKeys(list, "ArrowUp", "ArrowDown")];
+}
+
+function spansPicture() {
+	const {kind, group, bucket} = spans, {types, spread} = spans.told[kind], one = types[group], ended = spreadCount(spread, group);
+	const buckets = spreadBuckets(spread, group), open = one.n - ended;
+
+	return [el("h3", {}, one.name), el("p", {class: "dim"}, `${plural(ended, spanKinds[kind].one)} by duration` +
+		(open ? `; ${count(open)} more began before the trace, or did not end in it` : "")),
+	ended ? histogramView(spread, group, buckets, bucket, (k) => spansChoose(kind, group, k)) : null];
+}
+
+function spansDraw() {
+	const {types, picture, list} = spans.parts, focused = document.activeElement, at = focused && [...spans.box.querySelectorAll("button")].indexOf(focused);
+
+	types.replaceChildren(...[spansNote(), spanTypes("task"), spanTypes("region")].filter((part) => part));
+	if (spans.group >= 0) {
+		picture.replaceChildren(...spansPicture().filter((part) => part));
+		list.replaceChildren(...spansList());
+	}
+	if (at >= 0) // what was pressed is another element now
+		spans.box.querySelectorAll("button")[at]?.focus();
+}
+
+function spansChoose(kind, group, bucket = -1) {
+	Object.assign(spans, {kind, group, bucket: bucket === spans.bucket && group === spans.group ? -1 : bucket});
+	spansDraw();
+	addressWrite();
+}
+
+// What the address asks for: {kind, type: its name, from: of the bucket}.
+function spansWanted() {
+	const asked = new URLSearchParams(spans.wanted), kind = asked.get("of");
+
+	spans.wanted = "";
+	if (!Object.hasOwn(spanKinds, kind))
+		return;
+	const {types, spread} = spans.told[kind], group = types.findIndex((one) => one.name === asked.get("type"));
+	if (group < 0)
+		return;
+	const bucket = spreadBuckets(spread, group).findIndex((b) => String(b.from) === asked.get("from"));
+	Object.assign(spans, {kind, group, bucket});
+}
+
+function spansState() {
+	if (!spans.told || spans.group < 0)
+		return spans.wanted;
+	const {types, spread} = spans.told[spans.kind], bucket = spreadBuckets(spread, spans.group)[spans.bucket];
+
+	return new URLSearchParams({of: spans.kind, type: types[spans.group].name, ...bucket && {from: bucket.from}}).toString();
+}
+
+function spansOpen(box) {
+	const first = (kind) => spans.told[kind].types.length ? kind : "";
+
+	spans.box = box;
+	spans.told = {task: spansTell("task"), region: spansTell("region")};
+	box.classList.add("columns-3");
+	if (!first("task") && !first("region")) {
+		box.append(el("p", {class: "empty"}, "This trace has no tasks and no regions. A program that marks its operations with " +
+			"trace_task_begin() and trace_region_begin() (<trc/trace.h>) has a histogram of each type here."));
+		return;
+	}
+	for (const name of ["types", "picture", "list"]) {
+		spans.parts[name] = el("div", {class: `spans-${name}`});
+		box.append(spans.parts[name]);
+	}
+	rovingKeys(spans.parts.types, "ArrowUp", "ArrowDown");
+	spansWanted();
+	if (spans.group < 0)
+		Object.assign(spans, {kind: first("task") || first("region"), group: 0, bucket: -1});
+	spansDraw();
+}
+
+// Opens the tab with a type of tasks.
+function spansShow(kind, type) {
+	spans.wanted = new URLSearchParams({of: kind, type}).toString();
+	if (spans.told) {
+		spansWanted();
+		spansDraw();
+	}
+	panelShow(tasksTab);
+}
+
+const tasksTab = {
+	id: "spans", label: "Tasks", key: "t", about: "latencies of tasks and regions",
+	draw: spansOpen,
+	changed: (what) => what === "selection" && spans.group >= 0 && spansDraw(),
+	state: spansState,
+	stateSet: (string) => {
+		spans.wanted = string;
+		if (!spans.told || !string)
+			return;
+		spansWanted();
+		if (spans.group >= 0)
+			spansDraw();
+	},
+};
+panelTabs.push(tasksTab);
+
+// ---- for tests ----
+
+function spansApi() {
+	const figures = (kind) => spans.told[kind].types.map((one, g) => ({name: one.name, n: one.n, ended: spreadCount(spans.told[kind].spread, g),
+		total: one.total, p50: spreadAt(spans.told[kind].spread, g, 50), p99: spreadAt(spans.told[kind].spread, g, 99),
+		max: spreadAt(spans.told[kind].spread, g, 100)}));
+
+	return Object.freeze({
+		open: () => panelShow(tasksTab),
+		types: figures,
+		buckets: () => spreadBuckets(spans.told[spans.kind].spread, spans.group).map(({from, until, lo, hi}) => ({from, until, n: hi - lo})),
+		// Of the selected task: time by state of the threads that worked for it, and when none did.
+		split: () => {
+			const row = view.selection.id - 1, stretches = taskStretches(row), sums = new Float64Array(128);
+			for (const {thread, from, until} of stretches)
+				laneSums(thread.lane, from, until, sums);
+			return {unworked: taskUnworked(row, stretches), stretches: stretches.map(({thread, from, until}) => [thread.serial, from, until]),
+				states: Object.fromEntries([...sums.keys()].filter((s) => sums[s]).map((s) => [stateName[s], sums[s]]))};
+		},
+	});
+}
