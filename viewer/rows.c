@@ -567,6 +567,7 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 	trc_rows_heap(r);
 	trc_rows_blame(r);
 	trc_rows_top(r);
+	trc_rows_locks(r);
 	trc_rows_end(r);
 	write_gaps(r);
 	write_stacks(r);

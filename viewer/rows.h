@@ -120,6 +120,9 @@ void trc_rows_blame(struct trc_rows *r);
 /* rows_end.c: signals, conditions that were met, the window, deadlocks. */
 void trc_rows_end(struct trc_rows *r);
 
+/* rows_locks.c: each lock's waits, holds and convoys. */
+void trc_rows_locks(struct trc_rows *r);
+
 /* rows_top.c: which waits and which critical sections cost most, by reason and stack. */
 void trc_rows_top(struct trc_rows *r);
 

@@ -3,6 +3,7 @@
  */
 #include "analyzer/model/descriptors.h"
 #include "fake_model.h"
+#include "analyzer/model/lock_sums.h"
 
 #include <stdio.h>
 
@@ -206,6 +207,30 @@ const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint
 	(void)stack;
 	*offset = 0;
 	return NULL;
+}
+
+const struct trc_object *trc_model_object(const struct trc_model *m, unsigned int reason,
+					  uint64_t address)
+{
+	(void)m;
+	(void)reason;
+	(void)address;
+	return NULL;
+}
+
+int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool count_threads,
+		       struct trc_error *error)
+{
+	(void)m;
+	(void)count_threads;
+	(void)error;
+	*sums = (struct trc_lock_sums){.rows = {.row_bytes = sizeof(struct trc_lock_sum)}};
+	return 0;
+}
+
+void trc_lock_sums_free(struct trc_lock_sums *sums)
+{
+	trc_array_free(&sums->rows);
 }
 
 int trc_reader_stack(const struct trc_reader *r, uint32_t id, struct trc_stack_view *view)

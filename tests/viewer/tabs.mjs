@@ -60,13 +60,13 @@ function groupBy(rows, key) {
 	return groups;
 }
 
-async function histogramIs(page, durations, what) {
-	const buckets = await page.evaluate(() => window.trc.tasks.buckets());
+async function histogramIs(page, tab, durations, what) {
+	const buckets = await page.evaluate((name) => window.trc[name].buckets(), tab);
 
 	same(sum(buckets.map((b) => b.n)), durations.length, `${what}: all are in buckets`);
 	for (const {from, until, n} of buckets)
 		same(n, durations.filter((ns) => ns >= from && ns < until).length, `${what}: from ${from} to ${until} ns`);
-	same(await page.locator("#panel-spans .bucket").count(), buckets.length, `${what}: each has a button`);
+	same(await page.locator(".tab:not([hidden]) .bucket").count(), buckets.length, `${what}: each has a button`);
 }
 
 async function typesAre(page, trace, kind, table) {
@@ -84,7 +84,7 @@ async function typesAre(page, trace, kind, table) {
 		const g = draw(Math.min(seen.length, 40)), of = page.locator(`#panel-spans .plain:has(th:text-is("${kind === "task" ? "Tasks" : "Regions"}")) tbody button`);
 		await of.nth(g).click();
 		const type = [...groups.keys()].find((name) => shown(name) === seen[g].name);
-		await histogramIs(page, groups.get(type).map((row) => row.duration_ns).filter((ns) => ns !== null), `${trace}: ${kind} ${type}`);
+		await histogramIs(page, "tasks", groups.get(type).map((row) => row.duration_ns).filter((ns) => ns !== null), `${trace}: ${kind} ${type}`);
 	}
 	return seen;
 }
@@ -215,6 +215,52 @@ async function tasksByAddress(context, address) {
 	}, address);
 }
 
+// ---- locks ----
+
+const lockFigures = ["kind", "name", "waits", "threads", "waited_ns", "wait_p50_ns", "wait_p99_ns", "wait_max_ns", "timed_out", "holds", "held_ns",
+	"hold_p50_ns", "hold_p99_ns", "hold_max_ns", "holds_preempted_ns", "sections", "caused_waits", "caused_ns", "preempted_waits_ns", "convoys"];
+const lockReasons = {mutex: "'mutex', 'cond_mutex'", rwlock: "'rwlock_read', 'rwlock_write'", spin: "'spin'", once: "'once'", flock: "'flock'"};
+
+function ordered(rows) {
+	return rows.map((row) => JSON.stringify(row)).sort();
+}
+
+async function lockIs(page, trace, lock, i) {
+	const what = `${trace}: ${lock.kind} ${lock.name}`, where = `object = ${lock.object} AND reason IN (${lockReasons[lock.kind]})`;
+	const [{end}] = sql(trace, "SELECT value AS end FROM trace_info WHERE key = 'trace_end_ns'");
+
+	await page.locator("#panel-locks .locks-types tbody button").nth(i).click();
+	await histogramIs(page, "locks", sql(trace, `SELECT waited_ns FROM parks WHERE ${where}`).map((row) => row.waited_ns), what);
+	const seen = await page.evaluate(() => [window.trc.locks.holders(), window.trc.locks.sections()]);
+	same(ordered(seen[0]), ordered(sql(trace, "SELECT holder_thread AS t, count(*) AS n, sum(waited_ns) AS ns FROM parks WHERE " +
+		`${where} GROUP BY 1`).map(({t, n, ns}) => [t, n, ns])), `${what}: who held it`);
+	same(ordered(seen[1]), ordered(sql(trace, "SELECT coalesce(stack, 0) AS s, count(*) AS n, sum(caused_ns) AS ns FROM unlocks WHERE " +
+		`${where} AND caused_waits > 0 GROUP BY 1`).map(({s, n, ns}) => [s, n, ns])), `${what}: where it was given back`);
+	const [longest] = sql(trace, `SELECT id, waited_ns FROM parks WHERE ${where} ORDER BY waited_ns DESC, id LIMIT 1`);
+	if (!longest || !longest.waited_ns)
+		return;
+	await page.locator("#panel-locks .spans button").first().click();
+	const sel = await page.evaluate(() => window.trc.told().facts.SQL);
+	same(sql(trace, `SELECT waited_ns FROM parks WHERE id = ${Number(/id=(\d+)/.exec(sel)[1])}`)[0].waited_ns, longest.waited_ns,
+		`${what}: its longest wait is selected, of those that end by ${end}`);
+}
+
+async function locksAre(page, trace) {
+	const wanted = sql(trace, `SELECT CAST(object AS TEXT) AS object, ${lockFigures.join(", ")} FROM locks`);
+
+	await page.evaluate(() => window.trc.locks.open());
+	if (!wanted.length) {
+		check(/No thread waited for a lock/.test(await page.locator("#panel-locks").innerText()), `${trace}: a trace without locks says so`);
+		return;
+	}
+	const seen = await page.evaluate(() => window.trc.locks.rows());
+	same(seen.length, wanted.length, `${trace}: as many locks`);
+	for (const [i, {object, ...lock}] of wanted.entries())
+		same(seen[i], {...lock, name: shown(lock.name)}, `${trace}: lock ${i}`);
+	for (const [i, lock] of wanted.slice(0, 4).entries())
+		await lockIs(page, trace, lock, i);
+}
+
 // ---- all of it ----
 
 await withBrowser("light", async (context) => {
@@ -222,6 +268,8 @@ await withBrowser("light", async (context) => {
 
 	for (const trace of ["demo", "bare", "busy", "fibers", "cut", "hostile"])
 		await opened(context, trace, tasksAre);
+	for (const trace of ["demo", "locks", "bare", "busy", "cut", "hostile", "plain"])
+		await opened(context, trace, locksAre);
 	await opened(context, "plain", async (page) => {
 		await page.evaluate(() => window.trc.tasks.open());
 		check(/no tasks and no regions/.test(await page.locator("#panel-spans").innerText()), "a trace without tasks says so");

@@ -30,6 +30,7 @@ recorded()
 
 recorded demo -- "$demo"
 recorded bare --no-sched -- "$demo"
+recorded locks --locks=all -- "$demo"
 recorded busy -- "$top_builddir/tests/viewer/busy_program"
 recorded fibers -- "$top_builddir/docs/examples/fibers"
 recorded plain --no-sched -- true

@@ -151,6 +151,7 @@ function apiMake() {
 		address: addressText,
 		flame: flameApi(),
 		tasks: spansApi(),
+		locks: locksApi(),
 		share: shareOf,
 		pointOf,
 		stateColour: (name) => stateCss(stateName.indexOf(name)),

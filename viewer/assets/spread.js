@@ -1,4 +1,4 @@
-// spread.js - durations of rows by group: percentiles, buckets of a histogram, and its picture.
+// spread.js - durations of rows by group: percentiles, buckets of a histogram, its picture, and lists of rows.
 //
 // A spread has rows in groups, those of each group from the shortest on: the rows of group g are
 // order[first[g]..first[g + 1]).  Percentiles are the smallest value that so many percent do not exceed,
@@ -103,6 +103,27 @@ function rovingKeys(box, back, on) {
 			all[to].focus();
 	});
 	return box;
+}
+
+// Draws what is in a box; the focus stays at the place that has it, though its element is another one then.
+function drawnAgain(box, draw) {
+	const at = [...box.querySelectorAll("button")].indexOf(document.activeElement);
+
+	draw();
+	if (at >= 0)
+		box.querySelectorAll("button")[at]?.focus();
+}
+
+// A row of a list: what leads somewhere, and what else is known.
+function listRow(chosen, string, more, go) {
+	return el("li", {class: chosen ? "chosen" : "", title: more}, el("button", {type: "button", class: "link", onclick: go}, string),
+		el("span", {class: "dim"}, more));
+}
+
+// A table's head and body; a cell is text or an element.
+function plainTable(names, rows) {
+	return el("table", {class: "plain"}, el("thead", {}, el("tr", {}, ...names.map((name, c) =>
+		el("th", {scope: "col", class: c ? "n" : ""}, name)))), el("tbody", {}, ...rows));
 }
 
 // Which percentiles lie in a bucket, in words.

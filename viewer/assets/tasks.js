@@ -73,18 +73,6 @@ function taskSplit(row) {
 
 // ---- the tab ----
 
-// A row of a list: what leads somewhere, and what else is known.
-function listRow(chosen, string, more, go) {
-	return el("li", {class: chosen ? "chosen" : "", title: more}, el("button", {type: "button", class: "link", onclick: go}, string),
-		el("span", {class: "dim"}, more));
-}
-
-// A table's head and body; a cell is text or an element.
-function plainTable(names, rows) {
-	return el("table", {class: "plain"}, el("thead", {}, el("tr", {}, ...names.map((name, c) =>
-		el("th", {scope: "col", class: c ? "n" : ""}, name)))), el("tbody", {}, ...rows));
-}
-
 function spanType(kind, g) {
 	const {types, spread} = spans.told[kind], one = types[g], chosen = kind === spans.kind && g === spans.group;
 
@@ -144,20 +132,18 @@ function spansPicture() {
 }
 
 function spansDraw() {
-	const {types, picture, list} = spans.parts, focused = document.activeElement, at = focused && [...spans.box.querySelectorAll("button")].indexOf(focused);
+	const {types, picture, list} = spans.parts;
 
 	types.replaceChildren(...[spansNote(), spanTypes("task"), spanTypes("region")].filter((part) => part));
-	if (spans.group >= 0) {
-		picture.replaceChildren(...spansPicture().filter((part) => part));
-		list.replaceChildren(...spansList());
-	}
-	if (at >= 0) // what was pressed is another element now
-		spans.box.querySelectorAll("button")[at]?.focus();
+	if (spans.group < 0)
+		return;
+	picture.replaceChildren(...spansPicture().filter((part) => part));
+	list.replaceChildren(...spansList());
 }
 
 function spansChoose(kind, group, bucket = -1) {
 	Object.assign(spans, {kind, group, bucket: bucket === spans.bucket && group === spans.group ? -1 : bucket});
-	spansDraw();
+	drawnAgain(spans.box, spansDraw);
 	addressWrite();
 }
 
@@ -218,7 +204,7 @@ function spansShow(kind, type) {
 const tasksTab = {
 	id: "spans", label: "Tasks", key: "t", about: "latencies of tasks and regions",
 	draw: spansOpen,
-	changed: (what) => what === "selection" && spans.group >= 0 && spansDraw(),
+	changed: (what) => what === "selection" && spans.group >= 0 && drawnAgain(spans.box, spansDraw),
 	state: spansState,
 	stateSet: (string) => {
 		spans.wanted = string;

@@ -1,0 +1,272 @@
+// locks.js - the tab with the locks: the rows of the SQL table `locks`, and of one lock the histogram of its waits, who
+// held it, and its waits.
+
+const WAITS_LISTED = 200, LOCKS_LISTED = 300, HOLDERS_LISTED = 6;
+
+const locks = {box: null, parts: {}, rows: null, spread: null, chosen: -1, bucket: -1, wanted: ""};
+
+// What holds are known of: trc_lock_sum.holds_from.
+const HOLDS_ALL = 1;
+
+function lockKind(i) {
+	const reason = reasonName(locks.rows.kind[i]);
+
+	return objectKinds[reason] || reason;
+}
+
+// Its name in the report and in SQL; an address where there is none.
+function lockName(i) {
+	return locks.rows.name[i] ? text(locks.rows.name[i]) : objectOf("", locks.rows.object[i]);
+}
+
+// Figures that may be unknown are + 1.
+function knownNs(value) {
+	return value ? duration(value - 1) : "";
+}
+
+// By row of waits: the lock that it was for; -1 = none.
+function lockOfWaits() {
+	const {object, kind} = locks.rows, p = trace.park, kinds = [...new Set(Array.from({length: locks.rows.n}, (_, i) => lockKind(i)))];
+	const objects = column("object.low").length + 1, row = new Int32Array(kinds.length * objects).fill(-1), of = new Int32Array(p.n).fill(-1);
+	// Of reasons that are of locks; -1 of others.
+	const kindOf = head.reasons.map((reason) => reason && reason[3] === 0 ? kinds.indexOf(objectKinds[reason[0]] || reason[0]) : -1);
+
+	for (let i = 0; i < locks.rows.n; i++)
+		row[kinds.indexOf(lockKind(i)) * objects + object[i]] = i;
+	for (let i = 0; i < p.n; i++)
+		if (kindOf[p.reason[i]] >= 0)
+			of[i] = row[kindOf[p.reason[i]] * objects + p.object[i]];
+	return of;
+}
+
+function locksTell() {
+	locks.rows = table("lock", "object", "kind", "name", "allocated", "waits", "threads", "waited", "wait_p50", "wait_p99", "wait_max",
+		"timed_out", "write_waits", "write_waited", "holds_from", "holds", "held", "hold_p50", "hold_p99", "hold_max", "holds_preempted",
+		"write_holds", "write_held", "sections", "caused_waits", "caused", "preempted_waits", "convoys", "convoy", "convoy_handovers",
+		"convoy_start");
+	const of = lockOfWaits();
+	locks.spread = spreadMake(trace.park.length, trace.park.n, locks.rows.n, (i) => of[i]);
+}
+
+// ---- who held a lock ----
+
+// Groups of rows by a number, with count and time, those with most time first: [{key, n, ns, longest: a row}].
+function sumsBy(rows, keyOf, nsOf) {
+	const groups = new Map();
+
+	for (const row of rows) {
+		const key = keyOf(row), one = groups.get(key) || {key, n: 0, ns: 0, longest: row};
+		one.n++;
+		one.ns += nsOf(row);
+		if (nsOf(row) > nsOf(one.longest))
+			one.longest = row;
+		groups.set(key, one);
+	}
+	return [...groups.values()].sort((a, b) => b.ns - a.ns);
+}
+
+// The threads that held it when waits for it began; key 0: not known.
+function lockHolders(i) {
+	const {spread} = locks;
+
+	return sumsBy(spread.order.subarray(spread.first[i], spread.first[i + 1]), (row) => trace.park.holder[row], (row) => trace.park.length[row]);
+}
+
+// Where it was given back by who had made others wait: by stack.
+function lockSections(i) {
+	const u = trace.unlock, rows = [];
+
+	for (let k = 0; k < u.n; k++) {
+		const reason = reasonName(u.reason[k]);
+		if (u.object[k] === locks.rows.object[i] && u.caused[k] && (objectKinds[reason] || reason) === lockKind(i))
+			rows.push(k);
+	}
+	return sumsBy(rows, (row) => u.stack[row], (row) => u.caused_ns[row]);
+}
+
+function sumsTable(names, sums, cell) {
+	const shown = sums.slice(0, HOLDERS_LISTED), rest = sums.slice(HOLDERS_LISTED);
+	const row = (what, n, ns) => el("tr", {}, el("td", {class: "wide"}, el("div", {class: "line"}, what)), el("td", {class: "n"}, count(n)),
+		el("td", {class: "n"}, duration(ns)));
+
+	return sums.length ? plainTable(names, [...shown.map((one) => row(cell(one), one.n, one.ns)), rest.length ? row(
+		el("span", {class: "dim"}, `${count(rest.length)} more`), rest.reduce((n, one) => n + one.n, 0), rest.reduce((ns, one) => ns + one.ns, 0)) : null]
+		.filter((one) => one)) : null;
+}
+
+// ---- the tab ----
+
+function lockRow(i) {
+	const r = locks.rows, chosen = i === locks.chosen, name = `${lockKind(i)} ${lockName(i)}`;
+
+	return el("tr", {class: chosen ? "chosen" : ""}, el("td", {class: "wide"}, el("button", {type: "button", class: "link line", title: name,
+		"aria-pressed": String(chosen), onclick: () => locksChoose(i)}, name)),
+	...[count(r.waits[i]), r.waits[i] ? duration(r.waited[i]) : "", knownNs(r.wait_p50[i]), knownNs(r.wait_p99[i]),
+		r.holds[i] ? duration(r.held[i]) : ""].map((cell) => el("td", {class: "n"}, cell)));
+}
+
+function locksNote() {
+	const [all] = column("locks.all"), parts = [];
+
+	if (all > locks.rows.n)
+		parts.push(`this page has ${count(locks.rows.n)} of ${count(all)} locks, those most waited for. `);
+	if (all > LOCKS_LISTED)
+		parts.push(`${count(LOCKS_LISTED)} are listed; the table locks of the SQL tab has the others. `);
+	return parts.length ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), ...parts) : null;
+}
+
+// What is known of one lock in words: where it is, its waits, its holds, convoys.
+function lockWords(i) {
+	const r = locks.rows, words = [], reads = lockKind(i) === "rwlock";
+	const say = (...parts) => words.push(el("p", {class: "dim"}, ...parts));
+
+	const address = objectOf("", r.object[i]), at = address.includes(lockName(i)) ? address : `${lockName(i)}, at ${object(
+		column("object.low")[r.object[i] - 1], column("object.high")[r.object[i] - 1])}`;
+	say(at, r.allocated[i] ? `; its memory was allocated at ${stackPath(r.allocated[i])}` : "");
+	if (r.waits[i])
+		say(`${plural(r.waits[i], "wait")} of ${plural(r.threads[i], "thread")}, ${duration(r.waited[i])}` +
+			(reads ? `, of that to write ${plural(r.write_waits[i], "wait")}, ${duration(r.write_waited[i])}` : "") +
+			`; longest ${knownNs(r.wait_max[i])}` + (r.timed_out[i] ? `; ${count(r.timed_out[i])} gave up` : ""));
+	if (r.holds[i])
+		say(`held ${plural(r.holds[i], "time")}, ${duration(r.held[i])}` +
+			(reads ? `, of that to write ${plural(r.write_holds[i], "time")}, ${duration(r.write_held[i])}` : "") +
+			`; p50 ${knownNs(r.hold_p50[i])}, p99 ${knownNs(r.hold_p99[i])}, longest ${knownNs(r.hold_max[i])}` +
+			(r.holds_preempted[i] > 1 ? `; for ${knownNs(r.holds_preempted[i])} of that its holders had no processor` : "") +
+			(r.holds_from[i] === HOLDS_ALL ? "" : ". Only of who came in after a wait is it known when: no sample of all holds"));
+	else
+		say("how long it was held is not known: record with --locks=all");
+	if (r.convoys[i])
+		words.push(el("p", {class: "dim"}, `${plural(r.convoys[i], "convoy", "convoys")}; the longest ${duration(r.convoy[i])}, `,
+			el("button", {type: "button", class: "link", onclick: () => {
+				rangeSet({t0: r.convoy_start[i], t1: Math.min(r.convoy_start[i] + r.convoy[i], trace.span)});
+				zoomToSelection();
+			}}, `${count(r.convoy_handovers[i])} hand-overs from waiter to waiter`)));
+	return words;
+}
+
+function lockPicture() {
+	const i = locks.chosen, {spread} = locks, n = spreadCount(spread, i), r = locks.rows;
+
+	return [el("h3", {}, `${lockKind(i)} ${lockName(i)}`), ...lockWords(i),
+		n < r.waits[i] ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `the page has ${count(n)} of its ${plural(r.waits[i], "wait")}.`) : null,
+		n ? histogramView(spread, i, spreadBuckets(spread, i), locks.bucket, (k) => locksChoose(i, k)) : null,
+		sumsTable(["held, when they began, by", "waits", "waited"], lockHolders(i), ({key, longest}) => key
+			? threadLink(key, trace.park.start[longest]) : el("span", {class: "dim"}, "not known")),
+		sumsTable(["made others wait, given back in", "sections", "caused"], lockSections(i), ({key, longest}) =>
+			link(stackPath(key) || "(no stack)", {kind: "unlock", id: longest + 1}))];
+}
+
+function lockWaitRow(row) {
+	const p = trace.park, chosen = view.selection && view.selection.kind === "park" && view.selection.id === row + 1;
+	const thread = trace.threads[p.thread[row] - 1];
+
+	return listRow(chosen, duration(p.length[row]), `${thread ? thread.name : ""} at ${timePoint(p.start[row], 1e4)} ${stackTop(p.stack[row])}`,
+		() => select({kind: "park", id: row + 1}));
+}
+
+function lockList() {
+	const {spread, chosen, bucket} = locks, all = {lo: spread.first[chosen], hi: spread.first[chosen + 1]};
+	const of = spreadBuckets(spread, chosen)[bucket] || all, n = of.hi - of.lo, shown = Math.min(n, WAITS_LISTED), list = el("ol", {class: "spans"});
+
+	for (let k = 0; k < shown; k++)
+		list.append(lockWaitRow(spread.order[of.hi - 1 - k]));
+	return [el("p", {class: "dim"}, `${of === all ? "" : `${bucketText(of)}: `}${plural(n, "wait")}, ` +
+		(shown < n ? `the longest ${count(shown)}` : "longest first")), rovingKeys(list, "ArrowUp", "ArrowDown")];
+}
+
+function locksDraw() {
+	const {types, picture, list} = locks.parts, n = Math.min(locks.rows.n, LOCKS_LISTED);
+
+	types.replaceChildren(...[locksNote(), plainTable(["lock", "waits", "waited", "p50", "p99", "held"],
+		Array.from({length: n}, (_, i) => lockRow(i)))].filter((part) => part));
+	picture.replaceChildren(...lockPicture().filter((part) => part));
+	list.replaceChildren(...lockList());
+}
+
+function locksChoose(i, bucket = -1) {
+	Object.assign(locks, {chosen: i, bucket: bucket === locks.bucket && i === locks.chosen ? -1 : bucket});
+	drawnAgain(locks.box, locksDraw);
+	addressWrite();
+}
+
+// What the address asks for: {lock: kind and address, from: of the bucket}.
+function lockKey(i) {
+	const number = locks.rows.object[i] - 1;
+
+	return `${lockKind(i)} ${object(column("object.low")[number], column("object.high")[number])}`;
+}
+
+function locksWanted() {
+	const asked = new URLSearchParams(locks.wanted);
+	let i = 0;
+
+	locks.wanted = "";
+	while (i < locks.rows.n && lockKey(i) !== asked.get("lock"))
+		i++;
+	if (i === locks.rows.n)
+		return;
+	locks.chosen = i;
+	locks.bucket = spreadBuckets(locks.spread, i).findIndex((b) => String(b.from) === asked.get("from"));
+}
+
+function locksState() {
+	if (!locks.rows || locks.chosen < 0)
+		return locks.wanted;
+	const bucket = spreadBuckets(locks.spread, locks.chosen)[locks.bucket];
+
+	return new URLSearchParams({lock: lockKey(locks.chosen), ...bucket && {from: bucket.from}}).toString();
+}
+
+function locksOpen(box) {
+	locks.box = box;
+	locksTell();
+	box.classList.add("columns-3", "locks");
+	if (!locks.rows.n) {
+		box.append(el("p", {class: "empty"}, "No thread waited for a lock, and holds were not recorded (trace-record --locks=all)."));
+		return;
+	}
+	for (const name of ["types", "picture", "list"]) {
+		locks.parts[name] = el("div", {class: `locks-${name}`});
+		box.append(locks.parts[name]);
+	}
+	rovingKeys(locks.parts.types, "ArrowUp", "ArrowDown");
+	locksWanted();
+	locks.chosen = Math.max(locks.chosen, 0);
+	locksDraw();
+}
+
+const locksTab = {
+	id: "locks", label: "Locks", key: "l", about: "locks: who waited, who held",
+	draw: locksOpen,
+	changed: (what) => what === "selection" && locks.chosen >= 0 && drawnAgain(locks.box, locksDraw),
+	state: locksState,
+	stateSet: (string) => {
+		locks.wanted = string;
+		if (!locks.rows || !string || locks.chosen < 0)
+			return;
+		locksWanted();
+		drawnAgain(locks.box, locksDraw);
+	},
+};
+panelTabs.push(locksTab);
+
+// ---- for tests ----
+
+function locksApi() {
+	const known = (value) => value ? value - 1 : null;
+
+	return Object.freeze({
+		open: () => panelShow(locksTab),
+		rows: () => Array.from({length: locks.rows.n}, (_, i) => {
+			const r = locks.rows;
+			return {kind: lockKind(i), name: lockName(i), waits: r.waits[i], threads: r.threads[i], waited_ns: r.waited[i], wait_p50_ns: known(r.wait_p50[i]),
+				wait_p99_ns: known(r.wait_p99[i]), wait_max_ns: known(r.wait_max[i]), timed_out: r.timed_out[i], holds: r.holds[i],
+				held_ns: r.holds[i] ? r.held[i] : null, hold_p50_ns: known(r.hold_p50[i]), hold_p99_ns: known(r.hold_p99[i]),
+				hold_max_ns: known(r.hold_max[i]), holds_preempted_ns: known(r.holds_preempted[i]), sections: r.sections[i],
+				caused_waits: r.caused_waits[i], caused_ns: r.caused[i], preempted_waits_ns: known(r.preempted_waits[i]), convoys: r.convoys[i]};
+		}),
+		buckets: () => spreadBuckets(locks.spread, locks.chosen).map(({from, until, lo, hi}) => ({from, until, n: hi - lo})),
+		holders: () => lockHolders(locks.chosen).map(({key, n, ns}) => [key ? trace.threads[key - 1].serial : null, n, ns]),
+		sections: () => lockSections(locks.chosen).map(({key, n, ns}) => [key, n, ns]),
+	});
+}
