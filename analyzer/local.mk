@@ -129,14 +129,17 @@ libtrcanalyze_la_SOURCES += \
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
 libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 
+# A ring is opened by the recorder's side that reads rings; see analyzer/open/ring.h.
+noinst_LTLIBRARIES += libtrcopen.la
+libtrcopen_la_SOURCES = analyzer/open/memory.c analyzer/open/memory.h \
+	analyzer/open/ring.c analyzer/open/ring.h analyzer/open/trace.c analyzer/open/trace.h
+
 bin_PROGRAMS += analyzer/trace-analyze
 analyzer_trace_analyze_SOURCES = analyzer/cli/main.c analyzer/cli/cli.h analyzer/cli/progress.c \
-	analyzer/cli/memory.c analyzer/cli/memory.h \
-	analyzer/cli/open_ring.c analyzer/cli/open_ring.h analyzer/cli/select.c \
+	analyzer/cli/select.c \
 	analyzer/cli/verb_check.c analyzer/cli/verb_diff.c analyzer/cli/verb_html.c analyzer/cli/verb_json.c analyzer/cli/verb_pprof.c \
 	analyzer/cli/verb_report.c analyzer/cli/verb_shell.c analyzer/cli/verb_sql.c \
 	analyzer/cli/verb_what_if.c analyzer/cli/width.c analyzer/cli/width.h
 analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
-# A ring is opened by the recorder's side that reads rings; see open_ring.h.
-analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcanalyze.la libtrcdrain.la libtrccore.la \
+analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcopen.la libtrcanalyze.la libtrcdrain.la libtrccore.la \
 	libtrcformat.la $(READLINE_LIBS)

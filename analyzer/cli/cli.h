@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include "analyzer/model/model.h"
 #include "analyzer/model/selection.h"
-#include "open_ring.h"
+#include "analyzer/open/trace.h"
 #include "analyzer/export/output.h"
 
 enum { TRC_EXIT_OK = 0, TRC_EXIT_FAILED = 1, TRC_EXIT_USAGE = 2 };
@@ -87,10 +87,6 @@ void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
 /* Opens cli->path.  X2, after a line if there is trouble. */
 int trc_cli_open(struct trc_cli *cli);
 void trc_cli_close(struct trc_cli *cli);
-/* Opens a trace, or a ring, which *ring belongs to: trc_ring_trace_free() it after the model.  0 or -errno with
- * a line in error. */
-int trc_cli_open_model(struct trc_model **model, struct trc_ring_trace *ring, const char *path,
-		       struct trc_error *error);
 /* The trace as SQL tables; NULL after an error was said. */
 sqlite3 *trc_cli_sql(struct trc_cli *cli);
 

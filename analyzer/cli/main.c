@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli.h"
-#include "memory.h"
+#include "analyzer/open/memory.h"
 #include "analyzer/sql/sql.h"
 #include "config.h"
 #include "format/utf8.h"
@@ -325,18 +325,6 @@ static int check_requests(struct command *c, int argc, char **argv)
 	return TRC_EXIT_OK;
 }
 
-int trc_cli_open_model(struct trc_model **model, struct trc_ring_trace *ring, const char *path,
-		       struct trc_error *error)
-{
-	struct trc_reader *reader;
-	int err;
-
-	if (!trc_is_ring(path))
-		return trc_model_open(model, path, error);
-	err = trc_ring_open(&reader, ring, path, error);
-	return err ? err : trc_model_open_reader(model, reader, error);
-}
-
 static int select_part(struct trc_cli *cli)
 {
 	struct trc_error error = {""};
@@ -354,7 +342,7 @@ int trc_cli_open(struct trc_cli *cli)
 {
 	struct trc_error error = {""};
 
-	if (trc_cli_open_model(&cli->model, &cli->ring, cli->path, &error)) {
+	if (trc_open_model(&cli->model, &cli->ring, cli->path, &error)) {
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}

@@ -71,9 +71,9 @@ static int open_before(struct trc_cli *cli, struct comparison *c, const char *li
 		int err;
 
 		before->path = next_path(&list);
-		err = before->path ? trc_cli_open_model(&before->model, &before->ring, before->path,
-							&error)
-				   : -ENOMEM;
+		err = before->path
+			      ? trc_open_model(&before->model, &before->ring, before->path, &error)
+			      : -ENOMEM;
 		if (!err) {
 			c->same_build &= trc_diff_same_build(before->model, cli->model);
 			continue;

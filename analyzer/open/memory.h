@@ -6,8 +6,8 @@
  * libraries too, fails as it would without memory: an error is said and the program ends.  Mapped
  * files do not count.
  */
-#ifndef TRC_ANALYZER_CLI_MEMORY_H
-#define TRC_ANALYZER_CLI_MEMORY_H
+#ifndef TRC_ANALYZER_OPEN_MEMORY_H
+#define TRC_ANALYZER_OPEN_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

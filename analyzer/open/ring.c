@@ -1,5 +1,5 @@
-/* open_ring.c - see open_ring.h. */
-#include "open_ring.h"
+/* ring.c - see ring.h. */
+#include "ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-/* The arrow that goes the other way (open_ring.h). */
+/* The arrow that goes the other way (ring.h). */
 #include "recorder/drain/ring_file.h"
 
 bool trc_is_ring(const char *path)

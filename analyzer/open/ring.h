@@ -1,12 +1,12 @@
 /*
- * open_ring.h - a ring file in place of a trace.
+ * ring.h - a ring file in place of a trace.
  *
  * A ring outlives its process, and may be looked at while that runs.  This is the one place where
  * the analyzer uses the recorder: only that knows how rings lie in memory.  What it reads there
  * becomes a trace in memory, and everything else is as with a file.
  */
-#ifndef TRC_ANALYZER_CLI_OPEN_RING_H
-#define TRC_ANALYZER_CLI_OPEN_RING_H
+#ifndef TRC_ANALYZER_OPEN_RING_H
+#define TRC_ANALYZER_OPEN_RING_H
 
 #include <stdbool.h>
 #include "format/reader.h"
