@@ -11,6 +11,7 @@ trcinclude_HEADERS = recorder/include/trc/fiber.h recorder/include/trc/http.h re
 noinst_LTLIBRARIES += libtrccore.la
 libtrccore_la_SOURCES = \
 	recorder/ring/annotate.c recorder/ring/annotate.h recorder/ring/annotate_inline.h \
+	recorder/ring/content_hash.h recorder/ring/names_met.c recorder/ring/names_met.h \
 	recorder/shared/clock.c recorder/shared/clock.h \
 	recorder/shared/cpu_event.c recorder/shared/cpu_event.h \
 	recorder/shared/cpu_event_settle.c \

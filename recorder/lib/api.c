@@ -377,10 +377,11 @@ void trace_counter_set_at(struct trace_site *site, const char *name, int64_t val
 
 void trace_counter_set(const char *name, int64_t value)
 {
-	const struct trc_runtime *r = runtime();
+	/* relaxed: see trc_recording(). */
+	uint32_t session = atomic_load_explicit(&trc_switch.api, memory_order_relaxed);
 
-	if (r)
-		r->counter(NULL, name, value);
+	if (__builtin_expect(session != 0, 0) && (!name || !trc_counter_met(name, session, value)))
+		counter_slow(NULL, name, value);
 }
 
 void trace_thread_set_name(const char *name)

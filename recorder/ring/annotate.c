@@ -4,6 +4,7 @@
 #include "rec.h"
 #include "ring_inline.h"
 #include "annotate.h"
+#include "names_met.h"
 #include "recorder/shared/trigger.h"
 #include "recorder/unwind/poison.h"
 
@@ -37,9 +38,12 @@ static __attribute__((noinline)) void name_look_up(struct name *name, struct tra
 						   uint64_t session)
 {
 	/* A name longer than any entry is cut. */
-	name->n_bytes = strnlen(name->bytes, 248);
-	name->id =
-		site_fill(site, session, trc_string_intern(name->bytes, (uint32_t)name->n_bytes));
+	name->n_bytes = strnlen(name->bytes, TRC_STRING_BYTES_MAX);
+	if (!site)
+		name->id = trc_name_intern(name->bytes, (uint32_t)name->n_bytes);
+	else
+		name->id = site_fill(site, session,
+				     trc_string_intern(name->bytes, (uint32_t)name->n_bytes));
 }
 
 static inline struct name name_of(struct trace_site *site, const char *bytes)

@@ -6,11 +6,13 @@
  * room, never truth.  Threads that make the same entry at the same time may make one each.
  */
 #include <string.h>
+#include "content_hash.h"
 #include "rec.h"
 #include "recorder/unwind/poison.h"
 
 static const uint32_t stack_frames[TRC_STACK_CLASSES] = {16, 32, 64, 128};
-static const uint32_t string_bytes[TRC_STRING_CLASSES] = {56, 248};
+static const uint32_t string_bytes[TRC_STRING_CLASSES] = {TRC_STRING_SHORT_BYTES,
+							  TRC_STRING_BYTES_MAX};
 static const uint32_t labels_bytes[TRC_LABELS_CLASSES] = {120, TRC_LABELS_BYTES_MAX};
 
 struct content {
@@ -21,28 +23,6 @@ struct content {
 	uint64_t hash;
 	int spare_ways; /* layout:T4: a place is taken only where so many stay without a live entry */
 };
-
-static inline uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Two lanes, so that the multiplications overlap (the folded product is wyhash's idea). */
-static uint64_t hash_words(const uint64_t *word, uint32_t n, uint64_t seed)
-{
-	uint64_t a = seed ^ UINT64_C(0xa0761d6478bd642f), b = n ^ UINT64_C(0xe7037ed1a0b428db);
-	uint32_t i = 0;
-
-	for (; i + 2 <= n; i += 2) {
-		a = mix(a ^ word[i], UINT64_C(0x8ebc6af09c88c6e3));
-		b = mix(b ^ word[i + 1], UINT64_C(0x589965cc75374cc3));
-	}
-	if (i < n)
-		a = mix(a ^ word[i], UINT64_C(0x8ebc6af09c88c6e3));
-	return mix(a ^ UINT64_C(0x1d8e4e27c47d124f), b ^ UINT64_C(0xeb44accab455d165));
-}
 
 static bool content_equals(struct trc_entry_head *e, const struct content *c)
 {
@@ -258,7 +238,7 @@ uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch)
 {
 	struct trc_shared *shared = trc_rec.shared;
 	unsigned int class = class_for(stack_frames, TRC_STACK_CLASSES, n);
-	struct content c = {frame, n, n, epoch, hash_words(frame, n, epoch), 0};
+	struct content c = {frame, n, n, epoch, trc_hash((const char *)frame, n * 8, epoch), 0};
 	char *area = trc_area(shared, shared->stacks_off);
 	bool made = false;
 	uint64_t id;
@@ -298,7 +278,8 @@ static uint64_t intern_bytes(char *area, const uint32_t *class_bytes, const uint
 	unsigned int class = class_for(class_bytes, 2, n_bytes);
 	uint64_t word[TRC_LABELS_BYTES_MAX / 8];
 	uint32_t n_words = (n_bytes + 7) / 8;
-	struct content c = {word, n_words, n_bytes, 0, 0, spare_ways};
+	struct content c = {word,      n_words, n_bytes, 0, trc_hash(bytes, n_bytes, n_bytes),
+			    spare_ways};
 	size_t head_bytes = sizeof(struct trc_entry_head);
 	bool made = false;
 
@@ -307,7 +288,6 @@ static uint64_t intern_bytes(char *area, const uint32_t *class_bytes, const uint
 	if (n_words)
 		word[n_words - 1] = 0;
 	memcpy(word, bytes, n_bytes);
-	c.hash = hash_words(word, n_words, n_bytes);
 	if (class)
 		area += (size_t)sets[0] * TRC_SET_WAYS * (head_bytes + class_bytes[0]);
 	return intern(area, class, sets[class], head_bytes + class_bytes[class], &c, &made);

@@ -28,7 +28,8 @@ enum {
 
 static const uint32_t stack_class_frames[TRC_STACK_CLASSES] = {16, 32, 64, 128};
 static const uint32_t stack_class_sets[TRC_STACK_CLASSES] = {1024, 512, 128, 64};
-static const uint32_t string_class_bytes[TRC_STRING_CLASSES] = {56, 248};
+static const uint32_t string_class_bytes[TRC_STRING_CLASSES] = {TRC_STRING_SHORT_BYTES,
+								TRC_STRING_BYTES_MAX};
 static const uint32_t string_class_sets[TRC_STRING_CLASSES] = {512, 64};
 static const uint32_t labels_class_bytes[TRC_LABELS_CLASSES] = {120, TRC_LABELS_BYTES_MAX};
 static const uint32_t labels_class_sets[TRC_LABELS_CLASSES] = {256, 32};
@@ -289,7 +290,7 @@ struct trc_entry_head *trc_stack_entry(struct trc_shared *shared, uint64_t id)
 	return stack_entry(shared, shared, id);
 }
 
-struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id)
+struct trc_entry_head *trc_string_entry_long(struct trc_shared *shared, uint64_t id)
 {
 	return string_entry(shared, shared, id);
 }

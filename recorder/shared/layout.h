@@ -39,6 +39,8 @@ enum {
 	TRC_TRIGGER_WORDS = 12,
 	TRC_SAMPLE_EVENTS_MAX = 16,
 	TRC_LABELS_BYTES_MAX = 1000, /* of a label set (labels_bytes.h) */
+	TRC_STRING_SHORT_BYTES = 56, /* of a string of class 0 */
+	TRC_STRING_BYTES_MAX = 248,
 	TRC_GROWN_PAGES = 4096,
 };
 #define TRC_LAYOUT_MAGIC "TRCRING"
@@ -530,8 +532,20 @@ size_t trc_string_entry_bytes(unsigned int class);
 size_t trc_labels_entry_bytes(unsigned int class);
 /* The place of the entry that `id` names, or NULL if there is none: the caller checks key (L3). */
 struct trc_entry_head *trc_stack_entry(struct trc_shared *shared, uint64_t id);
-struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id);
 struct trc_entry_head *trc_labels_entry(struct trc_shared *shared, uint64_t id);
+struct trc_entry_head *trc_string_entry_long(struct trc_shared *shared, uint64_t id);
+static inline struct trc_entry_head *trc_string_entry(struct trc_shared *shared, uint64_t id)
+{
+	uint32_t index = TRC_ID_INDEX(id);
+
+	if (TRC_ID_CLASS(id))
+		return trc_string_entry_long(shared, id);
+	return id && index < shared->string_sets[0] * TRC_SET_WAYS
+		       ? (struct trc_entry_head *)((char *)trc_area(shared, shared->strings_off) +
+						   index * (sizeof(struct trc_entry_head) +
+							    TRC_STRING_SHORT_BYTES))
+		       : NULL;
+}
 /* True if `key` belongs to a complete entry with the hash that `id` carries. */
 static inline int trc_key_is(uint64_t key, uint64_t id)
 {

@@ -5,8 +5,8 @@ include tests/recorder/unwind/local.mk
 if HAVE_CHECK
 trc_core_test_LIBS = libtrccore.la libtrcunwind.la libtrcformat.la $(CHECK_LIBS)
 
-check_PROGRAMS += ring_stress flight_stress tables_test api_test trigger_watch_test
-TESTS += ring_stress flight_stress tables_test api_test trigger_watch_test
+check_PROGRAMS += ring_stress flight_stress tables_test names_met_test api_test trigger_watch_test
+TESTS += ring_stress flight_stress tables_test names_met_test api_test trigger_watch_test
 stress_workers = tests/recorder/ring/stress_workers.c tests/recorder/ring/stress_workers.h
 ring_stress_SOURCES = tests/recorder/ring/ring_stress.c tests/recorder/ring/ring_reader.c \
 	tests/recorder/ring/ring_reader.h $(stress_workers)
@@ -24,6 +24,9 @@ trigger_watch_test_LDADD = libtrcdrain.la $(trc_core_test_LIBS)
 tables_test_SOURCES = tests/recorder/ring/tables_test.c
 tables_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tables_test_LDADD = $(trc_core_test_LIBS)
+names_met_test_SOURCES = tests/recorder/ring/names_met_test.c
+names_met_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+names_met_test_LDADD = $(trc_core_test_LIBS)
 
 check_PROGRAMS += flight_test flight_trigger_test flight_orders
 TESTS += flight_test flight_trigger_test flight_orders
