@@ -1,6 +1,7 @@
 /* sched.c - the hold and latency profiles; see profile.h. */
 #include <errno.h>
 #include <stdio.h>
+#include "analyzer/model/waits.h"
 #include "parts.h"
 
 static void set_types(struct trc_profile *p, const char *count, const char *time)

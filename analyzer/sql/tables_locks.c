@@ -180,7 +180,7 @@ OF_RWLOCK(write_held, sum->holds.n, sum->write_held_ns)
 	{                                                                                          \
 		const struct trc_lock_sum *sum = row;                                              \
                                                                                                    \
-		if (sum->holds.n && (expression) != TRC_NEVER)                                     \
+		if (sum->holds.n && (int64_t)(expression) != TRC_NEVER)                            \
 			trc_sql_set_integer(value, (int64_t)(expression));                         \
 	}
 OF_HOLDS(holds, sum->holds.n)
