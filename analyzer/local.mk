@@ -48,7 +48,8 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/labels.c \
 	analyzer/model/objects.c \
 	analyzer/model/selection.c analyzer/model/selection.h analyzer/model/selection_parts.h \
-	analyzer/model/selection_find.c analyzer/model/selection_tasks.c \
+	analyzer/model/selection_find.c analyzer/model/selection_rows.c analyzer/model/selection_rows.h \
+	analyzer/model/selection_tasks.c \
 	analyzer/model/selection_text.c \
 	analyzer/model/task_pick.c analyzer/model/task_pick.h \
 	analyzer/model/symbols.c \
