@@ -15,7 +15,9 @@
 #include "analyzer/report/findings.h"
 #include "format/file_sink.h"
 #include "format/waits.h"
+#include "analyzer/text/line.h"
 #include "assets.h"
+#include "cut.h"
 #include "page.h"
 #include "rows.h"
 #include "tracks.h"
@@ -145,6 +147,27 @@ static void head_findings(FILE *out, const struct trc_rows *r, const struct trc_
 	fputs("]", out);
 }
 
+/* Which part of the trace the page shows; nothing if it shows everything. */
+static void head_cut(FILE *out, const struct trc_rows *r, const struct trc_tracks *t)
+{
+	struct trc_line line;
+	size_t n_threads;
+
+	json_number(out, "from_ns", (double)trc_rows_time(r, r->cut->from_ns));
+	json_number(out, "to_ns", (double)trc_rows_time(r, r->cut->to_ns));
+	if (!r->cut->selection)
+		return;
+	trc_model_threads(r->m, &n_threads);
+	trc_line_begin(&line, TRC_WIDTH_MAX, false);
+	trc_selection_tell(&line, r->cut->selection);
+	fputs(",\n\"cut\":{\"text\":", out);
+	trc_page_json_string(out, trc_line_text(&line));
+	json_number(out, "window", trc_cut_has_window(r->cut));
+	json_number(out, "threads", (double)(n_threads - t->n_threads_out));
+	json_number(out, "threads_out", (double)t->n_threads_out);
+	fputs("}", out);
+}
+
 static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t,
 		       const struct trc_array *findings)
 {
@@ -165,7 +188,9 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 		json_number(out, "cut_off", info->cut_off);
 		json_number(out, "table_full", (double)info->table_full);
 	}
-	json_number(out, "lost_events", (double)trc_model_lost_events(r->m));
+	json_number(out, "lost_events",
+		    (double)(r->cut->selection ? r->lost_events : trc_model_lost_events(r->m)));
+	head_cut(out, r, t);
 	json_number(out, "has_sched", n_on_cpu > 0);
 	/* Before it only some of the streams are there; 0 = all are from the beginning. */
 	json_number(out, "window_ns", window == TRC_NEVER ? 0 : (double)(window - start));
@@ -255,19 +280,23 @@ static int write_model(struct trc_model *m, FILE *out, const struct trc_html_opt
 {
 	struct trc_page *page = calloc(1, sizeof(*page));
 	struct trc_tracks tracks;
-	struct trc_rows rows = {.m = m, .page = page};
+	struct trc_cut cut = {0};
+	struct trc_rows rows = {.m = m, .cut = &cut, .page = page};
 	int rc;
 
 	if (!page)
 		return -ENOMEM;
 	page->out = out;
 	limits_choose(&rows.limits, options->limits);
-	rc = trc_tracks_make(&tracks, m, rows.limits.intervals);
+	rc = trc_cut_make(&cut, m);
+	if (!rc)
+		rc = trc_tracks_make(&tracks, &cut, rows.limits.intervals);
 	if (!rc) {
 		rc = write_page(out, &rows, &tracks, options->sql);
 		trc_rows_free(&rows);
 		trc_tracks_free(&tracks);
 	}
+	trc_cut_free(&cut);
 	free(page);
 	return rc;
 }
@@ -283,6 +312,17 @@ static int write_file(struct trc_model *m, struct trc_file_sink *sink,
 	if (out ? fclose(out) : fd >= 0 && close(fd))
 		rc = rc ? rc : -errno;
 	return rc ? rc : trc_file_sink_commit(sink);
+}
+
+int trc_html_print(struct trc_model *m, FILE *out, const struct trc_html_options *options,
+		   struct trc_error *error)
+{
+	int rc = trc_model_need(m, TRC_PART_ALL, error);
+
+	if (rc)
+		return rc;
+	rc = write_model(m, out, options);
+	return rc ? fail(error, rc, "the page", strerror(-rc)) : 0;
 }
 
 int trc_html_write_as(struct trc_model *m, const char *path, const struct trc_html_options *options,

@@ -7,11 +7,14 @@
  *   html:H1  text from the trace is only ever data: it lies in compressed columns, is put
  *       on the page as text nodes, and the page's policy runs no script but ours
  *   html:H2  the file appears under its name only when it is complete
+ *   html:H4  a page is of what the model's selection has (trc_model_select()), or of the whole trace.  Pages of one model
+ *       may be written one after another, with other selections
  *   html:H3  what a page leaves out or merges (trc_html_limits) it counts and says
  */
 #ifndef TRC_VIEWER_HTML_H
 #define TRC_VIEWER_HTML_H
 
+#include <stdio.h>
 #include "analyzer/model/model.h"
 
 /* How many rows of each kind a page may hold; 0 = the default. */
@@ -48,6 +51,9 @@ int trc_html_write(struct trc_model *m, const char *path, struct trc_error *erro
 /* The same as `options` say. */
 int trc_html_write_as(struct trc_model *m, const char *path, const struct trc_html_options *options,
 		      struct trc_error *error);
+/* The same to an open file; after an error what was written is not whole. */
+int trc_html_print(struct trc_model *m, FILE *out, const struct trc_html_options *options,
+		   struct trc_error *error);
 /* The same within `limits`. */
 int trc_html_write_limited(struct trc_model *m, const char *path,
 			   const struct trc_html_limits *limits, struct trc_error *error);

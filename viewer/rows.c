@@ -185,66 +185,6 @@ static void write_threads(struct trc_rows *r)
 	trc_rows_columns(r, c, N);
 }
 
-/* Chooses the unlocks that the page has. */
-static void choose_unlocks(struct trc_rows *r)
-{
-	size_t n;
-	const struct trc_unlock *u = trc_model_unlocks(r->m, &n);
-	uint64_t by_length[65] = {0}, from;
-	uint32_t n_kept = 0;
-
-	r->unlock_idx = calloc(n + 1, sizeof(*r->unlock_idx));
-	if (!r->unlock_idx) {
-		r->failed = true;
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		by_length[trc_rows_bits((uint64_t)u[i].caused_ns)]++;
-	from = trc_rows_keep_from(by_length, r->limits.unlocks);
-	for (size_t i = 0; i < n; i++)
-		if ((uint64_t)u[i].caused_ns >= from)
-			r->unlock_idx[i] = ++n_kept;
-	r->without_unlocks = n - n_kept;
-}
-
-static void write_unlocks(struct trc_rows *r)
-{
-	enum { ID, TIME, THREAD, REASON, OBJECT, STACK, WAITERS, CAUSED, CAUSED_NS, N };
-	struct trc_column c[N] = {
-		[ID] = trc_column_make("unlock.id", TRC_COLUMN_DELTA),
-		[TIME] = trc_column_make("unlock.time", TRC_COLUMN_DELTA),
-		[THREAD] = trc_column_make("unlock.thread", TRC_COLUMN_VARINT),
-		[REASON] = trc_column_make("unlock.reason", TRC_COLUMN_BYTES),
-		[OBJECT] = trc_column_make("unlock.object", TRC_COLUMN_VARINT),
-		[STACK] = trc_column_make("unlock.stack", TRC_COLUMN_VARINT),
-		[WAITERS] = trc_column_make("unlock.waiters", TRC_COLUMN_VARINT),
-		[CAUSED] = trc_column_make("unlock.caused", TRC_COLUMN_VARINT),
-		[CAUSED_NS] = trc_column_make("unlock.caused_ns", TRC_COLUMN_VARINT),
-	};
-	size_t n;
-	const struct trc_unlock *u = trc_model_unlocks(r->m, &n);
-
-	choose_unlocks(r);
-	if (r->failed)
-		n = 0;
-	for (size_t i = 0; i < n; i++, u++) {
-		if (!r->unlock_idx[i]) {
-			trc_rows_leave_out(r, TRC_ROWS_UNLOCKS, i, n);
-			continue;
-		}
-		trc_column_add(&c[ID], i + 1);
-		trc_column_add(&c[TIME], trc_rows_time(r, u->ts_ns));
-		trc_column_add(&c[THREAD], trc_rows_thread(r, u->thread));
-		trc_column_add(&c[REASON], u->reason);
-		trc_column_add(&c[OBJECT], trc_rows_object(r, u->object, u->stack));
-		trc_column_add(&c[STACK], u->stack);
-		trc_column_add(&c[WAITERS], u->waiters);
-		trc_column_add(&c[CAUSED], u->caused_waits);
-		trc_column_add(&c[CAUSED_NS], u->caused_ns > 0 ? (uint64_t)u->caused_ns : 0);
-	}
-	trc_rows_columns(r, c, N);
-}
-
 /* When the waker acted, relative to the start: zigzag + 1, 0 = not known. */
 static uint64_t wake_value(const struct trc_park *p)
 {
@@ -421,7 +361,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		r->park_idx[tracks->shown[i].row] = i + 1;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (!r->park_idx[i])
+		if (!r->park_idx[i] && trc_cut_has(r->cut, TRC_SELECTED_PARKS, i))
 			trc_rows_leave_out(r, TRC_ROWS_PARKS, i, n);
 	trc_rows_columns(r, c, N);
 	write_park_times(r, tracks);
@@ -444,6 +384,9 @@ static void write_gaps(struct trc_rows *r)
 	for (size_t i = 0; i < n; i++, g++) {
 		int64_t since = g->since_ns == TRC_NEVER ? g->ts_ns : g->since_ns;
 
+		if (!trc_cut_overlaps(r->cut, 0, since, g->ts_ns))
+			continue;
+		r->lost_events += g->lost_events;
 		trc_column_add(&c[SINCE], trc_rows_time(r, since < g->ts_ns ? since : g->ts_ns));
 		trc_column_add(&c[TIME], trc_rows_time(r, g->ts_ns));
 		trc_column_add(&c[LOST], g->lost_events);
@@ -554,7 +497,7 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 		return -ENOMEM;
 	write_threads(r);
 	write_tracks(r, tracks);
-	write_unlocks(r);
+	trc_rows_unlocks(r);
 	if (r->failed)
 		return -ENOMEM;
 	write_parks(r, tracks);

@@ -2,7 +2,8 @@
  * rows.h - the model's tables as columns of a page.
  *
  * In a page a thread, task, stack or frame is its row + 1 and 0 is none; a time is
- * nanoseconds since the start of the trace; times that can be unknown are + 1, 0 = unknown.
+ * nanoseconds since the start of the trace, also in a page of a part of it (cut.h); times that can be unknown are
+ * + 1, 0 = unknown.
  *
  *   rows:V1  a wait's start, length, reason and waking follow from its intervals (struct
  *       trc_shown_park), which the page has anyway; other.* tells those of whom it is otherwise
@@ -14,6 +15,7 @@
 
 #include "analyzer/model/array.h"
 #include "analyzer/model/model.h"
+#include "cut.h"
 #include "html.h"
 #include "page.h"
 #include "tracks.h"
@@ -46,6 +48,7 @@ enum trc_rows_table {
 
 struct trc_rows {
 	struct trc_model *m;
+	const struct trc_cut *cut; /* borrowed */
 	struct trc_page *page;
 	struct trc_html_limits limits;
 	struct trc_texts texts;
@@ -65,6 +68,7 @@ struct trc_rows {
 	uint64_t sample_step, alloc_step; /* one of so many is in the page */
 	uint64_t blame_from_ns; /* of shorter waits the page does not say who caused them */
 	bool without_blame;	/* nor of any: it would be too much */
+	uint64_t lost_events;	/* in the gaps of the page */
 	bool failed;		/* out of memory */
 	uint8_t *
 		left_out[TRC_ROWS_TABLES]; /* a bit for each row of the model; NULL = none; owned */
@@ -75,7 +79,7 @@ struct trc_rows {
 /* Writes everything but the head and what the SQL box needs.  tracks->shown says which parks.
  * 0 or -ENOMEM. */
 int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks);
-/* Whether the page has row i of the model's array. */
+/* Whether the page has row i of the model's array, which is not for its cut to leave out. */
 bool trc_rows_has(const struct trc_rows *r, enum trc_rows_table table, size_t i);
 void trc_rows_free(struct trc_rows *r);
 
@@ -89,6 +93,9 @@ uint64_t trc_rows_time_or_never(const struct trc_rows *r, int64_t ns);
 void trc_rows_columns(struct trc_rows *r, struct trc_column *column, size_t n);
 /* Notes that the page does not have row i of the n in the model's array. */
 void trc_rows_leave_out(struct trc_rows *r, enum trc_rows_table table, size_t i, size_t n);
+
+/* rows_unlocks.c: contended unlocks, and what they caused.  Before the waits. */
+void trc_rows_unlocks(struct trc_rows *r);
 
 /* rows_user.c: tasks, regions, logs, counters. */
 void trc_rows_user(struct trc_rows *r);

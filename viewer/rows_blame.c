@@ -99,7 +99,7 @@ static size_t choose_waits(struct trc_rows *r)
 	uint64_t by_length[65] = {0};
 
 	for (size_t i = 0; i < n; i++) {
-		if (!is_blamed(&park[i]))
+		if (!r->park_idx[i] || !is_blamed(&park[i]))
 			continue;
 		by_length[trc_rows_bits(length_of(r, &park[i]))]++;
 		n_blamed++;

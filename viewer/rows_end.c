@@ -41,9 +41,18 @@ static void write_marks(struct trc_rows *r)
 	/* In order of time: so that those of a thread are. */
 	while (n_signals || n_triggers) {
 		bool is_signal = n_signals && (!n_triggers || s->ts_ns <= t->ts_ns);
+		uint32_t thread = is_signal ? s->thread : t->thread;
+		int64_t ts_ns = is_signal ? s->ts_ns : t->ts_ns;
 
-		trc_column_add(&c[TIME], trc_rows_time(r, is_signal ? s->ts_ns : t->ts_ns));
-		trc_column_add(&c[THREAD], trc_rows_thread(r, is_signal ? s->thread : t->thread));
+		if (!trc_cut_overlaps(r->cut, thread, ts_ns, ts_ns)) {
+			s += is_signal;
+			t += !is_signal;
+			n_signals -= is_signal;
+			n_triggers -= !is_signal;
+			continue;
+		}
+		trc_column_add(&c[TIME], trc_rows_time(r, ts_ns));
+		trc_column_add(&c[THREAD], trc_rows_thread(r, thread));
 		trc_column_add(&c[STACK], is_signal ? s->stack : 0);
 		if (is_signal) {
 			signal_text(text, sizeof(text), s);

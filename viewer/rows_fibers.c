@@ -102,6 +102,11 @@ static void write_fibers(struct trc_rows *r, const struct trc_fiber *f)
 	trc_rows_columns(r, c, N);
 }
 
+static bool has_run(const struct trc_rows *r, const struct trc_fiber_run *run)
+{
+	return trc_cut_overlaps(r->cut, run->thread, run->start_ns, run->end_ns);
+}
+
 static void write_runs(struct trc_rows *r)
 {
 	enum { ID, THREAD, START, LENGTH, FIBER, REASON, FLAGS, N };
@@ -119,14 +124,15 @@ static void write_runs(struct trc_rows *r)
 	const struct trc_fiber_run *t = trc_model_fiber_runs(r->m, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (trc_rows_fiber(r, t[i].fiber))
+		if (trc_rows_fiber(r, t[i].fiber) && has_run(r, &t[i]))
 			by_length[trc_rows_bits(trc_rows_length(r, t[i].start_ns, t[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.fiber_runs);
 	for (size_t i = 0; i < n; i++, t++) {
 		uint64_t length = trc_rows_length(r, t->start_ns, t->end_ns);
 
-		if (length < from || !trc_rows_fiber(r, t->fiber)) {
+		if (length < from || !trc_rows_fiber(r, t->fiber) || !has_run(r, t)) {
 			trc_rows_leave_out(r, TRC_ROWS_FIBER_RUNS, i, n);
+			r->without_fiber_runs += has_run(r, t);
 			continue;
 		}
 		trc_column_add(&c[ID], i + 1);
@@ -137,7 +143,6 @@ static void write_runs(struct trc_rows *r)
 		trc_column_add(&c[REASON], t->reason);
 		trc_column_add(&c[FLAGS], t->flags);
 	}
-	r->without_fiber_runs = n - c[ID].n;
 	trc_rows_columns(r, c, N);
 }
 
@@ -205,20 +210,23 @@ static void write_waits(struct trc_rows *r)
 	const struct trc_fiber_wait *w = trc_model_fiber_waits(r->m, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (trc_rows_fiber(r, w[i].fiber))
+		if (trc_rows_fiber(r, w[i].fiber) &&
+		    trc_cut_has(r->cut, TRC_SELECTED_FIBER_WAITS, i))
 			by_length[trc_rows_bits(trc_rows_length(r, w[i].start_ns, w[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.fiber_waits);
 	for (size_t i = 0; i < n; i++, w++) {
+		if (!trc_cut_has(r->cut, TRC_SELECTED_FIBER_WAITS, i))
+			continue;
 		if (!trc_rows_fiber(r, w->fiber) ||
 		    trc_rows_length(r, w->start_ns, w->end_ns) < from) {
 			trc_rows_leave_out(r, TRC_ROWS_FIBER_WAITS, i, n);
+			r->without_fiber_waits++;
 			continue;
 		}
 		trc_column_add(&c[ID], i + 1);
 		r->fiber_wait_idx[i] = (uint32_t)c[ID].n;
 		add_wait(r, c, w);
 	}
-	r->without_fiber_waits = n - c[ID].n;
 	trc_rows_columns(r, c, N_WAIT_COLUMNS);
 }
 

@@ -25,12 +25,15 @@ void trc_rows_heap(struct trc_rows *r)
 		[STACK] = trc_column_make("alloc.stack", TRC_COLUMN_VARINT),
 		[SET] = trc_column_make("alloc.set", TRC_COLUMN_VARINT),
 	};
-	size_t n;
+	size_t n, n_in, seen = 0;
 	const struct trc_alloc *a = trc_model_allocs(r->m, &n);
 
-	r->alloc_step = n ? (n - 1) / r->limits.allocs + 1 : 1;
+	n_in = trc_cut_count(r->cut, TRC_SELECTED_ALLOCS, n);
+	r->alloc_step = n_in ? (n_in - 1) / r->limits.allocs + 1 : 1;
 	for (size_t i = 0; i < n; i++) {
-		if (i % r->alloc_step) {
+		if (!trc_cut_has(r->cut, TRC_SELECTED_ALLOCS, i))
+			continue;
+		if (seen++ % r->alloc_step) {
 			trc_rows_leave_out(r, TRC_ROWS_ALLOCS, i, n);
 			continue;
 		}

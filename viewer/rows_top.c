@@ -118,10 +118,14 @@ static void fiber_waits_top(struct trc_rows *r)
 
 	if (!r->n_fibers)
 		return;
-	for (size_t i = 0; i < n; i++)
-		sums_add(&waits, w[i].reason, w[i].stack, w[i].object,
-			 (int64_t)trc_rows_length(r, w[i].start_ns, w[i].end_ns),
-			 r->fiber_wait_idx[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct trc_selected_row inside = {
+			.ns = (int64_t)trc_rows_length(r, w[i].start_ns, w[i].end_ns)};
+
+		if (trc_cut_row(r->cut, TRC_SELECTED_FIBER_WAITS, i, &inside))
+			sums_add(&waits, w[i].reason, w[i].stack, w[i].object, inside.ns,
+				 r->fiber_wait_idx[i]);
+	}
 	sums_write(r, &waits, names);
 }
 
@@ -141,15 +145,20 @@ void trc_rows_top(struct trc_rows *r)
 
 	for (size_t i = 0; i < n_parks; i++) {
 		int64_t end = p[i].end_ns == TRC_NEVER ? end_ns : p[i].end_ns;
+		struct trc_selected_row inside = {.ns = end - p[i].start_ns};
 
-		sums_add(&waits, p[i].reason, p[i].stack, p[i].object, end - p[i].start_ns,
-			 r->park_idx[i]);
+		if (trc_cut_row(r->cut, TRC_SELECTED_PARKS, i, &inside))
+			sums_add(&waits, p[i].reason, p[i].stack, p[i].object, inside.ns,
+				 r->park_idx[i]);
 	}
 	/* Sections, not waits: of one wait several sections may have a part. */
-	for (size_t i = 0; i < n_unlocks; i++)
-		if (u[i].caused_waits)
-			sums_add(&holds, u[i].reason, u[i].stack, u[i].object, u[i].caused_ns,
+	for (size_t i = 0; i < n_unlocks; i++) {
+		struct trc_selected_row caused = {i + 1, u[i].caused_ns, u[i].caused_waits};
+
+		if (trc_cut_row(r->cut, TRC_SELECTED_UNLOCKS, i, &caused) && caused.n)
+			sums_add(&holds, u[i].reason, u[i].stack, u[i].object, caused.ns,
 				 r->unlock_idx[i]);
+	}
 	sums_write(r, &waits, wait_names);
 	sums_write(r, &holds, hold_names);
 	fiber_waits_top(r);

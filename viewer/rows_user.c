@@ -32,7 +32,7 @@ static uint32_t task_of(const struct trc_rows *r, uint64_t id)
 /* Numbers the tasks that the page has.  A task id that is used again names its first task. */
 static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_t n)
 {
-	uint64_t by_length[65] = {0}, from;
+	uint64_t by_length[65] = {0}, from, n_wanted = 0;
 	uint32_t n_kept = 0;
 
 	r->task_idx = calloc(n + 1, sizeof(*r->task_idx));
@@ -40,20 +40,25 @@ static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_
 		r->failed = true;
 		return UINT64_MAX;
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		if (!trc_cut_has(r->cut, TRC_SELECTED_TASKS, i))
+			continue;
 		by_length[trc_rows_bits(trc_rows_length(r, t[i].start_ns, t[i].end_ns))]++;
+		n_wanted++;
+	}
 	from = trc_rows_keep_from(by_length, r->limits.tasks);
 	for (size_t i = 0; i < n; i++) {
 		size_t known = r->tasks.n;
 		uint32_t number = trc_index_number(&r->tasks, t[i].task);
 
-		if (trc_rows_length(r, t[i].start_ns, t[i].end_ns) < from)
+		if (!trc_cut_has(r->cut, TRC_SELECTED_TASKS, i) ||
+		    trc_rows_length(r, t[i].start_ns, t[i].end_ns) < from)
 			continue;
 		n_kept++;
 		if (number && number > known)
 			r->task_idx[number - 1] = n_kept;
 	}
-	r->without_tasks = n - n_kept;
+	r->without_tasks = n_wanted - n_kept;
 	return from;
 }
 
@@ -79,6 +84,8 @@ static void write_tasks(struct trc_rows *r)
 	for (size_t i = 0; i < n && !r->failed; i++, t++) {
 		uint64_t length = trc_rows_length(r, t->start_ns, t->end_ns);
 
+		if (!trc_cut_has(r->cut, TRC_SELECTED_TASKS, i))
+			continue;
 		if (length < from) {
 			trc_rows_leave_out(r, TRC_ROWS_TASKS, i, n);
 			continue;
@@ -117,13 +124,17 @@ static void write_regions(struct trc_rows *r)
 	const struct trc_region *g = trc_model_regions(r->m, &n);
 
 	for (size_t i = 0; i < n; i++)
-		by_length[trc_rows_bits(trc_rows_length(r, g[i].start_ns, g[i].end_ns))]++;
+		if (trc_cut_has(r->cut, TRC_SELECTED_REGIONS, i))
+			by_length[trc_rows_bits(trc_rows_length(r, g[i].start_ns, g[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.regions);
 	for (size_t i = 0; i < n; i++, g++) {
 		uint64_t length = trc_rows_length(r, g->start_ns, g->end_ns);
 
+		if (!trc_cut_has(r->cut, TRC_SELECTED_REGIONS, i))
+			continue;
 		if (length < from) {
 			trc_rows_leave_out(r, TRC_ROWS_REGIONS, i, n);
+			r->without_regions++;
 			continue;
 		}
 		trc_column_add(&c[ROW], i + 1);
@@ -136,7 +147,6 @@ static void write_regions(struct trc_rows *r)
 		trc_column_add(&c[OPEN], g->end_ns == TRC_NEVER);
 		trc_column_add(&c[FIBER], trc_rows_fiber(r, g->fiber));
 	}
-	r->without_regions = n - c[ROW].n;
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);
 }
@@ -153,18 +163,21 @@ static void write_logs(struct trc_rows *r)
 	};
 	size_t n;
 	const struct trc_log *l = trc_model_logs(r->m, &n);
-	size_t n_kept = n < r->limits.logs ? n : (size_t)r->limits.logs;
 
-	for (size_t i = 0; i < n_kept; i++, l++) {
+	for (size_t i = 0; i < n; i++, l++) {
+		if (!trc_cut_has(r->cut, TRC_SELECTED_LOGS, i))
+			continue;
+		if (c[TIME].n == r->limits.logs) {
+			trc_rows_leave_out(r, TRC_ROWS_LOGS, i, n);
+			r->without_logs++;
+			continue;
+		}
 		trc_column_add(&c[TIME], trc_rows_time(r, l->ts_ns));
 		trc_column_add(&c[THREAD], trc_rows_thread(r, l->thread));
 		trc_column_add(&c[TASK], task_of(r, l->task));
 		trc_column_add(&c[CATEGORY], trc_texts_id(&r->texts, l->category));
 		trc_column_add(&c[MESSAGE], trc_texts_id(&r->texts, l->message));
 	}
-	for (size_t i = n_kept; i < n; i++)
-		trc_rows_leave_out(r, TRC_ROWS_LOGS, i, n);
-	r->without_logs = n - n_kept;
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);
 }
@@ -237,6 +250,16 @@ static bool memory_step(struct memory *m)
 	return true;
 }
 
+/* The last step, or the last before the part that the page shows. */
+static bool memory_is_last(const struct trc_rows *r, const struct memory *m)
+{
+	struct memory next = *m;
+
+	if (!memory_goes_on(m))
+		return true;
+	return m->ts_ns < r->cut->from_ns && memory_step(&next) && next.ts_ns >= r->cut->from_ns;
+}
+
 enum { COUNTER_TIME, COUNTER_THREAD, COUNTER_NAME, COUNTER_VALUE, N_COUNTER_COLUMNS };
 
 static void add_counter(struct trc_rows *r, struct trc_column *c, int64_t ts_ns, uint32_t thread,
@@ -263,10 +286,15 @@ static void add_memory(struct trc_rows *r, struct trc_column *c)
 	for (size_t k = 0; k < m.n_allocs; k++)
 		n_steps += ended_by_exec(&m.alloc[k]);
 	every = (n_steps + m.n_allocs + m.n_frees) / r->limits.counters + 1;
-	while (memory_step(&m))
-		if (i++ % every == 0 || !memory_goes_on(&m))
+	while (memory_step(&m)) {
+		bool last = memory_is_last(r, &m);
+
+		if (m.ts_ns > r->cut->to_ns || (m.ts_ns < r->cut->from_ns && !last))
+			continue;
+		if (i++ % every == 0 || last)
 			add_counter(r, c, m.ts_ns, m.thread, "memory in use, estimated (bytes)",
 				    trc_estimate_whole(m.in_use));
+	}
 }
 
 static void write_counters(struct trc_rows *r)
@@ -279,14 +307,18 @@ static void write_counters(struct trc_rows *r)
 	};
 	size_t n;
 	const struct trc_counter *t = trc_model_counters(r->m, &n);
-	size_t n_kept = n < r->limits.counters ? n : (size_t)r->limits.counters;
 
-	for (size_t i = 0; i < n_kept; i++, t++)
+	for (size_t i = 0; i < n; i++, t++) {
+		if (!trc_cut_has(r->cut, TRC_SELECTED_COUNTERS, i))
+			continue;
+		if (c[COUNTER_TIME].n == r->limits.counters) {
+			trc_rows_leave_out(r, TRC_ROWS_COUNTERS, i, n);
+			r->without_counters++;
+			continue;
+		}
 		add_counter(r, c, t->ts_ns, t->thread, t->name, t->value);
+	}
 	add_memory(r, c);
-	for (size_t i = n_kept; i < n; i++)
-		trc_rows_leave_out(r, TRC_ROWS_COUNTERS, i, n);
-	r->without_counters = n - n_kept;
 	for (size_t i = 0; i < N_COUNTER_COLUMNS; i++)
 		trc_page_column(r->page, &c[i]);
 }

@@ -37,8 +37,10 @@ struct table {
 	const struct trc_sqlbox_map *map;	 /* or NULL */
 	const struct trc_sql_table *description; /* or NULL: one for a kind of event */
 	sqlite3_stmt *stmt;
+	sqlite3_stmt *whole; /* of the table itself: its columns' names and types */
 	struct column *column;
 	int n_columns;
+	bool narrowed; /* it has only what the page's part has */
 	uint64_t n_rows, n_without, n_cut;
 	bool with_extra; /* rows that the timeline does not draw are there as well */
 	/* B1 */
@@ -62,10 +64,10 @@ static int failed(int rc)
 	return rc == SQLITE_NOMEM ? -ENOMEM : -EIO;
 }
 
-/* A query of a table; `what` is SQL. */
+/* A query of a table, or of the view of its rows that are selected; `what` is SQL. */
 static int prepare(struct box *b, const char *what, const char *table, sqlite3_stmt **stmt)
 {
-	char *sql = sqlite3_mprintf("SELECT %s FROM main.\"%w\"", what, table);
+	char *sql = sqlite3_mprintf("SELECT %s FROM \"%w\"", what, table);
 	int rc = sql ? sqlite3_prepare_v2(b->db, sql, -1, stmt, NULL) : SQLITE_NOMEM;
 
 	sqlite3_free(sql);
@@ -85,15 +87,52 @@ static int number_of(struct box *b, const char *what, const char *table, int64_t
 	return err;
 }
 
+/* Whether the table's name means a view of what the page's part has of it. */
+static int is_narrowed(struct box *b, const char *table, bool *narrowed)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(b->db, "SELECT 1 FROM temp.sqlite_master WHERE name = ?", -1,
+				    &stmt, NULL);
+
+	if (!rc)
+		rc = sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
+	*narrowed = !rc && sqlite3_step(stmt) == SQLITE_ROW;
+	sqlite3_finalize(stmt);
+	return rc ? failed(rc) : 0;
+}
+
 /* --- one table --- */
+
+/* NULL = the column's values are written: among others the times that a view cuts. */
+static const struct trc_sqlbox_mapping *mapping_of(const struct box *b, const struct table *t,
+						   const char *column)
+{
+	if (t->narrowed && !strcmp(column, "waited_ns"))
+		return NULL;
+	return trc_sqlbox_mapping(b->r, t->map, column);
+}
+
+/* The last column of the query is the row's number. */
+static int prepare_columns(struct box *b, struct table *t)
+{
+	char *whole = sqlite3_mprintf("SELECT * FROM main.\"%w\"", t->name);
+	int rc = whole ? sqlite3_prepare_v2(b->db, whole, -1, &t->whole, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(whole);
+	if (rc)
+		return failed(rc);
+	t->n_columns = sqlite3_column_count(t->whole);
+	rc = is_narrowed(b, t->name, &t->narrowed);
+	/* The view has it by this name. */
+	return rc ? rc : prepare(b, t->narrowed ? "*" : "*, rowid", t->name, &t->stmt);
+}
 
 static int table_begin(struct box *b, struct table *t)
 {
-	int err = prepare(b, "*", t->name, &t->stmt);
+	int err = prepare_columns(b, t);
 
 	if (err)
 		return err;
-	t->n_columns = sqlite3_column_count(t->stmt);
 	t->column = calloc((size_t)t->n_columns, sizeof(*t->column));
 	if (!t->column)
 		return -ENOMEM;
@@ -104,8 +143,7 @@ static int table_begin(struct box *b, struct table *t)
 	for (int i = 0; i < t->n_columns; i++) {
 		trc_sqlbox_values_init(&t->column[i].values);
 		if (t->map)
-			t->column[i].mapping =
-				trc_sqlbox_mapping(b->r, t->map, sqlite3_column_name(t->stmt, i));
+			t->column[i].mapping = mapping_of(b, t, sqlite3_column_name(t->whole, i));
 	}
 	return 0;
 }
@@ -120,6 +158,7 @@ static void table_end(struct table *t)
 	trc_sqlbox_values_free(&t->exception_column);
 	trc_sqlbox_values_free(&t->exception);
 	sqlite3_finalize(t->stmt);
+	sqlite3_finalize(t->whole);
 }
 
 static bool is_cut(sqlite3_stmt *stmt, int column)
@@ -157,8 +196,9 @@ static int add_rows(struct box *b, struct table *t)
 	enum trc_rows_table rows = t->map ? t->map->rows : TRC_ROWS_TABLES;
 	int rc;
 
-	for (size_t i = 0; (rc = sqlite3_step(t->stmt)) == SQLITE_ROW; i++) {
-		bool drawn = trc_rows_has(b->r, rows, i);
+	while ((rc = sqlite3_step(t->stmt)) == SQLITE_ROW) {
+		sqlite3_int64 id = sqlite3_column_int64(t->stmt, t->n_columns);
+		bool drawn = rows == TRC_ROWS_TABLES || trc_rows_has(b->r, rows, (size_t)id - 1);
 
 		if (drawn || t->with_extra)
 			add_row(b, t, drawn);
@@ -176,10 +216,10 @@ static bool is_key(const struct table *t, int column)
 static void head_column(struct box *b, struct table *t, int i)
 {
 	struct column *c = &t->column[i];
-	const char *type = sqlite3_column_decltype(t->stmt, i);
+	const char *type = sqlite3_column_decltype(t->whole, i);
 
 	fputs(i ? ",\n[" : "\n[", b->head);
-	trc_page_json_string(b->head, sqlite3_column_name(t->stmt, i));
+	trc_page_json_string(b->head, sqlite3_column_name(t->whole, i));
 	fputc(',', b->head);
 	trc_page_json_string(b->head, type);
 	fprintf(b->head, ",%d,\"%s\"", is_key(t, i),
@@ -227,6 +267,25 @@ static void head_table(struct box *b, struct table *t)
 	}
 }
 
+/* Of a narrowed table: what the trace has beyond it. */
+static int lacks_whole(struct box *b, const struct table *t)
+{
+	int64_t n = 0;
+	sqlite3_stmt *stmt = NULL;
+	char *sql = sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", t->name);
+	int rc = sql ? sqlite3_prepare_v2(b->db, sql, -1, &stmt, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	if (!rc && sqlite3_step(stmt) == SQLITE_ROW)
+		n = sqlite3_column_int64(stmt, 0) - (int64_t)(t->n_rows + t->n_without);
+	sqlite3_finalize(stmt);
+	if (rc)
+		return failed(rc);
+	return n > 0 ? lacks(b, t->name, n,
+			     "they lie outside of the part of the trace that the page shows")
+		     : 0;
+}
+
 static int write_table(struct box *b, const char *name, const struct trc_sql_table *description)
 {
 	struct table t = {.name = name, .map = trc_sqlbox_map(name), .description = description};
@@ -239,7 +298,12 @@ static int write_table(struct box *b, const char *name, const struct trc_sql_tab
 	if (!err)
 		head_table(b, &t);
 	if (!err && t.n_without)
-		err = lacks(b, name, (int64_t)t.n_without, "the page has a limit");
+		err = lacks(b, name, (int64_t)t.n_without,
+			    b->r->cut->selection
+				    ? "the page has a part of the trace, and limits in it"
+				    : "the page has a limit");
+	if (!err && t.narrowed)
+		err = lacks_whole(b, &t);
 	if (!err && t.n_cut)
 		err = lacks(b, name, 0, "some texts are cut after 4,096 bytes");
 	table_end(&t);

@@ -12,9 +12,13 @@
 
 enum { NEST_MAX = 64, STATES = 128 };
 
-/* Rows of a table by thread: those of thread row i are row[first[i] .. first[i + 1]). */
+/* Rows of a table by thread: those of thread row i are row[first[i] .. first[i + 1]).  Only those of which
+ * something may lie in the page. */
 struct by_thread {
 	uint32_t *first, *row;
+	uint32_t *
+		before; /* by thread row: row + 1 of the last one that ends before the page; 0 = none */
+	uint8_t *any; /* by thread row: it has some, in the page or not */
 };
 
 struct stretch {
@@ -26,11 +30,13 @@ struct stretch {
 struct walk {
 	struct trc_tracks *tracks;
 	const struct trc_model *model;
+	const struct trc_cut *cut;
 	const struct trc_park *park;
 	const struct trc_on_cpu *on_cpu;
 	size_t n_on_cpu;
 	struct by_thread parks, on_cpus;
 	int64_t start_ns, end_ns; /* of the trace */
+	int64_t from_ns, to_ns;	  /* of the page */
 	uint32_t *park_idx;	  /* by row: index in shown + 1 */
 
 	bool counting;
@@ -39,6 +45,9 @@ struct walk {
 	/* The thread being walked. */
 	const struct trc_thread *thread;
 	uint32_t cpu_first, cpu_next, cpu_limit; /* its on_cpus */
+	uint32_t cpu_before; /* row + 1 of its last one before these; 0 = none */
+	bool has_cpu;	     /* it has some, here or elsewhere */
+	uint8_t beyond;	     /* TRC_BEYOND_* */
 	uint64_t n_thread_intervals;
 	uint64_t written_ns; /* since the start of the trace */
 	int64_t time_ns[STATES];
@@ -55,13 +64,8 @@ static void by_thread_free(struct by_thread *b)
 {
 	free(b->first);
 	free(b->row);
-}
-
-static int by_thread_init(struct by_thread *b, size_t n_threads, size_t n_rows)
-{
-	b->first = calloc(n_threads + 2, sizeof(*b->first));
-	b->row = malloc((n_rows + 1) * sizeof(*b->row));
-	return b->first && b->row ? 0 : -ENOMEM;
+	free(b->before);
+	free(b->any);
 }
 
 /* Index of a thread's row, or -1. */
@@ -74,26 +78,86 @@ static ptrdiff_t thread_idx(const struct trc_model *m, uint32_t serial)
 	return t ? t - all : -1;
 }
 
-/* Counting sort, stable: rows stay in order of start.  Serials lie `stride` bytes apart. */
-static void by_thread_sort(struct by_thread *b, const struct trc_model *m, const uint32_t *serial,
-			   size_t stride, size_t n_rows, size_t n_threads)
+/* A table with a thread and times, whichever it is. */
+struct timed {
+	const void *rows;
+	size_t n, row_bytes, thread_off, start_off, end_off;
+};
+
+#define TIMED(type, rows, n)                                                                       \
+	(struct timed)                                                                             \
+	{                                                                                          \
+		rows, n, sizeof(struct type), offsetof(struct type, thread),                       \
+			offsetof(struct type, start_ns), offsetof(struct type, end_ns)             \
+	}
+
+static int64_t timed_ns(const struct timed *t, size_t i, size_t off)
 {
-	const char *at = (const char *)serial;
+	int64_t ns;
 
-	for (size_t i = 0; i < n_rows; i++) {
-		ptrdiff_t t = thread_idx(m, *(const uint32_t *)(const void *)(at + i * stride));
+	memcpy(&ns, (const char *)t->rows + i * t->row_bytes + off, sizeof(ns));
+	return ns;
+}
 
-		if (t >= 0)
-			b->first[t + 2]++;
+enum place { BEFORE, INSIDE, BEHIND };
+
+/* The thread's row, or -1; where this row of the table lies. */
+static ptrdiff_t timed_thread(const struct walk *w, const struct timed *t, size_t i,
+			      enum place *place)
+{
+	int64_t start = timed_ns(t, i, t->start_off), end = timed_ns(t, i, t->end_off);
+	uint32_t serial;
+
+	memcpy(&serial, (const char *)t->rows + i * t->row_bytes + t->thread_off, sizeof(serial));
+	*place = INSIDE;
+	if (end != TRC_NEVER && end <= w->from_ns && w->from_ns > w->start_ns)
+		*place = BEFORE;
+	else if (start >= w->to_ns && w->to_ns < w->end_ns)
+		*place = BEHIND;
+	return trc_cut_has_thread(w->cut, serial) ? thread_idx(w->model, serial) : -1;
+}
+
+static void by_thread_count(struct by_thread *b, const struct walk *w, const struct timed *t)
+{
+	enum place place;
+
+	for (size_t i = 0; i < t->n; i++) {
+		ptrdiff_t thread = timed_thread(w, t, i, &place);
+
+		if (thread < 0)
+			continue;
+		b->any[thread] = 1;
+		if (place == BEFORE)
+			b->before[thread] = (uint32_t)i + 1;
+		else if (place == INSIDE)
+			b->first[thread + 2]++;
 	}
-	for (size_t t = 1; t < n_threads + 2; t++)
-		b->first[t] += b->first[t - 1];
-	for (size_t i = 0; i < n_rows; i++) {
-		ptrdiff_t t = thread_idx(m, *(const uint32_t *)(const void *)(at + i * stride));
+}
 
-		if (t >= 0)
-			b->row[b->first[t + 1]++] = (uint32_t)i;
+/* Counting sort, stable: rows stay in order of start. */
+static int by_thread_make(struct by_thread *b, const struct walk *w, const struct timed *t,
+			  size_t n_threads)
+{
+	enum place place;
+
+	b->first = calloc(n_threads + 2, sizeof(*b->first));
+	b->before = calloc(n_threads + 1, sizeof(*b->before));
+	b->any = calloc(n_threads + 1, 1);
+	if (!b->first || !b->before || !b->any)
+		return -ENOMEM;
+	by_thread_count(b, w, t);
+	for (size_t i = 1; i < n_threads + 2; i++)
+		b->first[i] += b->first[i - 1];
+	b->row = malloc((b->first[n_threads + 1] + (size_t)1) * sizeof(*b->row));
+	if (!b->row)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n; i++) {
+		ptrdiff_t thread = timed_thread(w, t, i, &place);
+
+		if (thread >= 0 && place == INSIDE)
+			b->row[b->first[thread + 1]++] = (uint32_t)i;
 	}
+	return 0;
 }
 
 /* The index of the park + 1, which is shown from now on, and lasts until the end of this interval. */
@@ -181,13 +245,25 @@ static void last_flush(struct walk *w)
 	w->n_held++;
 }
 
-static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
-		     uint32_t proc)
+/* A3 of cut.h. */
+static void cut_interval(struct walk *w, int64_t *from, int64_t *until, uint8_t state)
+{
+	if (*from<w->from_ns && * until> w->from_ns) {
+		w->beyond |= state == TRC_STATE_ABSENT ? 0 : TRC_BEYOND_START;
+		*from = w->from_ns;
+	}
+	if (*until > w->to_ns && *from < w->to_ns) {
+		w->beyond |= state == TRC_STATE_ABSENT ? 0 : TRC_BEYOND_END;
+		*until = w->to_ns;
+	}
+}
+
+/* Within the page. */
+static void add_interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
+			 uint32_t proc)
 {
 	struct stretch *l = &w->last;
 
-	if (from >= until)
-		return;
 	if (!l->ns || l->state != state || l->park != park || l->proc != proc) {
 		last_flush(w);
 		*l = (struct stretch){.state = state, .park = park, .proc = proc};
@@ -195,12 +271,23 @@ static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state,
 	l->ns += until - from;
 }
 
+static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
+		     uint32_t proc)
+{
+	if (from < until)
+		cut_interval(w, &from, &until, state);
+	if (from < until && from >= w->from_ns && until <= w->to_ns)
+		add_interval(w, from, until, state, park, proc);
+}
+
 /* What the thread did while off its proc, before its switch record `cpu_next`. */
 static uint8_t state_off_proc(const struct walk *w)
 {
-	if (w->cpu_next > w->cpu_first)
-		return w->on_cpu[w->on_cpus.row[w->cpu_next - 1]].preempted ? TRC_STATE_RUNNABLE
-									    : TRC_STATE_OFF_PROC;
+	uint32_t last =
+		w->cpu_next > w->cpu_first ? w->on_cpus.row[w->cpu_next - 1] + 1 : w->cpu_before;
+
+	if (last)
+		return w->on_cpu[last - 1].preempted ? TRC_STATE_RUNNABLE : TRC_STATE_OFF_PROC;
 	/* A thread that was there before the trace may have run unseen. */
 	return w->thread->start_ns != TRC_NEVER ? TRC_STATE_RUNNABLE : TRC_STATE_ACTIVE;
 }
@@ -208,7 +295,7 @@ static uint8_t state_off_proc(const struct walk *w)
 /* The thread is in no recorded wait: the switch records, if any, say more. */
 static void walk_unparked(struct walk *w, int64_t from, int64_t until)
 {
-	if (w->cpu_first == w->cpu_limit) {
+	if (!w->has_cpu) {
 		interval(w, from, until, TRC_STATE_ACTIVE, 0, 0);
 		return;
 	}
@@ -288,6 +375,8 @@ static void walk_thread(struct walk *w, size_t idx)
 	at = birth;
 	w->cpu_first = w->cpu_next = w->on_cpus.first[idx];
 	w->cpu_limit = w->on_cpus.first[idx + 1];
+	w->cpu_before = w->on_cpus.before[idx];
+	w->has_cpu = w->on_cpus.any[idx];
 	interval(w, w->start_ns, birth, TRC_STATE_ABSENT, 0, 0);
 	for (uint32_t i = w->parks.first[idx]; i < w->parks.first[idx + 1]; i++) {
 		uint32_t row = w->parks.row[i];
@@ -302,6 +391,31 @@ static void walk_thread(struct walk *w, size_t idx)
 	interval(w, at > death ? at : death, w->end_ns, TRC_STATE_ABSENT, 0, 0);
 }
 
+/* The page's times are since the start of the trace; before its part nothing is drawn, nor of a thread that is left
+ * out. */
+static void walk_page(struct walk *w, size_t idx)
+{
+	bool out = !trc_cut_has_thread(w->cut, w->thread->serial);
+	int64_t from = out ? w->to_ns : w->from_ns;
+
+	w->beyond = out ? TRC_BEYOND_ALL : 0;
+	if (from > w->start_ns)
+		add_interval(w, w->start_ns, from, TRC_STATE_ABSENT, 0, 0);
+	if (!out)
+		walk_thread(w, idx);
+	last_flush(w);
+}
+
+/* The thread that was walked has some time in the page. */
+static bool is_there(const struct walk *w)
+{
+	bool any = false;
+
+	for (unsigned int s = TRC_STATE_ABSENT + 1; s < STATES && !any; s++)
+		any = w->time_ns[s] > 0;
+	return any;
+}
+
 static void walk_all(struct walk *w)
 {
 	size_t n_threads;
@@ -313,13 +427,16 @@ static void walk_all(struct walk *w)
 		w->n_thread_intervals = 0;
 		w->written_ns = 0;
 		memset(w->time_ns, 0, sizeof(w->time_ns));
-		walk_thread(w, i);
-		last_flush(w);
+		walk_page(w, i);
 		if (w->counting)
 			continue;
 		held_flush(w);
 		t->n_intervals += w->n_thread_intervals;
 		trc_column_add(&t->interval_count, w->n_thread_intervals);
+		if (w->cut->selection && !is_there(w))
+			w->beyond = TRC_BEYOND_ALL;
+		t->n_threads_out += w->beyond == TRC_BEYOND_ALL;
+		trc_column_add(&t->beyond, w->beyond);
 		for (uint32_t s = TRC_STATE_ABSENT + 1; s < STATES; s++) {
 			if (!w->time_ns[s])
 				continue;
@@ -362,6 +479,7 @@ static void tracks_init(struct trc_tracks *t)
 		.time_thread = trc_column_make("time.thread", TRC_COLUMN_DELTA),
 		.time_state = trc_column_make("time.state", TRC_COLUMN_VARINT),
 		.time_ns = trc_column_make("time.ns", TRC_COLUMN_VARINT),
+		.beyond = trc_column_make("thread.beyond", TRC_COLUMN_BYTES),
 	};
 }
 
@@ -369,7 +487,7 @@ void trc_tracks_columns(struct trc_tracks *t, struct trc_column *column[TRC_TRAC
 {
 	struct trc_column *all[TRC_TRACKS_COLUMNS] = {
 		&t->interval_count, &t->duration,    &t->state,	     &t->park,	  &t->proc,
-		&t->merged,	    &t->time_thread, &t->time_state, &t->time_ns,
+		&t->merged,	    &t->time_thread, &t->time_state, &t->time_ns, &t->beyond,
 	};
 
 	memcpy(column, all, sizeof(all));
@@ -389,25 +507,23 @@ void trc_tracks_free(struct trc_tracks *t)
 static int walk_prepare(struct walk *w)
 {
 	size_t n_parks, n_threads;
+	struct timed parks, on_cpu;
 
 	w->park = trc_model_parks(w->model, &n_parks);
 	w->on_cpu = trc_model_on_cpu(w->model, &w->n_on_cpu);
 	trc_model_threads(w->model, &n_threads);
-	w->park_idx = calloc(n_parks + 1, sizeof(*w->park_idx));
-	w->tracks->shown = malloc((n_parks + 1) * sizeof(*w->tracks->shown));
-	if (!w->park_idx || !w->tracks->shown || by_thread_init(&w->parks, n_threads, n_parks) ||
-	    by_thread_init(&w->on_cpus, n_threads, w->n_on_cpu))
+	parks = TIMED(trc_park, w->park, n_parks);
+	on_cpu = TIMED(trc_on_cpu, w->on_cpu, w->n_on_cpu);
+	if (by_thread_make(&w->parks, w, &parks, n_threads) ||
+	    by_thread_make(&w->on_cpus, w, &on_cpu, n_threads))
 		return -ENOMEM;
-	if (n_parks)
-		by_thread_sort(&w->parks, w->model, &w->park->thread, sizeof(*w->park), n_parks,
-			       n_threads);
-	if (w->n_on_cpu)
-		by_thread_sort(&w->on_cpus, w->model, &w->on_cpu->thread, sizeof(*w->on_cpu),
-			       w->n_on_cpu, n_threads);
-	return 0;
+	w->park_idx = calloc(n_parks + 1, sizeof(*w->park_idx));
+	w->tracks->shown =
+		malloc((w->parks.first[n_threads] + (size_t)1) * sizeof(*w->tracks->shown));
+	return w->park_idx && w->tracks->shown ? 0 : -ENOMEM;
 }
 
-int trc_tracks_make(struct trc_tracks *t, const struct trc_model *m, uint64_t intervals_max)
+int trc_tracks_make(struct trc_tracks *t, const struct trc_cut *cut, uint64_t intervals_max)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	int rc = -ENOMEM;
@@ -416,9 +532,12 @@ int trc_tracks_make(struct trc_tracks *t, const struct trc_model *m, uint64_t in
 	if (!w)
 		return rc;
 	w->tracks = t;
-	w->model = m;
-	w->start_ns = trc_model_start_ns(m);
-	w->end_ns = trc_model_end_ns(m);
+	w->model = cut->m;
+	w->cut = cut;
+	w->start_ns = trc_model_start_ns(cut->m);
+	w->end_ns = trc_model_end_ns(cut->m);
+	w->from_ns = cut->from_ns;
+	w->to_ns = cut->to_ns;
 	rc = walk_prepare(w);
 	if (!rc) {
 		w->counting = true;

@@ -14,6 +14,7 @@
 #define TRC_VIEWER_TRACKS_H
 
 #include "analyzer/model/model.h"
+#include "cut.h"
 #include "page.h"
 
 enum trc_state {
@@ -26,6 +27,10 @@ enum trc_state {
 	TRC_STATE_PARKED = 32,	/* + enum trc_reason */
 	TRC_STATE_MERGED = 128, /* flag: several intervals, most of the time in this state */
 };
+
+/* What goes on beyond an edge of the page: a thread's first state, its last one; all of its time: the
+ * thread is left out. */
+enum { TRC_BEYOND_START = 1, TRC_BEYOND_END = 2, TRC_BEYOND_ALL = 4 };
 
 /* A wait that the page shows, and what its intervals say of it: what is as they say need not be told again.
  * Times since the start of the trace. */
@@ -44,6 +49,8 @@ struct trc_tracks {
 	struct trc_column proc;	  /* of a running one */
 	struct trc_column merged; /* of a merged one: how many */
 	struct trc_column time_thread, time_state, time_ns; /* T3 */
+	struct trc_column beyond;			    /* per thread: TRC_BEYOND_* (cut:A3) */
+	size_t n_threads_out;				    /* threads with TRC_BEYOND_ALL */
 
 	struct trc_shown_park *shown; /* in the order of their first intervals; owned */
 	uint32_t n_shown;
@@ -52,10 +59,10 @@ struct trc_tracks {
 };
 
 /* 0, or -ENOMEM and nothing to free.  The parts WAITS and SCHED must be there. */
-int trc_tracks_make(struct trc_tracks *t, const struct trc_model *m, uint64_t intervals_max);
+int trc_tracks_make(struct trc_tracks *t, const struct trc_cut *cut, uint64_t intervals_max);
 void trc_tracks_free(struct trc_tracks *t);
 
-enum { TRC_TRACKS_COLUMNS = 9 };
+enum { TRC_TRACKS_COLUMNS = 10 };
 /* All columns, in the order in which a page has them. */
 void trc_tracks_columns(struct trc_tracks *t, struct trc_column *column[TRC_TRACKS_COLUMNS]);
 

@@ -59,12 +59,11 @@ struct trc_verb {
 	const char *name;
 	const char *arg_name; /* NULL: it takes none */
 	const char *doc;
-	bool without_trace;	    /* it can do without a trace */
-	bool takes_many;	    /* traces: it opens them itself if they are several */
-	bool tells_stacks;	    /* and obeys --full */
-	bool selects;		    /* it obeys the selection */
-	const char *select_instead; /* or what there is instead of that; NULL = nothing */
-	bool arg_is_file;	    /* which it writes */
+	bool without_trace; /* it can do without a trace */
+	bool takes_many;    /* traces: it opens them itself if they are several */
+	bool tells_stacks;  /* and obeys --full */
+	bool selects;	    /* it obeys the selection */
+	bool arg_is_file;   /* which it writes */
 	int (*run)(struct trc_cli *cli, const struct trc_request *request); /* X2 */
 	/* Says what is wrong with the request before anything is opened; NULL = nothing can be. */
 	int (*check)(struct trc_cli *cli, const struct trc_request *request);

@@ -296,11 +296,9 @@ static int check_requests(struct command *c, int argc, char **argv)
 		const struct trc_request *request = &c->request[i];
 
 		if (c->cli.selects && !request->verb->selects) {
-			trc_cli_error(
-				&c->cli, "%s is for the report, SQL and profiles, not --%s%s%s",
-				c->cli.selects, request->verb->name,
-				request->verb->select_instead ? "; " : "",
-				request->verb->select_instead ? request->verb->select_instead : "");
+			trc_cli_error(&c->cli,
+				      "%s is for the report, SQL, profiles and pages, not --%s",
+				      c->cli.selects, request->verb->name);
 			return TRC_EXIT_USAGE;
 		}
 		if (c->cli.full && !request->verb->tells_stacks) {

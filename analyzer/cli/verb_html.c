@@ -1,4 +1,5 @@
 /* verb_html.c - trace-analyze --html FILE. */
+#include <errno.h>
 #include "cli.h"
 #include "viewer/html.h"
 #include "viewer/sqlbox.h"
@@ -26,12 +27,29 @@ static int run_html(struct trc_cli *cli, const struct trc_request *request)
 	return TRC_EXIT_FAILED;
 }
 
-const struct trc_verb trc_verb_html = {
-	.name = "html",
-	.arg_name = "FILE",
-	.arg_is_file = true,
-	.doc = "write the timeline as one HTML page",
-	.select_instead =
-		"the page's filter takes names and key=value, and its address #range=START,LENGTH in ns",
-	.run = run_html,
-	.option = html_options};
+/* What the page cannot show honestly: which part of a thread's time was for a task, or under a label. */
+static int check_html(struct trc_cli *cli, const struct trc_request *request)
+{
+	const struct trc_selection *s = &cli->selection;
+
+	if (!s->n_tasks && !s->labels)
+		return 0;
+	trc_cli_error(
+		cli,
+		"--%s shows a --window and --thread, not %s: the page's flame graph narrows by "
+		"that itself",
+		request->verb->name,
+		s->labels	 ? "--label-filter"
+		: s->slowest > 0 ? "--slowest"
+				 : "--task");
+	return -EINVAL;
+}
+
+const struct trc_verb trc_verb_html = {.name = "html",
+				       .arg_name = "FILE",
+				       .arg_is_file = true,
+				       .doc = "write the timeline as one HTML page",
+				       .selects = true,
+				       .check = check_html,
+				       .run = run_html,
+				       .option = html_options};

@@ -9,9 +9,11 @@
 
 #include <errno.h>
 
+#include "analyzer/model/selection_rows.h"
 #include "analyzer/report/findings.h"
 #include "analyzer/report/report.h"
 #include "analyzer/profile/profile.h"
+#include "analyzer/text/line.h"
 
 /* The only reader there is belongs to the model that was asked last. */
 static const struct trc_model *current;
@@ -27,6 +29,54 @@ const struct trc_reader *trc_model_reader(const struct trc_model *m)
 {
 	current = m;
 	return NULL;
+}
+
+/* Everything is shown: nothing below is asked for then. */
+const struct trc_selection *trc_model_selection(const struct trc_model *m)
+{
+	(void)m;
+	return NULL;
+}
+
+void trc_selected_rows_begin(struct trc_selected_rows *rows, const struct trc_model *m)
+{
+	*rows = (struct trc_selected_rows){.m = m};
+}
+
+int trc_selected_rows_need_caused(struct trc_selected_rows *rows)
+{
+	(void)rows;
+	return 0;
+}
+
+bool trc_selected_rows_has(const struct trc_selected_rows *rows, enum trc_selected_table table,
+			   size_t i, struct trc_selected_row *row)
+{
+	(void)rows;
+	(void)table;
+	*row = (struct trc_selected_row){i + 1, TRC_NEVER, 1};
+	return true;
+}
+
+void trc_selected_rows_free(struct trc_selected_rows *rows)
+{
+	(void)rows;
+}
+
+void trc_selection_tell(struct trc_line *line, const struct trc_selection *s)
+{
+	(void)line;
+	(void)s;
+}
+
+void trc_line_begin(struct trc_line *line, int limit, bool colour)
+{
+	*line = (struct trc_line){.limit = limit, .colour = colour};
+}
+
+const char *trc_line_text(struct trc_line *line)
+{
+	return line->text;
 }
 
 int64_t trc_model_start_ns(const struct trc_model *m)

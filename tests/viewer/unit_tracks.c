@@ -145,6 +145,14 @@ static void model_of(const struct track_row *row, struct trc_model *m, struct tr
 		m->n_on_cpu++;
 }
 
+static int tracks_of(struct trc_tracks *t, const struct trc_model *m, uint64_t intervals_max)
+{
+	struct trc_cut cut;
+
+	ck_assert_int_eq(trc_cut_make(&cut, m), 0);
+	return trc_tracks_make(t, &cut, intervals_max);
+}
+
 START_TEST(tracks_show_what_is_known)
 {
 	const struct track_row *row = &rows[_i];
@@ -155,7 +163,7 @@ START_TEST(tracks_show_what_is_known)
 	char track[512];
 
 	model_of(row, &m, &thread, park);
-	ck_assert_int_eq(trc_tracks_make(&t, &m, row->limit ? row->limit : 100), 0);
+	ck_assert_int_eq(tracks_of(&t, &m, row->limit ? row->limit : 100), 0);
 	describe(&t, track, sizeof(track));
 	ck_assert_msg(!strcmp(track, row->track), "%s: %s", row->what, track);
 	ck_assert_int_eq(t.merged_below_ns > 0, row->limit > 0);
@@ -187,8 +195,8 @@ START_TEST(merging_keeps_the_limit_and_the_times)
 		}
 		m.end_ns = at > m.end_ns ? at : m.end_ns;
 	}
-	ck_assert_int_eq(trc_tracks_make(&whole, &m, 1 << 20), 0);
-	ck_assert_int_eq(trc_tracks_make(&merged, &m, 2000), 0);
+	ck_assert_int_eq(tracks_of(&whole, &m, 1 << 20), 0);
+	ck_assert_int_eq(tracks_of(&merged, &m, 2000), 0);
 	ck_assert_int_eq(whole.merged_below_ns, 0);
 	ck_assert_int_gt(merged.merged_below_ns, 0);
 	ck_assert_uint_eq(merged.n_before_merging, whole.n_intervals);

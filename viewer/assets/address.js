@@ -143,7 +143,7 @@ function addressRead(hash) {
 		if (key === "t" && span)
 			asked.span = [Number(span[1]), Number(span[1]) + Number(span[2])];
 		if (key === "range" && span && Number(span[1]) < trace.span)
-			asked.range = {t0: Number(span[1]), t1: Math.min(Number(span[1]) + Number(span[2]), trace.span)};
+			asked.range = {t0: Math.max(Number(span[1]), trace.begin), t1: Math.min(Number(span[1]) + Number(span[2]), trace.span)};
 		if (key === "sel" && selection)
 			asked.selection = selectionNamed(selection[1], selection[2]);
 		if (key === "sort" && Object.hasOwn(threadOrders, value))

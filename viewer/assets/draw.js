@@ -414,9 +414,12 @@ function drawBase() {
 			drawSamples(ctx, track, track.y - screen.scrollY);
 	}
 	drawWindow(ctx, screen.height);
-	for (const track of shown)
+	for (const track of shown) {
 		if (track.hasMarks)
 			drawMarks(ctx, track, track.y - screen.scrollY);
+		if (track.thread?.beyond)
+			drawBeyond(ctx, track, track.y - screen.scrollY);
+	}
 	drawGaps(ctx, screen.height);
 	labelsDraw(shown, screen.scrollY);
 }

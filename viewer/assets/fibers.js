@@ -677,7 +677,7 @@ function drawFiber(ctx, sel) {
 	const f = selectionFiber(sel);
 	let before = 0, next = 0, drawn = 0;
 
-	for (const box of fiberBoxes(f, {from: 0, until: trace.span}, fibersY))
+	for (const box of fiberBoxes(f, {from: trace.begin, until: trace.span}, fibersY))
 		drawBox(ctx, box, theme.style.accent, 1);
 	if (sel.kind === "fiberrun") {
 		const ended = fiberWaitBefore(sel.id);

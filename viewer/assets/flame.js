@@ -62,7 +62,7 @@ function flameThreads() {
 }
 
 function flameAsked() {
-	const range = flame.time === "view" ? view : view.range || {t0: 0, t1: trace.span};
+	const range = flame.time === "view" ? view : view.range || {t0: trace.begin, t1: trace.span};
 
 	return {t0: Math.round(range.t0), t1: Math.round(range.t1), threads: flameThreads(), label: flame.label, task: flame.task,
 		slowest: flame.task ? flame.slowest : 0};
@@ -70,10 +70,10 @@ function flameAsked() {
 
 // In words: "1.20 s to 1.50 s, 3 threads, tenant=acme".
 function askedText(asked) {
-	const whole = asked.t0 <= 0 && asked.t1 >= trace.span;
+	const whole = asked.t0 <= trace.begin && asked.t1 >= trace.span;
 	const of = trace.taskTypes.find((t) => t.type === asked.task);
 
-	return [whole ? "whole trace" : `${duration(asked.t0)} to ${duration(asked.t1)}`,
+	return [whole ? head.cut ? "whole page" : "whole trace" : `${duration(asked.t0)} to ${duration(asked.t1)}`,
 		asked.threads && (asked.threads.length === 1 ? trace.threads[asked.threads[0]].name : plural(asked.threads.length, "thread")),
 		asked.label && labelText(asked.label - 1),
 		of && (asked.slowest ? `the slowest ${asked.slowest} % of tasks ${of.name}` : `tasks ${of.name}`)].filter((t) => t).join(", ");

@@ -102,7 +102,7 @@ function taskSpans(picked) {
 	for (let i = 0; i < k.n; i++) {
 		if (!root[i])
 			continue;
-		const until = k.open[i] ? trace.span : k.start[i] + k.length[i], run = fiberRunIn(k.thread[i], k.start[i]);
+		const until = k.open[i] ? head.span_ns : k.start[i] + k.length[i], run = fiberRunIn(k.thread[i], k.start[i]);
 		if (run)
 			add(i, fibers, trace.frun.fiber[run - 1], k.start[i], until);
 		else if (k.end_thread[i] && k.end_thread[i] !== k.thread[i])
@@ -113,7 +113,7 @@ function taskSpans(picked) {
 	for (let i = 0; i < g.n; i++)
 		if (g.task[i] && root[g.task[i] - 1])
 			add(g.task[i] - 1, g.fiber[i] ? fibers : threads, g.fiber[i] || g.thread[i], g.start[i],
-				g.open[i] ? trace.span : g.start[i] + g.length[i]);
+				g.open[i] ? head.span_ns : g.start[i] + g.length[i]);
 	for (const [fiber, spans] of fibers)
 		fibers.set(fiber, spansJoin(spans));
 	for (let i = 0; fibers.size && i < trace.frun.n; i++) {
@@ -173,7 +173,7 @@ function selectionMake(asked) {
 	};
 
 	return {
-		t0, t1, hasThread, isChosen, whole: t0 <= 0 && open && !sets && !threads && !tasks,
+		t0, t1, hasThread, isChosen, whole: !head.cut && t0 <= 0 && open && !sets && !threads && !tasks,
 		hasLabels: (set) => !sets || sets[set] === 1,
 		labelsAt: (thread, time) => {
 			const under = sets ? underAt(thread - 1, time) : 0;

@@ -16,7 +16,7 @@ function zoomToSelection() {
 		return;
 	const length = Math.max(span.until - span.from, MIN_SPAN);
 	const margin = length * 0.25;
-	const t0 = Math.max(0, span.from - margin), t1 = Math.min(trace.span, span.from + length + margin);
+	const t0 = Math.max(trace.begin, span.from - margin), t1 = Math.min(trace.span, span.from + length + margin);
 	if (Math.abs(view.t0 - t0) + Math.abs(view.t1 - t1) < length / 1000)
 		viewSet(span.from, span.from + length);
 	else
@@ -101,7 +101,7 @@ function dragMove(event) {
 		viewSet(drag.t0 - by, drag.t1 - by, false);
 		byId("scroll").scrollTop = drag.scroll - dy;
 	} else if (drag.mode === "range") {
-		const now = Math.min(Math.max(timeAt(localX(event)), 0), trace.span);
+		const now = Math.min(Math.max(timeAt(localX(event)), trace.begin), trace.span);
 		rangeSet({t0: Math.min(drag.at, now), t1: Math.max(drag.at, now)});
 	}
 	return true;
@@ -224,10 +224,10 @@ const mapCursors = {left: "ew-resize", right: "ew-resize", move: "grab", choose:
 // What a drag on the overview does that begins at a time: "left" and "right" move an edge of the window,
 // "move" all of it; outside of the window a new one is chosen.
 function mapMode(time) {
-	const pixel = trace.span / screen.width, half = (view.t1 - view.t0) / 2;
+	const pixel = (trace.span - trace.begin) / screen.width, half = (view.t1 - view.t0) / 2;
 	const off = time - view.t0 - half, hold = Math.max(half - MAP_EDGE * pixel, half / 2, MAP_HOLD * pixel);
 
-	if (half * 2 > trace.span * 0.98 || Math.abs(off) > Math.max(half, hold) + MAP_EDGE * pixel)
+	if (half * 2 > (trace.span - trace.begin) * 0.98 || Math.abs(off) > Math.max(half, hold) + MAP_EDGE * pixel)
 		return "choose";
 	if (Math.abs(off) <= hold)
 		return "move";
@@ -236,8 +236,8 @@ function mapMode(time) {
 
 function mapPointer() {
 	const canvas = byId("map");
-	const at = (event) => (event.clientX - canvas.getBoundingClientRect().left) / screen.width *
-		trace.span;
+	const at = (event) => trace.begin + (event.clientX - canvas.getBoundingClientRect().left) / screen.width *
+		(trace.span - trace.begin);
 	let from = null, t0 = 0, t1 = 0, mode = null;
 
 	canvas.addEventListener("mousedown", (event) => event.preventDefault());
@@ -256,15 +256,15 @@ function mapPointer() {
 		else if (mode === "move")
 			viewSet(t0 + by, t1 + by, false);
 		else if (mode === "left")
-			viewSet(Math.min(Math.max(0, t0 + by), t1 - MIN_SPAN), t1, false);
+			viewSet(Math.min(Math.max(trace.begin, t0 + by), t1 - MIN_SPAN), t1, false);
 		else if (mode === "right")
 			viewSet(t0, Math.min(Math.max(t1 + by, t0 + MIN_SPAN), trace.span), false);
-		else if (Math.abs(by) > trace.span / screen.width * 3)
+		else if (Math.abs(by) > (trace.span - trace.begin) / screen.width * 3)
 			viewSet(Math.min(from, now), Math.max(from, now), false);
 	});
 	canvas.addEventListener("pointerup", (event) => {
 		const now = at(event), span = view.t1 - view.t0;
-		if (mode === "choose" && Math.abs(now - from) <= trace.span / screen.width * 3)
+		if (mode === "choose" && Math.abs(now - from) <= (trace.span - trace.begin) / screen.width * 3)
 			viewSet(now - span / 2, now + span / 2);
 		from = null;
 	});

@@ -57,7 +57,7 @@ function titleDraw() {
 	byId("title").title = name;
 	const fibers = trace.fiber.n
 		? [plural(trace.fiber.n, "fiber"), plural(trace.fwait.n, "wait of fibers", "waits of fibers")] : [];
-	byId("facts").textContent = [duration(trace.span), plural(trace.threads.length, "thread"),
+	byId("facts").textContent = [duration(trace.span - trace.begin), plural(trace.threads.filter((t) => !t.out).length, "thread"),
 		plural(trace.park.n, "wait"), ...fibers].join(" · ");
 }
 
@@ -128,6 +128,7 @@ function apiMake() {
 		threads: () => trace.threads.map(
 			(t) => ({idx: t.idx, serial: t.serial, tid: t.tid, name: t.name, idle: t.idle})),
 		shownThreads: () => tracks.all.filter((t) => t.kind === "thread").map((t) => t.thread.idx),
+		begin: trace.begin,
 		span: trace.span,
 		counterTracks: trace.counterTracks.length,
 		counts: {parks: trace.park.n, regions: trace.region.n, tasks: trace.task.n, logs: trace.log.n,
@@ -179,6 +180,7 @@ function start() {
 	legendDraw();
 	screenResize();
 	hatchMake(byId("base").getContext("2d"));
+	view.t0 = trace.begin;
 	view.t1 = trace.span;
 	view.listeners.push(onViewChange);
 	panelInit();

@@ -5,6 +5,11 @@ const MAP_HEIGHT = 64;
 const MAP_CLASSES = [CLASS.RUN, CLASS.READY, CLASS.LOCK, CLASS.IO, CLASS.SYNC];
 const MAP_THREADS_MAX = 2000; // more are sampled
 
+// Where a time is in the strip, w wide.
+function mapX(time, w) {
+	return (time - trace.begin) / (trace.span - trace.begin) * w;
+}
+
 const map = {image: document.createElement("canvas"), ticks: null};
 
 // The state whose colour stands for a class.
@@ -22,7 +27,7 @@ function mapCounts(w) {
 	const counts = Array.from({length: CLASS_COUNT}, () => new Float32Array(w));
 
 	for (let t = 0; t < trace.threads.length; t += stride)
-		lanePaint(trace.threads[t].lane, 0, trace.span, w, paint, sums);
+		lanePaint(trace.threads[t].lane, trace.begin, trace.span, w, paint, sums);
 	for (let s = 1; s < 128; s++)
 		for (let x = 0; x < w; x++)
 			counts[stateClass[s]][x] += sums[s * w + x];
@@ -56,19 +61,19 @@ function drawMap() {
 			base[x] -= size;
 		}
 	}
-	if (head.window_ns) {
+	if (head.window_ns > trace.begin) {
 		ctx.fillStyle = theme.style.dim;
 		ctx.globalAlpha = 0.22;
-		ctx.fillRect(0, 0, head.window_ns / trace.span * w, h);
+		ctx.fillRect(0, 0, mapX(head.window_ns, w), h);
 		ctx.globalAlpha = 1;
 	}
 	for (let i = 0; i < trace.mark.n; i++) {
 		ctx.fillStyle = markColour(trace.mark.kind[i]);
-		ctx.fillRect(trace.mark.time[i] / trace.span * w - 1, 0, 2, h);
+		ctx.fillRect(mapX(trace.mark.time[i], w) - 1, 0, 2, h);
 	}
 	ctx.fillStyle = theme.style.gap;
 	for (const [from, until] of screen.gaps)
-		ctx.fillRect(from / trace.span * w, 0, Math.max(2, (until - from) / trace.span * w), 4);
+		ctx.fillRect(mapX(from, w), 0, Math.max(2, mapX(until, w) - mapX(from, w)), 4);
 }
 
 // The visible part, and the matches of a search, over the strip.
@@ -81,7 +86,7 @@ function drawMapWindow() {
 	ctx.setTransform(1, 0, 0, 1, 0, 0);
 	ctx.drawImage(map.image, 0, 0);
 	ctx.setTransform(screen.ratio, 0, 0, screen.ratio, 0, 0);
-	const x0 = view.t0 / trace.span * screen.width, x1 = view.t1 / trace.span * screen.width;
+	const x0 = mapX(view.t0, screen.width), x1 = mapX(view.t1, screen.width);
 	if (map.ticks) {
 		ctx.fillStyle = theme.style.accent;
 		for (const x of map.ticks)

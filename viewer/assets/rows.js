@@ -5,10 +5,11 @@
 
 const OWNER_PROGRAM = 0, OWNER_TRC = 2; // of a frame
 const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was handled
+const BEYOND_START = 1, BEYOND_END = 2, BEYOND_ALL = 4; // bits of thread.beyond
 const REGION_LANES_MAX = 64, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 200, COUNTER_TRACKS_MAX = 200;
 
 const trace = {
-	span: 1,
+	begin: 0, span: 1, // when the part that the page shows begins, and when it ends
 	threads: [],
 	states: null, // the lanes' shared arrays: {s, v, ref}
 	park: {}, unlock: {}, region: {}, task: {}, log: {}, gap: {}, counter: {},
@@ -36,7 +37,8 @@ function table(prefix, ...names) {
 }
 
 function tablesLoad() {
-	trace.span = Math.max(head.span_ns, 1);
+	trace.begin = head.from_ns || 0;
+	trace.span = Math.max(head.to_ns ?? head.span_ns, trace.begin + 1);
 	trace.park = table("park", "thread", "start", "length", "reason", "flags", "object",
 		"stack", "holder", "waker", "waker_stack", "wake", "unlock", "proc", "result",
 		"descriptor");
@@ -75,6 +77,7 @@ function tablesLoad() {
 function threadsLoad() {
 	const t = table("thread", "serial", "tid", "name", "creator", "stack", "start", "end",
 		"events", "parks", "idle");
+	const beyond = column("thread.beyond");
 
 	for (let i = 0; i < t.n; i++)
 		trace.threads.push({
@@ -84,7 +87,9 @@ function threadsLoad() {
 			creator: t.creator[i], stack: t.stack[i],
 			start: t.start[i] - 1, end: t.end[i] - 1, // -1: not known
 			events: t.events[i], parks: t.parks[i], idle: t.idle[i] !== 0,
-			time: new Float64Array(128), // by state, over the whole trace
+			beyond: beyond[i] || 0, // bits: its first state goes on before the page, its last one behind it
+			out: (beyond[i] & BEYOND_ALL) !== 0, // left out
+			time: new Float64Array(128), // by state, over all that the page shows
 			lane: null, fibers: null, labels: null, regions: [], firstSeen: 0,
 		});
 	const time = table("time", "thread", "state", "ns");

@@ -149,21 +149,21 @@ function samplesView(heading, stretches) {
 }
 
 function topFunctions() {
-	return samplesTables(samplesByStack(during(trace.threads, 0, trace.span + 1)),
+	return samplesTables(samplesByStack(during(trace.threads, trace.begin, trace.span + 1)),
 		(event, seen) => `Where it ran (${sampleEventName(event)}: ${sampleAmount(event, seen)})`,
-		(event) => event ? trace.sampled.unseen[event - 1] : 0);
+		(event) => event && !head.cut ? trace.sampled.unseen[event - 1] : 0); // of a part nobody knows them
 }
 
 // What is to be known of samples that are not there.
 function sampleBanners() {
-	const e = trace.sampled;
+	const e = trace.sampled, inTrace = head.cut ? ", in the whole trace" : "";
 
 	for (let i = 0; i < e.n; i++) {
 		if (e.lost[i])
 			bannerAdd("warn", `${plural(e.lost[i], "sample")} of ${sampleEventName(i + 1)} lost, beside ` +
-				`${count(e.count[i])} taken.`);
+				`${count(e.count[i])} taken${inTrace}.`);
 		if (e.missing[i])
-			bannerAdd("warn", `${plural(e.missing[i], "thread")} not sampled by ${sampleEventName(i + 1)}.`);
+			bannerAdd("warn", `${plural(e.missing[i], "thread")} not sampled by ${sampleEventName(i + 1)}${inTrace}.`);
 		if (e.note[i])
 			bannerAdd("note", `${sampleEventName(i + 1)}: ${text(e.note[i])}`);
 	}

@@ -251,7 +251,7 @@ function ticksMake(matches) {
 
 	for (let i = 0; i < matches.n; i++)
 		if (matches.kind[i] !== thread)
-			pixels[Math.round(matches.time[i] / trace.span * 2000)] = 1;
+			pixels[Math.round(Math.min(Math.max(mapX(matches.time[i], 2000), 0), 2000))] = 1;
 	map.ticks = matches.n ? [...pixels.keys()].filter((x) => pixels[x]).map((x) => x / 2000) : null;
 }
 

@@ -109,13 +109,13 @@ function resultJumpTime(c, i) {
 		return;
 	}
 	if (from !== null && until !== null && until > from) {
-		rangeSet({t0: Math.max(from - head.start_ns, 0), t1: Math.min(until - head.start_ns, trace.span)});
+		rangeSet({t0: Math.max(from - head.start_ns, trace.begin), t1: Math.min(until - head.start_ns, trace.span)});
 		zoomToSelection();
 	} else {
-		viewSet(Math.max(0, at - span / 20), Math.min(trace.span, at + span / 20));
+		viewSet(Math.max(trace.begin, at - span / 20), Math.min(trace.span, at + span / 20));
 	}
 	if (idx >= 0)
-		select(selectionAt(idx, Math.min(Math.max(at, 0), trace.span - 1)));
+		select(selectionAt(idx, Math.min(Math.max(at, trace.begin), trace.span - 1)));
 }
 
 function resultJump(c, i) {

@@ -218,6 +218,7 @@ function notDrawnBanners() {
 }
 
 function bannersDraw() {
+	cutBanner();
 	endBanners();
 	windowBanner();
 	if (head.lost_events > 0) {

@@ -133,7 +133,7 @@ function hiddenOf(sel) {
 function tracksLayout() {
 	const wanted = tracks.filter.trim().toLowerCase();
 	const labels = wanted ? labelsMatching(wanted) : null;
-	const matching = trace.threads.filter((t) => threadMatches(t, wanted, labels));
+	const matching = trace.threads.filter((t) => !t.out && threadMatches(t, wanted, labels));
 	const inOrder = (threads) => threads.sort(threadOrders[tracks.sort][1])
 		.sort((a, b) => tracks.pinned.has(b.idx) - tracks.pinned.has(a.idx));
 	const grouped = tracks.sort === "first" && !wanted;
@@ -295,7 +295,7 @@ function labelFill(row, track) {
 	name.textContent = thread.name;
 	tid.textContent = thread.named && thread.tid ? String(thread.tid) : "";
 	open.title = `${thread.name}, thread id ${thread.tid}` +
-		(guest ? "; not in the filter: shown since it is selected" : "");
+		(thread.out ? "; left out of this page" : guest ? "; not in the filter: shown since it is selected" : "");
 }
 
 function labelsDraw(visibleTracks, scrollY) {

@@ -26,12 +26,12 @@ function timeAt(x) {
 	return view.t0 + x / view.width * (view.t1 - view.t0);
 }
 
-// Sets the range, moved and shortened so as to lie within the trace.
+// Sets the range, moved and shortened so as to lie within the part of the trace that the page shows.
 function viewSet(t0, t1, remember = true) {
-	const span = Math.min(Math.max(t1 - t0, MIN_SPAN), trace.span);
+	const span = Math.min(Math.max(t1 - t0, MIN_SPAN), trace.span - trace.begin);
 	let from = t1 - t0 < span ? (t0 + t1 - span) / 2 : t0;
 
-	from = Math.max(0, Math.min(from, trace.span - span));
+	from = Math.max(trace.begin, Math.min(from, trace.span - span));
 	if (from === view.t0 && from + span === view.t1)
 		return;
 	if (remember)
@@ -71,7 +71,7 @@ function viewUndo(from, to) {
 // factor < 1 zooms in; the time at x stays where it is.
 function viewZoom(factor, x) {
 	const at = timeAt(x === undefined ? view.width / 2 : x);
-	const span = Math.min(Math.max((view.t1 - view.t0) * factor, MIN_SPAN), trace.span);
+	const span = Math.min(Math.max((view.t1 - view.t0) * factor, MIN_SPAN), trace.span - trace.begin);
 	const share = (at - view.t0) / (view.t1 - view.t0);
 
 	viewSet(at - span * share, at + span * (1 - share));
@@ -84,7 +84,7 @@ function viewPan(share) {
 }
 
 function viewAll() {
-	viewSet(0, trace.span);
+	viewSet(trace.begin, trace.span);
 }
 
 // Makes [from, until] visible: as it is if it fits well, else zoomed to be a third of the width.

@@ -1,0 +1,223 @@
+// window.mjs - pages of parts of traces: whether SQL, sums and states in them are those of the analyzer with the
+// same options.
+//
+//   node window.mjs TRACE-ANALYZE DIRECTORY
+//
+// TRC_SEED repeats a run.
+
+import {execFileSync, spawnSync} from "node:child_process";
+import {statSync} from "node:fs";
+import path from "node:path";
+import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
+import {readPprof} from "./pprof.mjs";
+
+const [analyze, directory] = process.argv.slice(2);
+const pages = path.resolve(directory);
+const seed = Number(process.env.TRC_SEED || Date.now() % 1000000007);
+
+let random = seed;
+function draw(n) {
+	random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+	return Math.floor(random / 4294967296 * n);
+}
+
+const told = {maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]};
+
+function csvOf(trace, query, options) {
+	return execFileSync(analyze, [...options, "--output", "csv", "--sql", query, trace], told);
+}
+
+function sql(trace, query, options = []) {
+	return JSON.parse(execFileSync(analyze, [...options, "--output", "json", "--sql", query, trace], told));
+}
+
+function ask(page, query) {
+	return page.evaluate((text) => window.trc.sql(text), query);
+}
+
+const OUTSIDE = "they lie outside of the part of the trace that the page shows";
+
+// Of a narrowed table the page has the rows that SQL has with the same options.
+async function tablesAre(page, {trace, name, options}) {
+	const {csv} = await ask(page, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+	const tables = csv.trim().split("\n").slice(1).filter((table) => table !== "page_missing");
+	const lacking = (await ask(page, `SELECT table_name FROM page_missing WHERE why <> '${OUTSIDE}'`)).csv.trim().split("\n").slice(1);
+	let whole = 0;
+
+	for (const table of tables.filter((t) => !lacking.includes(t))) {
+		const {error, csv: seen} = await ask(page, `SELECT * FROM "${table}"`), ours = (seen ?? error).split("\n");
+		const columns = ours[0].split(",").map((column) => `"${column}"`).join(", "); // a view has its rowid beside them
+		const wanted = csvOf(trace, `SELECT ${columns} FROM "${table}"`, options).split("\n");
+		const at = wanted.findIndex((line, i) => line !== ours[i]);
+		check(at < 0 && ours.length === wanted.length, `${name}: ${table}: line ${at + 1} of ${wanted.length} is ${wanted[at]}`, ours[at]);
+		whole++;
+	}
+	check(whole > 20, `${name}: tables are compared`, whole);
+	for (const table of ["parks", "tasks", "logs", "samples"])
+		check(!lacking.includes(table), `${name}: ${table} is there`);
+}
+
+// How long threads were in waits for each reason, and were there at all: lanes against SQL.
+async function statesAre(page, {trace, name, options, nested}) {
+	const threads = await page.evaluate(() => window.trc.threads());
+	const {begin, span} = await page.evaluate(() => ({begin: window.trc.begin, span: window.trc.span}));
+	const waits = sql(trace, "SELECT thread, sum(waited_ns) AS ns FROM parks WHERE reason <> 'spin' GROUP BY thread", options);
+	const lives = sql(trace, "SELECT id, ns FROM selected WHERE kind = 'threads'", options);
+	const reasons = sql(trace, "SELECT DISTINCT reason FROM parks").map((row) => row.reason);
+	const shares = (names) => page.evaluate(([list, t0, t1]) => {
+		window.trc.setView(t0, t1);
+		return window.trc.threads().map((t) => Math.round(window.trc.share(t.idx, list) * (window.trc.view.t1 - window.trc.view.t0)));
+	}, [names, begin, span]);
+	const waited = await shares([...reasons.filter((r) => r !== "spin"), "woken"]);
+	const lived = await shares([...reasons, "woken", "running", "runnable", "active", "off proc"]);
+
+	for (const {idx, serial} of threads) {
+		const there = lives.find((row) => row.id === serial)?.ns ?? 0;
+		check(Math.abs(lived[idx] - there) <= 1, `${name}: thread ${serial} is there for ${there}`, lived[idx]);
+		if (!nested) {
+			const ns = waits.find((row) => row.thread === serial)?.ns ?? 0;
+			check(Math.abs(waited[idx] - ns) <= 1, `${name}: thread ${serial} waits ${ns}`, waited[idx]);
+		}
+	}
+	const shown = await page.evaluate(() => window.trc.shownThreads().length);
+	check(shown <= lives.length + 1, `${name}: threads that are left out have no track`, shown);
+}
+
+const kinds = {cpu: ["cpu", 1, {}], blame: ["blame", 0, {}], inuse: ["heap", 3, {}], alloc: ["allocs", 1, {}]};
+
+async function flameIs(page, {trace, name, options, nested}) {
+	await page.keyboard.press("g");
+	if (!nested) {
+		const {sum} = await page.evaluate(async () => {
+			await window.trc.flame.set("of=wait&idle=1");
+			return window.trc.flame.result;
+		});
+		const [{ns}] = sql(trace, "SELECT coalesce(sum(waited_ns), 0) AS ns FROM parks", options);
+		check(Math.abs(sum - ns) <= 1, `${name}: flame graph of waits is ${ns}`, sum);
+	}
+	for (const [kind, [profile, value, more]] of Object.entries(kinds)) {
+		const state = new URLSearchParams({of: kind, ...more}).toString();
+		const result = await page.evaluate(async (text) => {
+			await window.trc.flame.set(text);
+			return window.trc.flame.result;
+		}, state);
+		const got = spawnSync(analyze, [...options, "--pprof", profile, "-o", "-", trace], {maxBuffer: 1 << 30});
+		if (got.status || !got.stdout.length)
+			continue;
+		const wanted = readPprof(got.stdout, value).sum;
+		check(Math.abs(result.sum - wanted) <= 200, `${name}: flame graph ${kind} is ${wanted}`, result.sum);
+	}
+}
+
+// A wait that reaches over an edge keeps its times, and the details say so.
+async function edgesAre(page, {trace, name, options}, from, to, zero) {
+	const over = sql(trace, `SELECT id, start_ns, end_ns FROM parks WHERE start_ns < ${zero + from} AND end_ns > ${zero + from}
+		OR start_ns < ${zero + to} AND end_ns > ${zero + to} ORDER BY id`, options);
+
+	for (const {id, start_ns, end_ns} of over.slice(0, 8)) {
+		await page.evaluate((text) => { location.hash = text; }, `#sel=park:${id}`);
+		await page.waitForFunction((wanted) => (window.trc.told().facts.SQL || "").endsWith(`=${wanted}`), id, {timeout: 5000})
+			.catch(() => check(false, `${name}: wait ${id} is selected`));
+		const {facts} = await page.evaluate(() => window.trc.told());
+		same([facts.Began.includes("before this page"), facts.Ended.includes("after this page")],
+			[start_ns < zero + from, end_ns > zero + to], `${name}: wait ${id} says that it reaches beyond`);
+	}
+	return over.length;
+}
+
+async function pageIs(context, part, from, to) {
+	const {trace, name, options, file} = part, page = await openPage(context, file);
+	const zero = Number(sql(trace, "SELECT value FROM trace_info WHERE key = 'trace_start_ns'")[0].value);
+	const banner = await page.locator("#banners p >> nth=0").innerText();
+
+	check(banner.includes("shows a part of the trace"), `${name}: the first line says so`, banner);
+	const {begin, span, view} = await page.evaluate(() => ({begin: window.trc.begin, span: window.trc.span, view: window.trc.view}));
+	same([view.t0, view.t1], [begin, span], `${name}: the view is the part`);
+	if (from !== null)
+		same([begin, span], [from, to], `${name}: its edges`);
+	await page.evaluate(() => window.trc.setView(0, 1e15));
+	same(await page.evaluate(() => [window.trc.view.t0, window.trc.view.t1]), [begin, span], `${name}: there is nothing beyond`);
+	await tablesAre(page, part);
+	await statesAre(page, part);
+	await flameIs(page, part);
+	if (from !== null)
+		part.edges = await edgesAre(page, part, from, to, zero);
+	await page.close();
+	same(page.troubles, [], `${name}: no error, no warning, no request`);
+}
+
+function makePage(name, trace, options, more = {}) {
+	const file = path.join(pages, `${name}.html`);
+
+	execFileSync(analyze, [...options, "--html", file, trace], told);
+	return {name, trace, options, file, ...more};
+}
+
+// Two windows of each trace at random, and one that ends where the trace does.
+async function windowsAre(context, name, more) {
+	const trace = path.join(pages, `${name}.trc`);
+	const info = Object.fromEntries(sql(trace, "SELECT key, value FROM trace_info").map((row) => [row.key, row.value]));
+	const length = Number(info.trace_end_ns) - Number(info.trace_start_ns);
+	let edges = 0;
+
+	for (let i = 0; i < 3; i++) {
+		const from = draw(length * 0.8), to = i === 2 ? length : Math.min(length - 1, from + 1 + draw(length * 0.4));
+		const part = makePage(`${name}${i}`, trace, ["--window", `${from}ns..${i === 2 ? "" : `${to}ns`}`], more);
+		await pageIs(context, part, from, to);
+		edges += part.edges;
+	}
+	return edges;
+}
+
+async function threadsAre(context) {
+	const trace = path.join(pages, "demo.trc");
+	const part = makePage("threads", trace, ["--thread", "worker*", "--window", "300ms..900ms"]);
+	const all = sql(trace, "SELECT name FROM threads"), workers = all.filter((row) => row.name.startsWith("worker"));
+	const page = await openPage(context, part.file);
+	const banner = await page.locator("#banners p >> nth=0").innerText();
+
+	check(banner.includes(`${workers.length} of ${all.length} threads`), "threads that are left out are counted", banner);
+	same(await page.evaluate(() => window.trc.shownThreads().length), workers.length, "the others have tracks");
+	await page.close();
+	await pageIs(context, part, 300e6, 900e6);
+}
+
+function refused(options, pattern, what) {
+	const {status, stderr} = spawnSync(analyze, [...options, "--html", path.join(pages, "none.html"), path.join(pages, "demo.trc")],
+		{encoding: "utf8"});
+
+	check(status !== 0 && pattern.test(stderr) && stderr.trim().split("\n").length === 1, what, [status, stderr]);
+}
+
+function refusals() {
+	refused(["--window", "5s..1s"], /ends before it begins/, "a window the wrong way round");
+	refused(["--window", "900s.."], /the trace lasts/, "a window behind the trace");
+	refused(["--thread", "nobody"], /no thread has this/, "a thread that is not there");
+	refused(["--task", "request"], /--task/, "tasks");
+	refused(["--label-filter", "a=b"], /--label-filter/, "labels");
+}
+
+// Less is in it, so that it is smaller; the SQL box has the same size in both.
+function smaller() {
+	const trace = path.join(pages, "demo.trc"), file = (name) => path.join(pages, `${name}.html`);
+
+	execFileSync(analyze, ["--without-sql", "--html", file("whole"), trace], told);
+	execFileSync(analyze, ["--without-sql", "--window", "300ms..350ms", "--html", file("small"), trace], told);
+	check(statSync(file("small")).size < statSync(file("whole")).size, "a page of 50 ms is smaller");
+}
+
+console.log(`seed ${seed}`);
+await withBrowser("light", async (context) => {
+	refusals();
+	smaller();
+	const edges = await windowsAre(context, "demo");
+	check(edges > 0, "some waits reach over an edge", edges);
+	await windowsAre(context, "fibers");
+	await windowsAre(context, "busy", {nested: true});
+	await windowsAre(context, "cut", {nested: true}); // waits whose ends are lost last into later ones
+	await threadsAre(context);
+	const hostile = makePage("hostile", path.join(pages, "hostile.trc"), ["--window", "1ns.."], {nested: true});
+	await pageIs(context, hostile, null, null);
+});
+console.log(`${results.passed} checks passed, ${results.failed} failed`);
+process.exit(results.failed ? 1 : 0);

@@ -1,0 +1,57 @@
+// cut.js - what a page says of itself that shows a part of a trace (trace-analyze --html with --window or --thread).
+//
+// Rows keep their times of begin and end, also where these lie outside of the page; lanes of states end at its edges.
+
+// "1.2 s to 1.5 s of 3.4 s; 2 of 40 threads"; "" = the page shows everything.
+function cutShown() {
+	const {cut} = head, parts = [];
+
+	if (cut && cut.window)
+		parts.push(`${exactTime(trace.begin)} to ${exactTime(trace.span)} of ${exactTime(head.span_ns)}`);
+	if (cut && cut.threads_out)
+		parts.push(`${count(cut.threads)} of ${plural(cut.threads + cut.threads_out, "thread")}`);
+	return parts.join("; ");
+}
+
+function cutBanner() {
+	const {cut} = head;
+
+	if (!cut)
+		return;
+	bannerAdd("cut", el("b", {}, `This page shows a part of the trace: ${cutShown() || "all of it"}. `),
+		`It was asked for as ${visible(cut.text)}. Sums are of this part; what began before it or ends after it has its ` +
+		"own times in the details.");
+}
+
+// Behind a time in the details: that the page does not reach as far.
+function beyondText(time) {
+	return time < trace.begin ? " (before this page)" : time > trace.span ? " (after this page)" : "";
+}
+
+// When a state of a thread began or ended, where the page only knows that it did so beyond its edge; "" = it knows.
+function beyondEdge(idx, time, edge) {
+	const at = edge === BEYOND_START ? trace.begin : trace.span;
+
+	if (!head.cut || time !== at || !(trace.threads[idx].beyond & edge))
+		return "";
+	return edge === BEYOND_START ? `before this page, which begins at ${exactTime(at)}`
+		: `after this page, which ends at ${exactTime(at)}`;
+}
+
+// Marks on the lanes of those threads whose states go on beyond the page: triangles that point outwards.
+function drawBeyond(ctx, track, top) {
+	const {beyond} = track.thread, y = top + TRACK_PAD + STATE_HEIGHT / 2;
+	const mark = (x, by) => {
+		ctx.beginPath();
+		ctx.moveTo(x, y);
+		ctx.lineTo(x + by, y - 4);
+		ctx.lineTo(x + by, y + 4);
+		ctx.fill();
+	};
+
+	ctx.fillStyle = theme.style.text;
+	if (beyond & BEYOND_START && view.t0 <= trace.begin)
+		mark(0, 5);
+	if (beyond & BEYOND_END && view.t1 >= trace.span)
+		mark(view.width, -5);
+}

@@ -1,0 +1,86 @@
+/*
+ * cut.c - see cut.h.
+ */
+#include "cut.h"
+
+static void find_window(struct trc_cut *cut)
+{
+	const struct trc_selection *s = cut->selection;
+
+	if (s->from_ns > cut->from_ns)
+		cut->from_ns = s->from_ns < cut->to_ns ? s->from_ns : cut->to_ns;
+	if (s->to_ns < cut->to_ns) {
+		cut->to_ns = s->to_ns > cut->from_ns ? s->to_ns : cut->from_ns;
+		cut->to_end = false;
+	}
+}
+
+int trc_cut_make(struct trc_cut *cut, const struct trc_model *m)
+{
+	int err;
+
+	*cut = (struct trc_cut){
+		.m = m,
+		.selection = trc_model_selection(m),
+		.from_ns = trc_model_start_ns(m),
+		.to_ns = trc_model_end_ns(m),
+		.to_end = true,
+	};
+	if (!cut->selection)
+		return 0;
+	trc_selected_rows_begin(&cut->rows, m);
+	err = trc_selected_rows_need_caused(&cut->rows);
+	if (err)
+		return err;
+	find_window(cut);
+	return 0;
+}
+
+void trc_cut_free(struct trc_cut *cut)
+{
+	if (cut->selection)
+		trc_selected_rows_free(&cut->rows);
+}
+
+bool trc_cut_has(const struct trc_cut *cut, enum trc_selected_table table, size_t i)
+{
+	struct trc_selected_row row;
+
+	return trc_cut_row(cut, table, i, &row);
+}
+
+bool trc_cut_row(const struct trc_cut *cut, enum trc_selected_table table, size_t i,
+		 struct trc_selected_row *row)
+{
+	return !cut->selection || trc_selected_rows_has(&cut->rows, table, i, row);
+}
+
+size_t trc_cut_count(const struct trc_cut *cut, enum trc_selected_table table, size_t n)
+{
+	size_t n_in = 0;
+
+	for (size_t i = 0; cut->selection && i < n; i++)
+		n_in += trc_cut_has(cut, table, i);
+	return cut->selection ? n_in : n;
+}
+
+bool trc_cut_has_thread(const struct trc_cut *cut, uint32_t thread)
+{
+	return !cut->selection || !cut->selection->n_threads ||
+	       trc_index_get(&cut->selection->in, thread) != TRC_INDEX_NONE;
+}
+
+bool trc_cut_overlaps(const struct trc_cut *cut, uint32_t thread, int64_t start_ns, int64_t end_ns)
+{
+	if (thread && !trc_cut_has_thread(cut, thread))
+		return false;
+	if (end_ns != TRC_NEVER &&
+	    (end_ns < cut->from_ns || (end_ns == cut->from_ns && start_ns < end_ns)))
+		return cut->from_ns == trc_model_start_ns(cut->m);
+	return start_ns < cut->to_ns || cut->to_end;
+}
+
+bool trc_cut_has_window(const struct trc_cut *cut)
+{
+	return cut->from_ns > trc_model_start_ns(cut->m) || !cut->to_end;
+}

@@ -1,0 +1,42 @@
+/*
+ * cut.h - the part of a trace that a page shows: what the selection of the model has
+ * (analyzer/model/selection.h), or the whole trace.
+ *
+ *   cut:A1  of a table that the selection narrows the page has rows that SQL has too.  These rows keep their times of
+ *       begin and end, also outside of the part; sums are of what lies inside
+ *   cut:A2  of other tables it has the rows of which something lies inside
+ *   cut:A3  the states of threads are cut at the edges of the part; of each thread the page knows whether its first
+ *       and its last state go on beyond the edge
+ *   cut:A4  threads, stacks and label sets are all there, since rows refer to them
+ */
+#ifndef TRC_VIEWER_CUT_H
+#define TRC_VIEWER_CUT_H
+
+#include "analyzer/model/selection_rows.h"
+
+struct trc_cut {
+	const struct trc_model *m;
+	const struct trc_selection *selection; /* NULL: the page shows everything */
+	struct trc_selected_rows rows;
+	int64_t from_ns, to_ns; /* of the page, within the trace */
+	bool to_end;		/* what lies on its end is inside (selection:V6) */
+};
+
+/* What the model's selection has; parts as for trc_html_write().  0 or -ENOMEM and nothing to free. */
+int trc_cut_make(struct trc_cut *cut, const struct trc_model *m);
+void trc_cut_free(struct trc_cut *cut);
+
+/* A1: whether the page may have row i of the table. */
+bool trc_cut_has(const struct trc_cut *cut, enum trc_selected_table table, size_t i);
+/* The same; how much of it is inside.  `row` is set only with a selection. */
+bool trc_cut_row(const struct trc_cut *cut, enum trc_selected_table table, size_t i,
+		 struct trc_selected_row *row);
+/* How many of the table's n rows. */
+size_t trc_cut_count(const struct trc_cut *cut, enum trc_selected_table table, size_t n);
+/* A2: a thread is in the page, 0 = none; TRC_NEVER = from before the trace, or up to its end. */
+bool trc_cut_has_thread(const struct trc_cut *cut, uint32_t thread);
+bool trc_cut_overlaps(const struct trc_cut *cut, uint32_t thread, int64_t start_ns, int64_t end_ns);
+/* The page lacks some of the time. */
+bool trc_cut_has_window(const struct trc_cut *cut);
+
+#endif
