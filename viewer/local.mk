@@ -2,7 +2,7 @@
 # script of them, and C arrays of that.
 viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.js \
 	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/tracks.js \
-	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/cut.js viewer/assets/groups.js \
+	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/cut.js viewer/assets/groups.js viewer/assets/procs.js \
 	viewer/assets/samples.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
 	viewer/assets/findings.js viewer/assets/panel.js \
 	viewer/assets/flame_items.js viewer/assets/flame_select.js viewer/assets/flame_fold.js \
@@ -20,7 +20,7 @@ noinst_LTLIBRARIES += libtrcviewer.la
 libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/html.c viewer/html.h viewer/page.c viewer/page.h \
 	viewer/rows.c viewer/rows.h viewer/rows_blame.c viewer/rows_end.c \
 	viewer/rows_fibers.c viewer/rows_heap.c viewer/rows_labels.c viewer/rows_locks.c \
-	viewer/rows_samples.c viewer/rows_top.c viewer/rows_unlocks.c viewer/rows_user.c \
+	viewer/rows_samples.c viewer/rows_sched.c viewer/rows_top.c viewer/rows_unlocks.c viewer/rows_user.c \
 	viewer/sqlbox.c viewer/sqlbox.h viewer/sqlbox_map.c viewer/sqlbox_values.c \
 	viewer/tracks.c viewer/tracks.h viewer/assets.h
 nodist_libtrcviewer_la_SOURCES = viewer/assets.c

@@ -511,6 +511,7 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 	trc_rows_blame(r);
 	trc_rows_top(r);
 	trc_rows_locks(r);
+	trc_rows_sched(r);
 	trc_rows_end(r);
 	write_gaps(r);
 	write_stacks(r);

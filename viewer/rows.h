@@ -69,6 +69,7 @@ struct trc_rows {
 	uint64_t blame_from_ns; /* of shorter waits the page does not say who caused them */
 	bool without_blame;	/* nor of any: it would be too much */
 	uint64_t lost_events;	/* in the gaps of the page */
+	bool with_on_cpu;	/* the page has the rows of on_cpu */
 	bool failed;		/* out of memory */
 	uint8_t *
 		left_out[TRC_ROWS_TABLES]; /* a bit for each row of the model; NULL = none; owned */
@@ -114,6 +115,9 @@ void trc_rows_labels(struct trc_rows *r);
 void trc_rows_fibers(struct trc_rows *r);
 /* The page's number of a row of the model's fibers; 0 = none (a root fiber), or left out. */
 uint32_t trc_rows_fiber(const struct trc_rows *r, uint32_t row);
+
+/* rows_sched.c: who was on which proc, and who could run but had none. */
+void trc_rows_sched(struct trc_rows *r);
 
 /* rows_samples.c: samples, and what was sampled. */
 void trc_rows_samples(struct trc_rows *r);

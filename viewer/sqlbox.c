@@ -101,6 +101,14 @@ static int is_narrowed(struct box *b, const char *table, bool *narrowed)
 	return rc ? failed(rc) : 0;
 }
 
+/* The timeline's columns of a table; NULL = this page has none. */
+static const struct trc_sqlbox_map *map_of(const struct box *b, const char *table)
+{
+	if (!strcmp(table, "on_cpu") && !b->r->with_on_cpu)
+		return NULL;
+	return trc_sqlbox_map(table);
+}
+
 /* --- one table --- */
 
 /* NULL = the column's values are written: among others the times that a view cuts. */
@@ -288,7 +296,7 @@ static int lacks_whole(struct box *b, const struct table *t)
 
 static int write_table(struct box *b, const char *name, const struct trc_sql_table *description)
 {
-	struct table t = {.name = name, .map = trc_sqlbox_map(name), .description = description};
+	struct table t = {.name = name, .map = map_of(b, name), .description = description};
 	int err = table_begin(b, &t);
 
 	if (t.map && t.map->rows != TRC_ROWS_TABLES)
@@ -323,9 +331,9 @@ static int write_described(struct box *b)
 			err = lacks(b, d->name, -1, "it is derived for each question");
 			continue;
 		}
-		if (!trc_sqlbox_map(d->name))
+		if (!map_of(b, d->name))
 			err = number_of(b, "count(*)", d->name, &n);
-		if (!err && !trc_sqlbox_map(d->name) && n > TRC_SQLBOX_ROWS_MAX)
+		if (!err && !map_of(b, d->name) && n > TRC_SQLBOX_ROWS_MAX)
 			err = lacks(b, d->name, n, "it has more than 500,000 rows");
 		else if (!err)
 			err = write_table(b, d->name, d);

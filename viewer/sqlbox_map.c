@@ -141,6 +141,15 @@ static const struct trc_sqlbox_mapping fiber_waits[] = {
 	{"waker_stack", TRC_SQLBOX_ID, "fwait.waker_stack", NULL},
 };
 
+static const struct trc_sqlbox_mapping on_cpu[] = {
+	{"thread", TRC_SQLBOX_THREAD, "cpu.thread", NULL},
+	{"proc", TRC_SQLBOX_VALUE, "cpu.proc", NULL},
+	{"start_ns", TRC_SQLBOX_TIME, "cpu.start", NULL},
+	{"end_ns", TRC_SQLBOX_END, "cpu.start", "cpu.length"},
+	DURATION,
+	{"preempted", TRC_SQLBOX_VALUE, "cpu.preempted", NULL},
+};
+
 static const struct trc_sqlbox_mapping stack_frames[] = {
 	{"stack", TRC_SQLBOX_STACK, "stack.count", NULL},
 	{"depth", TRC_SQLBOX_DEPTH, "stack.count", NULL},
@@ -171,6 +180,7 @@ static const struct trc_sqlbox_map maps[] = {
 	MAP(fibers, TRC_ROWS_FIBERS, true),
 	MAP(fiber_runs, TRC_ROWS_FIBER_RUNS, true),
 	MAP(fiber_waits, TRC_ROWS_FIBER_WAITS, true),
+	MAP(on_cpu, TRC_ROWS_TABLES, false),
 	MAP(stack_frames, TRC_ROWS_TABLES, false),
 	MAP(frames, TRC_ROWS_TABLES, false),
 };

@@ -268,6 +268,13 @@ const struct trc_object *trc_model_object(const struct trc_model *m, unsigned in
 	return NULL;
 }
 
+const struct trc_latency *trc_model_latencies(const struct trc_model *m, size_t *n)
+{
+	(void)m;
+	*n = 0;
+	return NULL;
+}
+
 int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool count_threads,
 		       struct trc_error *error)
 {

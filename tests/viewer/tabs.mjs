@@ -261,6 +261,116 @@ async function locksAre(page, trace) {
 		await lockIs(page, trace, lock, i);
 }
 
+// ---- procs ----
+
+function bySteps([at, value], time) {
+	let now = 0;
+
+	for (let i = 0; i < at.length && at[i] <= time; i++)
+		now = value[i];
+	return now;
+}
+
+async function stepsAre(page, name, rows, span, what) {
+	const steps = await page.evaluate((of) => window.trc.procs.steps(of), name);
+
+	for (let n = 0; n < 60; n++) {
+		const time = n % 2 && rows.length ? rows[draw(rows.length)][draw(2)] : draw(span);
+		same(bySteps(steps, time), rows.filter(([a, b]) => a <= time && time < b).length, `${what}: ${name} at ${time} ns`);
+	}
+	check(steps[0].every((time, i) => !i || time > steps[0][i - 1]), `${what}: ${name} has a step for each time`);
+}
+
+// The pointer on a stretch in the track of its proc.
+async function stretchIs(page, {serial, name, proc, from, until}, what) {
+	const hit = await page.evaluate(({n, a, b}) => {
+		window.trc.setView(a - (b - a), b + (b - a));
+		window.trc.redraw();
+		const box = document.getElementById("canvases").getBoundingClientRect(), track = window.trc.procs.tracks().find((t) => t.name === n);
+		const {t0, t1} = window.trc.view, at = window.trc.hover(box.left + ((a + b) / 2 - t0) / (t1 - t0) * box.width, box.top + track.y + 10);
+		window.trc.select(at.kind, at.id);
+		return {tip: at.tip, kind: at.kind, ...window.trc.told()};
+	}, {n: `proc ${proc}`, a: from, b: until});
+
+	same(hit.kind, "cpu", `${what}: a stretch is met`);
+	check(hit.title.startsWith(`${name} on proc ${proc}: `) && hit.tip.startsWith(name), `${what}: by its thread ${serial}`, hit);
+	check(hit.facts.Duration.endsWith(`(${(until - from).toLocaleString("en-US")} ns)`), `${what}: duration ${until - from}`, hit.facts);
+}
+
+async function procsAre(page, trace) {
+	const [{zero, end}] = sql(trace, "SELECT (SELECT value FROM trace_info WHERE key = 'trace_start_ns') AS zero, " +
+		"(SELECT value FROM trace_info WHERE key = 'trace_end_ns') AS end");
+	const rows = sql(trace, `SELECT thread, name, proc, coalesce(on_cpu.start_ns, ${zero}) AS a, coalesce(on_cpu.end_ns, ${end}) AS b ` +
+		"FROM on_cpu LEFT JOIN threads ON threads.id = thread");
+	const line = page.locator(".label.group:not([hidden]) .name", {hasText: "procs"});
+
+	if (!rows.length) {
+		same(await line.count(), 0, `${trace}: no procs without switch records`);
+		check(/Scheduling was not recorded.*no tracks of procs/.test(await page.locator("#banners").innerText()), `${trace}: and it says so`);
+		return;
+	}
+	const numbers = [...new Set(rows.map((row) => row.proc))].sort((a, b) => a - b);
+	same(await line.innerText(), `▸ ${numbers.length} proc${numbers.length === 1 ? "" : "s"}`, `${trace}: procs are folded`);
+	await page.keyboard.press("o");
+	await settle(page);
+	same((await page.evaluate(() => window.trc.procs.tracks())).map((track) => track.name), ["run queue", "procs in use",
+		...numbers.map((proc) => `proc ${proc}`)], `${trace}: O unfolds them`);
+	same(await page.evaluate(() => window.trc.procs.exact()), true, `${trace}: the page has SQL's rows`);
+	same(await page.evaluate(() => window.trc.procs.stretches()), rows.map((row) => [row.thread, row.proc, row.a - zero, row.b - row.a]),
+		`${trace}: stretches on procs`);
+	await stepsAre(page, "procs in use", rows.map((row) => [row.a - zero, row.b - zero]), end - zero, trace);
+	await stepsAre(page, "run queue", sql(trace, "SELECT woken_ns AS a, running_ns AS b FROM sched_latency")
+		.map(({a, b}) => [a - zero, b - zero]), end - zero, trace);
+	for (let n = 0; n < 12; n++) {
+		const row = rows[draw(rows.length)];
+		if (row.b - row.a > 200)
+			await stretchIs(page, {serial: row.thread, name: row.name, proc: row.proc, from: row.a - zero, until: row.b - zero}, `${trace}: row ${n}`);
+	}
+}
+
+// A click on the lane of a folded line does what one on its name does.
+async function foldsByClick(page) {
+	const line = (text) => page.locator(".label.group:not([hidden])", {hasText: text}), seen = async (text) =>
+		line(text).locator(".open").getAttribute("aria-expanded");
+	const click = async (text) => {
+		const box = await line(text).boundingBox(), lane = await page.locator("#canvases").boundingBox();
+		await page.mouse.click(lane.x + 100, box.y + 12);
+		await settle(page);
+	};
+
+	for (const text of ["procs", "idle threads"]) {
+		same(await seen(text), "false", `${text} are folded`);
+		await click(text);
+		same(await seen(text), "true", `a click on the lane unfolds ${text}`);
+		await click(text);
+		same(await seen(text), "false", `another folds ${text}`);
+	}
+	same(await page.evaluate(() => window.trc.selection), null, "nothing is selected by that");
+	const address = await page.evaluate(() => {
+		window.trc.procs.toggle();
+		window.trc.select("cpu", 7);
+		return window.trc.address();
+	});
+	check(/sel=cpu:\d+@\d+/.test(address), "a stretch has an address", address);
+	return address;
+}
+
+// Of a page with more switch records than it keeps the tracks come from the states of threads.
+async function procsOfMany(context) {
+	const page = await openPage(context, `${pages}/many.html`);
+
+	await page.keyboard.press("o");
+	await settle(page);
+	const [exact, states, stretches, tracks] = await page.evaluate(() => [window.trc.procs.exact(), window.trc.threads().map((t) =>
+		window.trc.share(t.idx, ["running"]) * window.trc.span), window.trc.procs.stretches(), window.trc.procs.tracks()]);
+	same(exact, false, "many: not the rows of SQL");
+	check(Math.abs(sum(states) - sum(stretches.map((row) => row[3]))) < 10 * states.length, "many: all that threads ran", sum(states));
+	same(tracks.map((track) => track.kind), ["counter", "counter", ...new Set(stretches.map((row) => row[1]))].map((kind) =>
+		kind === "counter" ? kind : "proc"), "many: a track for each proc");
+	same(page.troubles, [], "many: nothing went wrong");
+	await page.close();
+}
+
 // ---- all of it ----
 
 await withBrowser("light", async (context) => {
@@ -270,6 +380,12 @@ await withBrowser("light", async (context) => {
 		await opened(context, trace, tasksAre);
 	for (const trace of ["demo", "locks", "bare", "busy", "cut", "hostile", "plain"])
 		await opened(context, trace, locksAre);
+	for (const trace of ["demo", "locks", "bare", "fibers", "cut", "hostile"])
+		await opened(context, trace, procsAre);
+	await opened(context, "demo", async (page) => { address = await foldsByClick(page); });
+	await opened(context, "demo", async (page) => same(await page.evaluate(() => window.trc.selection), {kind: "cpu", id: 7},
+		"the address selects the stretch again"), address);
+	await procsOfMany(context);
 	await opened(context, "plain", async (page) => {
 		await page.evaluate(() => window.trc.tasks.open());
 		check(/no tasks and no regions/.test(await page.locator("#panel-spans").innerText()), "a trace without tasks says so");

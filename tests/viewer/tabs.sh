@@ -39,4 +39,5 @@ head -c $((size * 2 / 3)) "$pages/demo.trc" >"$pages/cut.trc"
 page cut
 "$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/hostile.txt" "$pages/hostile.trc"
 page hostile
+"$top_builddir/tests/viewer/make-page" -c -t 8 -n 120000 "$pages/many.html"
 TRC_BROWSER=$browser node "$work/tabs.mjs" "$analyze" "$pages"

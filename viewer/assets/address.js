@@ -18,6 +18,10 @@ const namedByTime = {
 	log: () => [trace.log.time, trace.log.thread], mark: () => [trace.mark.time, trace.mark.thread],
 	sample: () => [trace.sample.time, trace.sample.thread], labels: () => [trace.under.start, trace.under.thread],
 	gap: () => [trace.gap.start, trace.gap.proc],
+	cpu: () => {
+		schedTell();
+		return [trace.cpu.start || [], trace.cpu.thread || []];
+	},
 };
 
 function serialOf(number) {

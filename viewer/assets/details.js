@@ -505,7 +505,7 @@ const detailViews = {
 	task: taskDetails,
 	tasktype: taskTypeDetails, log: logDetails, unlock: unlockDetails, thread: threadDetails,
 	fiber: fiberDetails, fiberrun: fiberRunDetails, fiberwait: fiberWaitDetails,
-	gap: gapDetails, mark: markDetails, sample: sampleDetails,
+	gap: gapDetails, cpu: cpuDetails, mark: markDetails, sample: sampleDetails,
 };
 
 function nothingDetails() {

@@ -135,6 +135,8 @@ function intervalLabel(item, i) {
 		return text(trace.region.type[item.lane.order[i]]);
 	if (item.kind === "fiberrun")
 		return fiberLabel(trace.frun.fiber[item.lane.order[i]]);
+	if (item.kind === "cpu")
+		return cpuText(item.lane.order[i]);
 	if (item.kind === "labels")
 		return setText(trace.under.set[item.lane.order[i]]);
 	if (item.kind === "task") {
@@ -392,8 +394,11 @@ function drawBase() {
 	const wide = [];
 
 	screen.pixels.fill(theme.background);
-	for (const group of shown.filter((track) => track.kind === "group"))
-		groupToPixels(group, group.y - screen.scrollY);
+	for (const track of shown)
+		if (track.kind === "group")
+			groupToPixels(track, track.y - screen.scrollY);
+		else if (track.kind === "procs")
+			procsToPixels(track.y - screen.scrollY);
 	for (const track of shown)
 		for (const item of trackLanes(track))
 			laneToPixels(item, track.y - screen.scrollY + item.y, wide);

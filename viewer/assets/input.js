@@ -36,7 +36,7 @@ function hoverAt(event) {
 	hover.y = localY(event);
 	hover.hit = pick(hover.x, hover.y);
 	tipDraw(hover.hit, event.clientX, event.clientY);
-	byId("canvases").classList.toggle("hit", Boolean(hover.hit));
+	byId("canvases").classList.toggle("hit", Boolean(hover.hit || foldAt(hover.x, hover.y)));
 	drawOverlaySoon();
 }
 
@@ -114,6 +114,11 @@ function dragEnd(event) {
 	if (mode === "pan" && !drag.moved) {
 		view.range = null;
 		const hit = pick(localX(event), localY(event));
+		const fold = foldAt(localX(event), localY(event));
+		if (fold) {
+			groupToggle(fold);
+			return;
+		}
 		const gap = hit ? null : gapAt(timeAt(localX(event)));
 		select(hit || gap, {show: false});
 	} else if (mode === "range" && drag.moved && drag.zooms) {
@@ -121,6 +126,13 @@ function dragEnd(event) {
 		rangeSet(null);
 		viewSet(range.t0, range.t1);
 	}
+}
+
+// The line that other tracks are folded into, at a point of the tracks' area; or null.
+function foldAt(x, y) {
+	const track = tracks.all[trackIndexAt(y + screen.scrollY)];
+
+	return track && isFold(track) && y >= 0 && x >= 0 && x <= view.width ? track : null;
 }
 
 // A gap at a time where nothing else is, as a selection.
@@ -344,6 +356,7 @@ const commands = [
 	["k", null, () => selectThread(-1)],
 	["[", "against the arrow: what the waker waited for; of a fiber, its previous run", selectCause],
 	["]", "along the arrow: what this thread woke next; of a fiber, its next run", selectEffect],
+	["o", "unfold or fold the procs: who ran where, the run queue", procsToggle],
 	["p", "keep the selected thread at the top", pinSelected],
 	["/", "search", () => byId("search").select()],
 	["n", "next match (Shift: previous)", () => searchStep(1)],
@@ -402,6 +415,7 @@ const mouseHelp = [
 	["Drag", "move; on the ruler: zoom to what is dragged over; on the overview: move the window or its edges"],
 	["Shift+drag", "select a range and sum its states"],
 	["Click, double click", "details; zoom to it"],
+	["Click on a folded line", "show the threads or procs in it, or fold them again"],
 	["Click on a thread's name", "what is known of the thread"],
 	["Click on the legend", "highlight a state"],
 	["In the flame graph", "a click shows a function in full width; a double click its callers and callees"],

@@ -153,6 +153,7 @@ function apiMake() {
 		flame: flameApi(),
 		tasks: spansApi(),
 		locks: locksApi(),
+		procs: procsApi(),
 		share: shareOf,
 		pointOf,
 		stateColour: (name) => stateCss(stateName.indexOf(name)),

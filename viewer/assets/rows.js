@@ -14,6 +14,7 @@ const trace = {
 	states: null, // the lanes' shared arrays: {s, v, ref}
 	park: {}, unlock: {}, region: {}, task: {}, log: {}, gap: {}, counter: {},
 	mark: {}, cover: {}, dead: {},
+	cpu: {n: 0}, // who ran on which proc: see procs.js
 	fiber: {}, frun: {}, fwait: {}, // fibers, their runs, their waits: see fibers.js
 	label: {}, under: {}, // what label sets consist of; when threads had which
 	alloc: {}, // sampled allocations

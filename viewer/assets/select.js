@@ -5,6 +5,7 @@
 //   fiber, fiberrun, fiberwait   a fiber, one of its runs, one of its waits
 //   labels     a time under one label set: a row of `under`
 //   iv         an interval of a thread that is no wait: its index in the states' arrays + 1
+//   cpu        a stretch of a thread on a proc: see procs.js
 //   thread     a thread; tasktype: a type of tasks, by text id
 
 const MAX_ARROWS = 40; // from one thread to those that it woke
@@ -23,6 +24,7 @@ function selectionThread(sel) {
 	case "unlock": return trace.unlock.thread[i] - 1;
 	case "thread": return i;
 	case "iv": return threadOfInterval(i);
+	case "cpu": return trace.cpu.thread[i] - 1;
 	case "fiber": return fiberThread(sel.id) - 1;
 	case "fiberrun": return trace.frun.thread[i] - 1;
 	case "fiberwait": return trace.fwait.thread[i] - 1;
@@ -48,7 +50,7 @@ function selectionValid(sel) {
 	const n = {park: trace.park.n, region: trace.region.n, task: trace.task.n, log: trace.log.n,
 		unlock: trace.unlock.n, gap: trace.gap.n, mark: trace.mark.n, labels: trace.under.n,
 		sample: trace.sample.n, thread: trace.threads.length, fiber: trace.fiber.n,
-		fiberrun: trace.frun.n, fiberwait: trace.fwait.n,
+		cpu: trace.cpu.n, fiberrun: trace.frun.n, fiberwait: trace.fwait.n,
 		iv: trace.states.s.length, tasktype: textCount()}[sel.kind];
 
 	return Number.isInteger(sel.id) && sel.id >= 1 && sel.id <= n;
@@ -58,7 +60,7 @@ function selectionValid(sel) {
 function selectionSpan(sel) {
 	const i = sel.id - 1;
 	const rows = {park: trace.park, region: trace.region, task: trace.task,
-		labels: trace.under, fiberrun: trace.frun, fiberwait: trace.fwait}[sel.kind];
+		labels: trace.under, cpu: trace.cpu, fiberrun: trace.frun, fiberwait: trace.fwait}[sel.kind];
 
 	if (rows)
 		return {from: rows.start[i], until: rows.start[i] + rows.length[i]};
@@ -83,6 +85,8 @@ function selectionSpan(sel) {
 function selectionPlace(sel) {
 	if (sel.kind === "task")
 		return taskPlace(sel.id - 1);
+	if (sel.kind === "cpu" && cpuPlace(sel.id - 1))
+		return cpuPlace(sel.id - 1);
 	const idx = selectionThread(sel);
 	const track = idx >= 0 ? tracks.byThread[idx] : undefined;
 	if (!track || sel.kind === "fiber" || sel.kind === "fiberwait")
@@ -119,7 +123,7 @@ function taskPlace(k) {
 
 // The selection for interval i of a lane of this kind.
 function selectionOf(kind, lane, i) {
-	if (kind === "region" || kind === "task" || kind === "labels" || kind === "fiberrun")
+	if (kind === "region" || kind === "task" || kind === "labels" || kind === "fiberrun" || kind === "cpu")
 		return {kind, id: lane.order[i] + 1};
 	const value = lane.v[i];
 	if (value >= PARKED && !(value & MERGED) || value === WOKEN)

@@ -24,6 +24,8 @@ function tipText(hit) {
 		return [`${taskName(hit.id)} ${duration(trace.task.length[i])}${more}`, "task"];
 	if (hit.kind === "fiberrun")
 		return fiberTip(i, more);
+	if (hit.kind === "cpu")
+		return [`${cpuText(i)} ${duration(trace.cpu.length[i])}${more}`, `on proc ${trace.cpu.proc[i]}`];
 	if (hit.kind === "labels")
 		return [`${setText(trace.under.set[i])}${more}`,
 			`for ${duration(trace.under.length[i])}`, "labels"];

@@ -247,7 +247,7 @@ function bannersDraw() {
 	if (!head.has_sched) {
 		const info = head.info.find(([key]) => key.startsWith("sched"));
 		bannerAdd("note", "Scheduling was not recorded: whether an active thread was on a proc is " +
-			"not known" + (info ? ` (${visible(info[1].replace(/^no: /, ""))}).` : "."));
+			"not known, and there are no tracks of procs" + (info ? ` (${visible(info[1].replace(/^no: /, ""))}).` : "."));
 	}
 }
 

@@ -79,6 +79,11 @@ function threadRows(rows, thread) {
 	return rows.first[thread.idx + 2] - rows.first[thread.idx + 1];
 }
 
+// Whether it is a line that other tracks are folded into.
+function isFold(track) {
+	return track.kind === "group" || track.kind === "procs";
+}
+
 // Many lanes get less height each: then they are a picture, not text.
 function taskHeight(track) {
 	return track.lanes.length > 3 ? TASK_LOW_HEIGHT : TASK_HEIGHT;
@@ -111,8 +116,10 @@ function trackHeight(track) {
 		return track.lanes.length * taskHeight(track) + 2 * TRACK_PAD;
 	if (track.kind === "counter")
 		return COUNTER_HEIGHT + 2 * TRACK_PAD;
-	if (track.kind === "group")
+	if (isFold(track))
 		return STATE_HEIGHT + 2 * TRACK_PAD;
+	if (track.kind === "proc")
+		return PROC_HEIGHT + 2 * TRACK_PAD;
 	return STATE_HEIGHT + fibersHeight(track) + labelsHeight(track) + track.thread.regions.length * REGION_HEIGHT +
 		(track.hasLogs ? LOG_HEIGHT : 0) + (track.hasSamples ? SAMPLE_HEIGHT : 0) + 2 * TRACK_PAD;
 }
@@ -157,6 +164,8 @@ function tracksLayout() {
 		tracks.all.push(...above);
 	else if (trace.taskTracks.includes(tracks.guest))
 		tracks.all.push(tracks.guest);
+	if (!wanted && tracks.annotations)
+		tracks.all.push(...procRows());
 	for (const {thread, group} of rows) {
 		if (group)
 			tracks.all.push(group);
@@ -212,6 +221,8 @@ function trackLanes(track) {
 	if (track.kind === "tasks")
 		track.lanes.forEach((lane, i) => lanes.push(
 			{lane, y: y + i * taskHeight(track), h: taskHeight(track) - 1, kind: "task", depth: i}));
+	if (track.kind === "proc")
+		lanes.push({lane: track.lane, y, h: PROC_HEIGHT, kind: "cpu", depth: 0});
 	if (track.kind !== "thread")
 		return lanes;
 	lanes.push({lane: track.thread.lane, y, h: STATE_HEIGHT, kind: "state", depth: 0});
@@ -248,7 +259,7 @@ function labelMake() {
 	open.addEventListener("click", () => {
 		if (row.track.kind === "thread")
 			select({kind: "thread", id: row.track.thread.idx + 1}, {show: false});
-		else if (row.track.kind === "group")
+		else if (isFold(row.track))
 			groupToggle(row.track);
 		else if (row.track.kind === "tasks")
 			select({kind: "tasktype", id: row.track.type}, {show: false});
@@ -269,23 +280,23 @@ function labelFill(row, track) {
 	row.classList.toggle("selected", Boolean(selected));
 	row.classList.toggle("annotation", !thread);
 	row.classList.toggle("guest", guest);
-	row.classList.toggle("group", track.kind === "group");
+	row.classList.toggle("group", isFold(track));
 	row.classList.toggle("in-group", Boolean(track.inGroup));
 	pin.disabled = !thread;
-	if (track.kind === "group") {
+	if (isFold(track)) {
+		const what = track.threads ? plural(track.threads.length, "thread") : track.share;
 		open.setAttribute("aria-expanded", String(track.isOpen));
 		name.textContent = `${track.isOpen ? "▾" : "▸"} ${track.name}`;
-		tid.textContent = track.key === "idle" ? "" : plural(track.threads.length, "thread");
-		open.title = `${track.name}: ${plural(track.threads.length, "thread")}; click to ` +
-			(track.isOpen ? "fold" : "unfold");
+		tid.textContent = track.key === "idle" ? "" : what;
+		open.title = `${track.name}${what ? `: ${what}` : ""}${track.threads ? "" : " by this program"}; click to ` + (track.isOpen ? "fold" : "unfold");
 		return;
 	}
 	open.removeAttribute("aria-expanded");
 	if (!thread) {
 		name.textContent = track.name;
-		tid.textContent = track.kind === "tasks" ? `task ×${count(track.count)}` : "counter";
+		tid.textContent = track.kind === "tasks" ? `task ×${count(track.count)}` : track.inGroup ? "" : "counter";
 		open.title = track.crowded
-			? `${track.name}: ${count(track.crowded)} of them share the last lane` : track.name;
+			? `${track.name}: ${count(track.crowded)} of them share the last lane` : track.title || track.name;
 		return;
 	}
 	const pinned = tracks.pinned.has(thread.idx);

@@ -1,0 +1,238 @@
+// procs.js - tracks of procs: who ran on each, how many were busy, and how many threads could run but had none.
+//
+// The page has the rows of SQL's on_cpu and sched_latency, or, if they are many, none: then the same comes from
+// the states of threads, which count the moments at a wait's begin and end as the wait's.  Nothing of this is made
+// before it is shown.
+
+const PROC_HEIGHT = 16;
+
+const procs = {
+	told: false, exact: false, // exact: the page has the rows of SQL
+	numbers: [], // of procs, in order
+	share: "", // which part of their time the program had them
+	lanes: null, queue: null, busy: null, // made when the tracks are unfolded
+	tracks: [], summary: null, summaryOf: "",
+};
+
+function schedKnown() {
+	return head.has_sched > 0;
+}
+
+// Rows of states of threads: {thread, start, length, and what the state refers to}, in order of start.
+function rowsInStates(isIn) {
+	const {s, v, ref} = trace.states;
+	let n = 0;
+
+	for (const {lane} of trace.threads)
+		for (let i = lane.lo; i < lane.hi; i++)
+			n += isIn(v[i]);
+	const all = {n, thread: new Uint32Array(n), start: new Float64Array(n), length: new Float64Array(n), proc: new Uint32Array(n)};
+	let at = 0;
+	for (const {lane, idx} of trace.threads)
+		for (let i = lane.lo; i < lane.hi; i++) {
+			if (!isIn(v[i]))
+				continue;
+			all.thread[at] = idx + 1;
+			all.start[at] = s[i];
+			all.length[at] = s[i + 1] - s[i];
+			all.proc[at++] = ref[i];
+		}
+	const order = orderOf(all.start, n);
+	for (const key of ["thread", "start", "length", "proc"])
+		all[key] = all[key].map((_, i, values) => values[order[i]]);
+	return all;
+}
+
+// trace.cpu: the stretches of threads on procs, by start.
+function schedTell() {
+	if (procs.told)
+		return;
+	procs.told = true;
+	const rows = table("cpu", "thread", "proc", "start", "length", "preempted", "open");
+	procs.exact = rows.n > 0;
+	trace.cpu = rows.n || !schedKnown() ? rows : rowsInStates((state) => state === RUNNING);
+	procs.numbers = [...new Set(trace.cpu.n ? trace.cpu.proc : [])].sort((a, b) => a - b);
+	let sum = 0;
+	for (let i = 0; i < trace.cpu.n; i++)
+		sum += trace.cpu.length[i];
+	procs.share = `${percent(sum, procs.numbers.length * trace.span)} in use`;
+}
+
+// Rows as steps of how many there are at a time: {at, value}, one step for each time.
+function stepsOf({start, length, n}) {
+	const ends = new Float64Array(n), at = new Float64Array(2 * n + 1), value = new Int32Array(2 * n + 1);
+
+	for (let i = 0; i < n; i++)
+		ends[i] = start[i] + length[i];
+	const order = orderOf(ends, n);
+	let steps = 1, now = 0; // at[0] = 0
+	for (let i = 0, k = 0; i < n || k < n;) {
+		const begins = i < n && start[i] < ends[order[k]], time = begins ? start[i++] : ends[order[k++]];
+		now += begins ? 1 : -1;
+		if (at[steps - 1] !== time)
+			at[steps++] = time;
+		value[steps - 1] = now;
+	}
+	return {at: at.slice(0, steps), value: value.slice(0, steps)};
+}
+
+// Rows of no length begin and end at once: they would end before they begin.
+function rowsWithLength(rows) {
+	const kept = [];
+
+	for (let i = 0; i < rows.n; i++)
+		if (rows.length[i] > 0)
+			kept.push(i);
+	return kept.length === rows.n ? rows
+		: {n: kept.length, start: Float64Array.from(kept, (i) => rows.start[i]), length: Float64Array.from(kept, (i) => rows.length[i])};
+}
+
+function counterTrack(name, title, steps) {
+	return {kind: "counter", name, title, at: steps.at, value: steps.value, min: 0, max: steps.value.reduce((a, b) => a > b ? a : b, 1),
+		inGroup: true};
+}
+
+// Threads that could run: those of sched_latency, or else in the states runnable and woken.
+function queueRows() {
+	const rows = table("ready", "thread", "start", "length");
+
+	return procs.exact ? rows : rowsInStates((state) => state === RUNNABLE || state === WOKEN);
+}
+
+function procsMake() {
+	const row = new Map(procs.numbers.map((proc, i) => [proc, i])), {cpu} = trace;
+
+	if (procs.lanes)
+		return;
+	const colour = Uint8Array.from(cpu.thread, (thread) => (thread + TYPE_COLOURS - 1) % TYPE_COLOURS);
+	procs.lanes = lanesOf({n: cpu.n, start: cpu.start, length: cpu.length, colour}, procs.numbers.length, (i) => row.get(cpu.proc[i]));
+}
+
+function procTracks() {
+	procsMake();
+	if (procs.tracks.length)
+		return procs.tracks;
+	const less = procs.exact ? "" : "; from the states of threads: moments at a wait's begin and end are the wait's";
+	procs.busy = counterTrack("procs in use", `how many procs ran threads of the program${less}`, stepsOf(rowsWithLength(trace.cpu)));
+	procs.queue = counterTrack("run queue", `how many threads could run, and had no proc${less}`, stepsOf(rowsWithLength(queueRows())));
+	procs.tracks = [procs.queue, procs.busy, ...procs.numbers.map((proc, i) =>
+		({kind: "proc", name: `proc ${proc}`, title: `who ran on proc ${proc}`, lane: procs.lanes[i], inGroup: true}))];
+	return procs.tracks;
+}
+
+// The tracks of procs, folded or not; none without switch records.
+function procRows() {
+	const isOpen = tracks.opened.has("procs");
+
+	if (!schedKnown())
+		return [];
+	if (isOpen || table("cpu", "thread").n)
+		schedTell();
+	const name = procs.numbers.length ? plural(procs.numbers.length, "proc") : "procs";
+	return [{kind: "procs", key: "procs", name, share: procs.share, isOpen}, ...isOpen ? procTracks() : []];
+}
+
+function procsToggle() {
+	if (schedKnown())
+		groupToggle({key: "procs"});
+}
+
+// The summary: its full height is all procs in use.  Drawn if its rows are there, or are few enough.
+function procsToPixels(top) {
+	const w = screen.image.width, {pixels, ratio} = screen, key = `${view.t0} ${view.t1} ${w}`;
+
+	if (!procs.exact && !procs.lanes)
+		return;
+	procsMake();
+	if (procs.summaryOf !== key) {
+		const sums = new Float32Array(128 * w);
+		procs.summary = new Float32Array(w);
+		for (const lane of procs.lanes)
+			lanePaint(lane, view.t0, view.t1, w, screen.paint, sums);
+		for (let v = 1; v < 128; v++)
+			for (let x = 0; x < w; x++)
+				procs.summary[x] += sums[v * w + x];
+		procs.summaryOf = key;
+	}
+	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + STATE_HEIGHT) * ratio);
+	for (let x = 0; x < w; x++) {
+		const share = Math.min(procs.summary[x] / procs.numbers.length, 1), height = share > 0 ? Math.max(1, Math.round(share * (y1 - y0))) : 0;
+		for (let y = Math.max(y0, 0, y1 - height); y < Math.min(y1, screen.image.height); y++)
+			pixels[y * w + x] = theme.state[RUNNING];
+	}
+}
+
+// ---- a stretch on a proc that is selected: its row + 1 ----
+
+function cpuTrack(row) {
+	return procs.tracks.find((track) => track.kind === "proc" && track.name === `proc ${trace.cpu.proc[row]}`);
+}
+
+function cpuPlace(row) {
+	const track = cpuTrack(row);
+
+	return track && tracks.all.includes(track) ? {track, y: TRACK_PAD, h: PROC_HEIGHT} : null;
+}
+
+function cpuText(row) {
+	const thread = trace.threads[trace.cpu.thread[row] - 1];
+
+	return thread ? thread.name : "a thread that is not known";
+}
+
+// The stretch before (-1) or after (1) it, of the same proc or thread; its row + 1, 0 = none.
+function cpuNext(row, step, key) {
+	const {cpu} = trace;
+
+	for (let i = row + step; i >= 0 && i < cpu.n; i += step)
+		if (cpu[key][i] === cpu[key][row])
+			return i + 1;
+	return 0;
+}
+
+function cpuLink(number) {
+	return number ? [link(cpuText(number - 1), {kind: "cpu", id: number}), ` for ${duration(trace.cpu.length[number - 1])}`] : null;
+}
+
+function cpuDetails(sel) {
+	const {cpu} = trace, i = sel.id - 1, from = cpu.start[i], until = from + cpu.length[i], next = cpuNext(i, 1, "thread");
+	const thread = trace.threads[cpu.thread[i] - 1];
+
+	return [
+		title(`${cpuText(i)} on proc ${cpu.proc[i]}: ${duration(cpu.length[i])}`, RUNNING),
+		actions(sel),
+		facts([
+			["Thread", threadLink(cpu.thread[i], from)],
+			["Fiber", fiberAt(cpu.thread[i], from)],
+			["Labels", labelsAt(cpu.thread[i], from)],
+			["Duration", `${duration(cpu.length[i])} (${count(cpu.length[i])} ns)`],
+			["Began", exactTime(from)],
+			["Ended", procs.exact && cpu.open[i] ? "not before the end of the trace" : exactTime(until)],
+			["Then", procs.exact && !cpu.open[i] ? cpu.preempted[i] ? "it could have gone on, but was taken off" : "it waited" : null],
+			["Ran again", next ? [link(`${duration(cpu.start[next - 1] - until)} later`, {kind: "cpu", id: next}),
+				` on proc ${cpu.proc[next - 1]}`] : null],
+			["Before, here", cpuLink(cpuNext(i, -1, "proc"))],
+			["After, here", cpuLink(cpuNext(i, 1, "proc"))],
+			["SQL", procs.exact && thread ? el("code", {}, `SELECT * FROM on_cpu WHERE thread=${thread.serial} AND start_ns=${
+				BigInt(head.start_ns) + BigInt(from)}`) : null],
+		]),
+		thread ? samplesView("Sampled meanwhile", during([thread], from, until)) : null,
+	];
+}
+
+// ---- for tests ----
+
+function procsApi() {
+	return Object.freeze({
+		toggle: procsToggle,
+		tracks: () => tracks.all.filter((track) => track.inGroup && !track.thread).map((track) => ({kind: track.kind, name: track.name,
+			y: track.y - screen.scrollY, h: track.h})),
+		exact: () => procs.exact,
+		steps: (name) => {
+			const track = procs.tracks.find((each) => each.name === name);
+			return [Array.from(track.at), Array.from(track.value)];
+		},
+		stretches: () => Array.from({length: trace.cpu.n}, (_, i) => [trace.threads[trace.cpu.thread[i] - 1]?.serial ?? 0, trace.cpu.proc[i],
+			trace.cpu.start[i], trace.cpu.length[i]]),
+	});
+}
