@@ -44,16 +44,12 @@ static int put(void *context, const void *bytes, size_t n_bytes)
 	return 0;
 }
 
-/* The ring as a trace, in an anonymous file. */
-static int convert(const char *path, int fd, struct trc_error *error)
+/* The ring as a trace, in an anonymous file; closes the ring. */
+static int convert(struct trc_ring_file *ring, int fd, struct trc_error *error)
 {
-	struct trc_ring_file ring;
-	int err = trc_ring_file_open(&ring, path, error->text, sizeof(error->text));
+	int err = trc_ring_file_to_trace(ring, NULL, put, &fd, error->text, sizeof(error->text));
 
-	if (!err)
-		err = trc_ring_file_to_trace(&ring, NULL, put, &fd, error->text,
-					     sizeof(error->text));
-	trc_ring_file_close(&ring);
+	trc_ring_file_close(ring);
 	return err;
 }
 
@@ -71,13 +67,16 @@ static int map(struct trc_ring_trace *trace, int fd)
 	return -errno;
 }
 
-int trc_ring_open(struct trc_reader **out, struct trc_ring_trace *trace, const char *path,
-		  struct trc_error *error)
+/* Closes the ring. */
+static int open_converted(struct trc_reader **out, struct trc_ring_trace *trace,
+			  struct trc_ring_file *ring, struct trc_error *error)
 {
-	int fd = memfd_create("trc", MFD_CLOEXEC), err;
+	int fd = memfd_create("trc", MFD_CLOEXEC), err = fd < 0 ? -errno : 0;
 
-	error->text[0] = '\0';
-	err = fd < 0 ? -errno : convert(path, fd, error);
+	if (err)
+		trc_ring_file_close(ring);
+	else
+		err = convert(ring, fd, error);
 	if (!err)
 		err = map(trace, fd);
 	if (fd >= 0)
@@ -89,6 +88,47 @@ int trc_ring_open(struct trc_reader **out, struct trc_ring_trace *trace, const c
 	err = trc_reader_open_memory(out, trace->bytes, trace->n_bytes, error);
 	if (err)
 		trc_ring_trace_free(trace);
+	return err;
+}
+
+int trc_ring_open(struct trc_reader **out, struct trc_ring_trace *trace, const char *path,
+		  struct trc_error *error)
+{
+	struct trc_ring_file ring;
+	int err;
+
+	error->text[0] = '\0';
+	err = trc_ring_file_open(&ring, path, error->text, sizeof(error->text));
+	return err ? err : open_converted(out, trace, &ring, error);
+}
+
+static int find(struct trc_ring_file *ring, uint32_t pid, struct trc_error *error)
+{
+	int err;
+
+	error->text[0] = '\0';
+	err = trc_ring_file_find(ring, pid, error->text, sizeof(error->text));
+	if (err == -ESRCH)
+		trc_ring_missing(pid, error->text, sizeof(error->text));
+	return err;
+}
+
+int trc_ring_open_pid(struct trc_reader **out, struct trc_ring_trace *trace, uint32_t pid,
+		      struct trc_error *error)
+{
+	struct trc_ring_file ring;
+	int err = find(&ring, pid, error);
+
+	return err ? err : open_converted(out, trace, &ring, error);
+}
+
+int trc_ring_look_pid(uint32_t pid, struct trc_error *error)
+{
+	struct trc_ring_file ring;
+	int err = find(&ring, pid, error);
+
+	if (!err)
+		trc_ring_file_close(&ring);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 #define TRC_ANALYZER_OPEN_RING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "format/reader.h"
 
 /* The trace that a reader reads while it is open. */
@@ -23,6 +24,12 @@ bool trc_is_ring(const char *path);
  * trc_ring_trace_free().  0 or -errno with a line in error. */
 int trc_ring_open(struct trc_reader **out, struct trc_ring_trace *trace, const char *path,
 		  struct trc_error *error);
+/* The same for the ring of a process, of its latest recording: a snapshot, if the process lives.  -ESRCH: it
+ * has none. */
+int trc_ring_open_pid(struct trc_reader **out, struct trc_ring_trace *trace, uint32_t pid,
+		      struct trc_error *error);
+/* Whether it has one that can be read: 0, or -errno with a line in error. */
+int trc_ring_look_pid(uint32_t pid, struct trc_error *error);
 void trc_ring_trace_free(struct trc_ring_trace *trace); /* accepts a zeroed one */
 
 #endif

@@ -331,6 +331,21 @@ int trc_ring_file_find(struct trc_ring_file *f, uint32_t pid, char *error, size_
 	return -ESRCH;
 }
 
+void trc_ring_missing(uint32_t pid, char *error, size_t n_bytes)
+{
+	struct stat st;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32, pid);
+	if (stat(path, &st))
+		snprintf(error, n_bytes,
+			 "process %" PRIu32 ": no such process, and it left no ring", pid);
+	else if (geteuid() && st.st_uid != geteuid())
+		snprintf(error, n_bytes, "process %" PRIu32 ": it is another user's", pid);
+	else
+		snprintf(error, n_bytes, "process %" PRIu32 ": it is not being recorded", pid);
+}
+
 /* ---- as a trace ------------------------------------------------------------------------ */
 
 int trc_ring_file_snapshot(const struct trc_ring_file *f, struct trc_snapshot **out,

@@ -65,6 +65,8 @@ bool trc_temporary_name_parse(const char *name, struct trc_file_name *parsed);
 int trc_ring_files_each(int (*fn)(void *context, const char *path), void *context);
 /* Opens the ring of this pid, of its latest image.  As trc_ring_file_open(); -ESRCH: none. */
 int trc_ring_file_find(struct trc_ring_file *f, uint32_t pid, char *error, size_t n_bytes);
+/* Why there is none of this pid: what is known of the process says more than that. */
+void trc_ring_missing(uint32_t pid, char *error, size_t n_bytes);
 
 struct trc_snapshot;
 struct trc_snapshot_options;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "format/file_sink.h"
 #include "recorder/drain/ring_file.h"
@@ -27,22 +26,6 @@ static uint32_t parse_pid(const char *text)
 	return *text < '0' || *text > '9' || *end || errno || n > INT32_MAX ? 0 : (uint32_t)n;
 }
 
-/* Why no ring was found: what is known of the process says more than that. */
-static void explain_missing(uint32_t pid, char *error, size_t n_bytes)
-{
-	struct stat st;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32, pid);
-	if (stat(path, &st))
-		snprintf(error, n_bytes,
-			 "process %" PRIu32 ": no such process, and it left no ring", pid);
-	else if (geteuid() && st.st_uid != geteuid())
-		snprintf(error, n_bytes, "process %" PRIu32 ": it is another user's", pid);
-	else
-		snprintf(error, n_bytes, "process %" PRIu32 ": it is not being recorded", pid);
-}
-
 /* 0 or -errno after saying why. */
 static int open_ring(struct trc_ring_file *f, const struct trc_tool_options *o)
 {
@@ -53,7 +36,7 @@ static int open_ring(struct trc_ring_file *f, const struct trc_tool_options *o)
 	if (pid) {
 		err = trc_ring_file_find(f, pid, error, sizeof(error));
 		if (err == -ESRCH)
-			explain_missing(pid, error, sizeof(error));
+			trc_ring_missing(pid, error, sizeof(error));
 		if (err)
 			trc_tool_say("%s", error);
 		return err;
