@@ -1,13 +1,21 @@
 #!/bin/sh
 # embed.sh BODY CSS WASM LIBRARY WORKER JS... - writes assets.c: the page's files as C arrays.
+# embed.sh frame BODY CSS JS - the same for trace-view's frame (serve/).
 #
 # The JS files become one script: one function's scope, in the order given.  Nothing in them
 # may end a script element early.  SQLite (WASM, with the LIBRARY that calls it) and the WORKER that runs both are
 # compressed, and in base64.
 set -eu
 AWK=${AWK-awk}
-body=$1 css=$2 wasm=$3 library=$4 worker=$5
-shift 5
+prefix=trc_asset header=viewer/assets.h
+if [ "$1" = frame ]; then
+	prefix=trc_asset_frame header=viewer/serve/assets.h
+	body=$2 css=$3
+	shift 3
+else
+	body=$1 css=$2 wasm=$3 library=$4 worker=$5
+	shift 5
+fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -52,13 +60,14 @@ hash()
 	}'
 }
 
-printf '/* Made by embed.sh. */\n#include "viewer/assets.h"\n'
-bytes trc_asset_body "$body"
-bytes trc_asset_css "$css"
-bytes trc_asset_js "$work/js"
+printf '/* Made by embed.sh. */\n#include "%s"\n' $header
+bytes ${prefix}_body "$body"
+bytes ${prefix}_css "$css"
+bytes ${prefix}_js "$work/js"
+hash ${prefix}_css "$css"
+hash ${prefix}_js "$work/js"
+[ $prefix = trc_asset ] || exit 0
 gzip -9nc "$wasm" | base64 -w 0 >"$work/wasm"
 cat "$library" "$worker" | gzip -9nc | base64 -w 0 >"$work/worker"
 bytes trc_asset_sql_wasm "$work/wasm"
 bytes trc_asset_sql_worker "$work/worker"
-hash trc_asset_css "$css"
-hash trc_asset_js "$work/js"

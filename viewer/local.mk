@@ -34,6 +34,28 @@ CLEANFILES += viewer/assets.c viewer/assets.c-t
 EXTRA_DIST += viewer/embed.sh $(viewer_assets) viewer/vendor/README.md viewer/vendor/update.sh \
 	viewer/vendor/sql.js.version viewer/vendor/SHA256SUMS viewer/vendor/LICENSE.sql.js viewer/vendor/AUTHORS.sql.js
 
+# trace-view: the page, served.
+viewer_frame = viewer/serve/frame.html viewer/serve/frame.css viewer/serve/frame.js
+if HAVE_MICROHTTPD
+bin_PROGRAMS += viewer/trace-view
+endif
+viewer_trace_view_SOURCES = viewer/serve/main.c viewer/serve/assets.h \
+	viewer/serve/connections.c viewer/serve/connections.h viewer/serve/frame.c viewer/serve/frame.h \
+	viewer/serve/launch.c viewer/serve/launch.h viewer/serve/maker.c viewer/serve/maker.h \
+	viewer/serve/options.c viewer/serve/options.h viewer/serve/reply.c viewer/serve/reply.h \
+	viewer/serve/route.c viewer/serve/route.h viewer/serve/server.c viewer/serve/server.h \
+	viewer/serve/source.c viewer/serve/source.h viewer/serve/visitors.c viewer/serve/visitors.h
+nodist_viewer_trace_view_SOURCES = viewer/serve/assets.c
+viewer_trace_view_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(MICROHTTPD_CFLAGS)
+viewer_trace_view_LDADD = libtrcviewer.la libtrcopen.la libtrcanalyze.la libtrcdrain.la libtrccore.la \
+	libtrcformat.la $(MICROHTTPD_LIBS)
+
+viewer/serve/assets.c: $(viewer_frame:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) viewer/serve && AWK='$(AWK)' $(SHELL) $(srcdir)/viewer/embed.sh frame \
+		$(viewer_frame:%=$(srcdir)/%) >$@-t && mv -f $@-t $@
+CLEANFILES += viewer/serve/assets.c viewer/serve/assets.c-t
+EXTRA_DIST += $(viewer_frame)
+
 # For maintainers: SQLite of the page from npm's registry, as viewer/vendor/sql.js.version says.
 update-vendor:
 	sh $(srcdir)/viewer/vendor/update.sh

@@ -21,6 +21,9 @@ passed "trc.pc names version $(pkg-config --modversion trc)"
 for file in "$bindir/trace-record" "$bindir/trace-analyze" "$libdir/libtrc.so"; do
 	[ -x "$file" ] || fail "$file was not installed"
 done
+if [ -x "$top_builddir/viewer/trace-view" ]; then
+	[ -x "$bindir/trace-view" ] || fail 'trace-view was not installed'
+fi
 for part in preload profile http; do
 	find "$root" -name "libtrc-$part.so" | grep . >/dev/null || fail "libtrc-$part.so was not installed"
 done

@@ -11,7 +11,8 @@ for page in "$top_srcdir"/docs/*.[1-9]; do
 	passed "${page##*/} is clean"
 done
 
-for tool in "$trace_record" "$trace_analyze"; do
+for tool in "$trace_record" "$trace_analyze" "$top_builddir/viewer/trace-view"; do
+	[ -x "$tool" ] || continue # built without libmicrohttpd
 	page=$top_srcdir/docs/${tool##*/}.1
 	"$tool" -h >help.txt 2>&1 || fail "${tool##*/} -h: status $?"
 	mandoc -T ascii "$page" | sed "s/.\x08//g" >page.txt

@@ -34,6 +34,10 @@ EXTRA_DIST += tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer
 	tests/viewer/screenshot.sh tests/viewer/screenshot.mjs \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 
+# trace-view: by curl, and in chromium.
+TESTS += tests/viewer/serve/serve.sh tests/viewer/serve/browser.sh
+EXTRA_DIST += tests/viewer/serve/serve.sh tests/viewer/serve/browser.sh tests/viewer/serve.mjs
+
 # The picture in the README, made again.
 screenshot: all
 	top_srcdir=$(abs_top_srcdir) top_builddir=$(abs_top_builddir) sh $(abs_top_srcdir)/tests/viewer/screenshot.sh \
@@ -49,4 +53,9 @@ tests_viewer_unit_SOURCES = tests/viewer/unit.c tests/viewer/unit.h tests/viewer
 	analyzer/model/array.c analyzer/causes/names.c analyzer/report/finding_names.c analyzer/model/signal_names.c format/module_owner.c
 tests_viewer_unit_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(ZLIB_CFLAGS)
 tests_viewer_unit_LDADD = libtrcviewer.la libtrcformat.la $(CHECK_LIBS) $(ZLIB_LIBS)
+check_PROGRAMS += tests/viewer/serve/unit
+TESTS += tests/viewer/serve/unit
+tests_viewer_serve_unit_SOURCES = tests/viewer/serve/unit.c viewer/serve/route.c viewer/serve/visitors.c
+tests_viewer_serve_unit_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+tests_viewer_serve_unit_LDADD = $(CHECK_LIBS)
 endif

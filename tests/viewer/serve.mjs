@@ -1,0 +1,163 @@
+// serve.mjs - trace-view's pages in a browser: of a trace, of a process, and what ends it.
+//
+//   node serve.mjs TRACE-VIEW TRACE PID
+//
+// The process has a flight recorder, and is this program's to end.
+
+import {spawn} from "node:child_process";
+import {check, results, same, withBrowser} from "./browser_lib.mjs";
+
+const [view, trace, pid] = process.argv.slice(2);
+
+// trace-view, its address, and what it says when it has ended.
+async function served(...words) {
+	const tool = spawn(view, ["--no-browser", ...words], {stdio: ["ignore", "pipe", "pipe"]});
+	const server = {tool, errors: "", ended: null};
+
+	tool.stderr.on("data", (text) => { server.errors += text; });
+	server.whenEnded = new Promise((done) => tool.on("exit", (status, signal) => {
+		server.ended = {status, signal};
+		done(server.ended);
+	}));
+	server.url = await new Promise((done, failed) => {
+		let text = "";
+		tool.stdout.on("data", (more) => { text += more; if (text.includes("\n")) done(text.trim()); });
+		tool.on("exit", () => failed(new Error(`trace-view ended: ${server.errors}`)));
+	});
+	return server;
+}
+
+// Opens an address; remembers what the page should not have done.
+async function opened(context, server, fragment = "") {
+	const page = await context.newPage();
+	const origin = new URL(server.url).origin;
+
+	page.troubles = [];
+	page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.troubles.push(m.text()));
+	page.on("pageerror", (e) => page.troubles.push(e.stack));
+	page.on("request", (r) => r.url().startsWith(server.url) || r.url().startsWith(`blob:${origin}`) ||
+		r.url().startsWith("data:") || page.troubles.push(`request ${r.url()}`));
+	await page.goto(server.url + fragment);
+	await drawn(page, 1);
+	return page;
+}
+
+// Waits until so many pages have been loaded, well or not, and what is shown is drawn.
+async function drawn(page, loads) {
+	await page.waitForFunction((n) => Number(document.body.dataset.loads) >= n, loads, {timeout: 60000});
+	const inner = innerOf(page);
+	await inner.waitForFunction(() => document.documentElement.dataset.trcReady ||
+		document.documentElement.dataset.trcFailed, null, {timeout: 60000});
+	return inner;
+}
+
+function innerOf(page) {
+	return page.frames().find((frame) => frame !== page.mainFrame());
+}
+
+function said(page) {
+	return page.evaluate(() => document.getElementById("said").textContent);
+}
+
+async function traceIsShown(context) {
+	const server = await served(trace);
+	const page = await opened(context, server);
+	const inner = innerOf(page);
+
+	check(await inner.evaluate(() => document.documentElement.dataset.trcReady), "the page draws");
+	check(await inner.evaluate(() => window.trc.counts.threads > 0 || window.trc.threads().length > 0), "it has threads");
+	same(await page.title(), `${trace.replace(/.*\//, "")} - trc`, "the window's title is the trace's name");
+	same(await page.evaluate(() => document.getElementById("bar").hidden), true, "nothing stands above the page");
+
+	// The keyboard is the page's, without a click; its address becomes the window's.
+	const whole = await inner.evaluate(() => window.trc.view.t1 - window.trc.view.t0);
+	await page.keyboard.press("w");
+	await inner.waitForFunction((before) => window.trc.view.t1 - window.trc.view.t0 < before, whole, {timeout: 10000});
+	await page.waitForFunction(() => location.hash.startsWith("#t="), null, {timeout: 10000});
+	same(await page.evaluate(() => location.hash), await inner.evaluate(() => location.hash), "the address is the page's");
+
+	// An address that somebody else is told shows the same.
+	const other = await opened(context, server, "#t=1000,5000");
+	same(await innerOf(other).evaluate(() => [window.trc.view.t0, window.trc.view.t1]), [1000, 6000],
+		"the window's address is the page's");
+	await other.evaluate(() => { location.hash = "#t=2000,7000"; });
+	await innerOf(other).waitForFunction(() => window.trc.view.t0 === 2000, null, {timeout: 10000});
+
+	// SQL runs in the page, served or not.
+	same((await inner.evaluate(() => window.trc.sql("SELECT 6 * count(*) AS n FROM threads WHERE id = 1"))).csv, "n\n6\n",
+		"the SQL box answers");
+
+	same(page.troubles, [], "the page asked for nothing else, and had no trouble");
+	await page.reload();
+	await drawn(page, 1);
+	same(server.ended, null, "one that loads again is still there");
+	await page.close();
+	await new Promise((done) => setTimeout(done, 7000));
+	same(server.ended, null, "one of two pages is closed: it goes on");
+	same(other.troubles, [], "the other page had no trouble");
+	await other.close();
+	same(await server.whenEnded, {status: 0, signal: null}, "the last page is closed: it ends");
+	same(server.errors, "", "it said nothing");
+}
+
+function endOf(inner) {
+	return inner.evaluate(() => {
+		const head = JSON.parse(document.getElementById("head").textContent);
+		return head.start_unix_ms + head.span_ns / 1e6;
+	});
+}
+
+async function processIsShown(context) {
+	const server = await served(pid);
+	const page = await opened(context, server);
+	const first = await endOf(innerOf(page));
+
+	check(/^Snapshot of trc-demo \(\d+\) at \d\d:\d\d:\d\d, while it runs on\.$/.test(await said(page)), "it says of when it is",
+		await said(page));
+	check(new RegExp(`^trc-demo \\(${pid}\\) at \\d\\d:\\d\\d:\\d\\d - trc$`).test(await page.title()), "so does the title",
+		await page.title());
+	await page.click("#again");
+	await drawn(page, 2);
+	check(await endOf(innerOf(page)) > first, "a new snapshot is newer");
+	same(await page.evaluate(() => document.querySelectorAll("iframe").length), 1, "and has the place of the one before");
+	await page.reload();
+	await drawn(page, 1);
+	const last = await endOf(innerOf(page));
+	check(last > first, "so is a page that is loaded again");
+	same(page.troubles, [], "no trouble");
+
+	// When the process is gone, and its ring with it, what was shown stays.
+	process.kill(Number(pid), "SIGTERM");
+	for (let tries = 0; tries < 100; tries++) {
+		try {
+			process.kill(Number(pid), 0);
+		} catch {
+			break;
+		}
+		await new Promise((done) => setTimeout(done, 100));
+	}
+	await page.click("#again");
+	await drawn(page, 2);
+	return {server, page, last};
+}
+
+// trace-view is killed: the page says so, and stays.
+async function endIsTold({server, page, last}) {
+	const text = await said(page);
+
+	same(await endOf(innerOf(page)), last, "the snapshot before is still there");
+	check(/^There is no new page: process \d+: no such process, and it left no ring$/.test(text) ||
+		text.startsWith("What "), "it says that the process is gone", text);
+	server.tool.kill("SIGTERM");
+	same(await server.whenEnded, {status: 0, signal: null}, "SIGTERM ends it");
+	await page.waitForFunction(() => document.getElementById("said").textContent.startsWith("trace-view has ended."),
+		null, {timeout: 30000});
+	check(await innerOf(page).evaluate(() => document.documentElement.dataset.trcReady), "the page is still there");
+}
+
+await withBrowser("light", async (context) => {
+	await traceIsShown(context);
+	await endIsTold(await processIsShown(context));
+});
+console.log(`serve.mjs: ${results.passed} passed, ${results.failed} failed`);
+process.exit(results.failed ? 1 : 0);

@@ -1,0 +1,304 @@
+#!/bin/bash
+# serve.sh - trace-view without a browser: what it serves, to whom, and what ends it.
+. "$(dirname "$0")/../../integration/lib.sh"
+need curl
+need_unsanitized
+trace_view=$top_builddir/viewer/trace-view
+demo=$top_builddir/docs/examples/trc-demo
+[ -x "$trace_view" ] || skip 'built without libmicrohttpd'
+unset DISPLAY WAYLAND_DISPLAY
+
+# view WORD...: in the background; its address is in $url, its process in $pid.
+view()
+{
+	# A shell has what it starts in the background ignore SIGINT.
+	start env --default-signal=INT "$trace_view" "$@" >url.txt 2>err.txt
+	until_true 20 test -s url.txt || fail "trace-view $* printed no address: $(cat err.txt)"
+	url=$(cat url.txt)
+	port=${url#http://127.0.0.1:}
+	port=${port%%/*}
+}
+
+# status_of WANTED CURL'S-WORD...
+status_of()
+{
+	local wanted=$1 got
+	shift
+	got=$(curl -s -o body.txt -w '%{http_code}' --max-time 20 "$@")
+	[ "$got" = "$wanted" ] || fail "status $got, not $wanted: $*: $(head -c 300 body.txt)"
+}
+
+# ended PID SECONDS: by itself, with status 0.
+ended()
+{
+	local tries=$(($2 * 10))
+	while kill -0 "$1" 2>/dev/null; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.1
+	done
+	wait "$1"
+}
+
+# refused STATUS TEXT WORD...: one line on stderr, nothing on stdout.
+refused()
+{
+	local wanted=$1 text=$2 got=0
+	shift 2
+	timeout 20 "$trace_view" "$@" >out.txt 2>err.txt || got=$?
+	[ $got = "$wanted" ] || fail "trace-view $*: status $got, not $wanted"
+	[ ! -s out.txt ] || fail "trace-view $*: printed $(cat out.txt)"
+	[ "$(wc -l <err.txt)" = 1 ] || fail "trace-view $*: not one line: $(cat err.txt)"
+	grep -q "^trace-view: .*$text" err.txt || fail "trace-view $*: said $(cat err.txt)"
+}
+
+"$trace_record" -o demo.trc -- "$demo" -s 1 >demo.txt 2>&1 || fail 'nothing was recorded'
+
+# ---- a trace ----------------------------------------------------------------------------------
+"$trace_analyze" --html demo.html demo.trc || fail 'no page'
+view demo.trc
+[ "$(wc -l <url.txt)" = 1 ] || fail 'more than the address was printed'
+[[ $url =~ ^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/$ ]] || fail "no such address: $url"
+status_of 200 -D head.txt "${url}page"
+cmp body.txt demo.html || fail 'the page is not that of --html'
+status_of 200 "${url}page"
+cmp body.txt demo.html || fail 'the second is not the first'
+grep -qi '^content-security-policy: frame-ancestors ' head.txt || fail 'others may frame the page'
+grep -qi '^referrer-policy: no-referrer' head.txt || fail 'the address is told to others'
+status_of 200 -D head.txt "$url"
+grep -q '"name":"demo.trc","pid":0' body.txt || fail 'the frame has no name'
+grep -qi "^content-security-policy: default-src 'none'; script-src 'sha256-" head.txt || fail 'the frame has no policy'
+status_of 303 "${url%/}"
+passed 'the page is that of --html, byte for byte'
+
+# ---- who may not ------------------------------------------------------------------------------
+host=http://127.0.0.1:$port
+for path in '' page favicon.ico 00000000000000000000000000000000/page ../../etc/passwd '%2e%2e/page' '?from=1'; do
+	status_of 403 --path-as-is "$host/$path"
+	! grep -q -i '<html\|demo' body.txt || fail "/$path tells something"
+done
+last=${url%/}
+last=${last: -1}
+status_of 403 "${url%?/}$([ "$last" = 0 ] && echo 1 || echo 0)/page"
+for named in evil.example "evil.example:$port" 127.0.0.1.evil.example 10.0.0.1; do
+	status_of 403 -H "Host: $named" "${url}page"
+done
+status_of 200 -H 'Host: localhost' "${url}page"
+status_of 404 "${url}nothing"
+status_of 404 "${url}page/x"
+status_of 400 "${url}alive"
+status_of 400 "${url}alive?id=-5"
+for method in POST PUT DELETE HEAD OPTIONS TRACE BREW; do
+	status_of 405 -X $method "${url}page"
+done
+head -c 3000000 /dev/zero >zeros
+status_of 405 --data-binary @zeros "${url}page"
+passed 'a wrong token, host, path or method is told its status'
+
+# ---- requests that are none -------------------------------------------------------------------
+trap '' PIPE # writing to what the server has closed is an error, and no end of this test
+# said BYTES: what is answered; the connection is then closed by whoever wants.
+said()
+{
+	exec 7<>"/dev/tcp/127.0.0.1/$port" || fail 'no connection'
+	printf "$1" >&7 2>/dev/null || true
+	timeout 20 cat <&7 >said.txt
+	exec 7<&-
+}
+for request in 'BREW\r\n\r\n' 'GET\r\n\r\n' "GET / HTTP/1.1\r\n\r\n" '\x00\x01\x02\x03\r\n\r\n' 'GET / HTTP/9.9\r\nHost: x\r\n\r\n' \
+	'GET /%%00 HTTP/1.0\r\n\r\n'; do
+	said "$request"
+	grep -q '^HTTP/1.1 200' said.txt && fail "$request was answered"
+done
+said "GET /$(head -c 100000 zeros | tr '\0' a) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+head -n 1 said.txt | grep -q -E '^HTTP/1.1 (414|431)' || fail "an address of 100 kB: $(head -c 100 said.txt)"
+status_of 200 "${url}page"
+# Nothing, and half a request: ten seconds at most, however it trickles.
+exec 8<>"/dev/tcp/127.0.0.1/$port"
+exec 9<>"/dev/tcp/127.0.0.1/$port"
+before=$SECONDS
+printf 'GET /' >&9
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+	status_of 200 "${url}alive?id=1"
+	printf 'a' >&9 2>/dev/null || break
+	read -r -t 1 -u 9 _ || [ $? -gt 128 ] || break # 1: its end
+done
+took=$((SECONDS - before))
+[ $took -lt 28 ] || fail "half a request was waited for, for $took s"
+exec 8<&- 9<&-
+trap - PIPE
+passed 'what is no request, or half of one, stops nobody'
+
+# More silent connections than there may be at all, and those that went with half of a page.
+silent=()
+for _ in $(seq 150); do
+	exec {fd}<>"/dev/tcp/127.0.0.1/$port" || fail 'no connection'
+	silent+=("$fd")
+done
+status_of 200 "${url}page"
+cmp body.txt demo.html || fail 'another page'
+for fd in "${silent[@]}"; do
+	exec {fd}<&-
+done
+fetching=()
+for i in $(seq 40); do
+	curl -s --max-time 30 -o "many.$i" "${url}page" &
+	fetching+=($!)
+done
+for i in $(seq 20); do
+	curl -s --max-time 30 --limit-rate 100k -o "left.$i" "${url}page" 2>/dev/null &
+	left=$!
+	sleep 0.05
+	kill $left 2>/dev/null
+done
+for i in $(seq 40); do
+	wait "${fetching[i - 1]}" || fail "one of many got no page: $?"
+	cmp "many.$i" demo.html || fail 'one of many got another page'
+done
+rm -f many.* left.*
+passed 'many connections'
+
+# ---- its end ----------------------------------------------------------------------------------
+status_of 200 "${url}alive?id=2"
+status_of 200 "${url}gone?id=2"
+sleep 7
+kill -0 "$pid" 2>/dev/null || fail 'it ended before its last page'
+status_of 200 "${url}gone?id=1"
+ended "$pid" 30 || fail 'the last page is closed, and it goes on, or failed'
+[ ! -s err.txt ] || fail "it said: $(cat err.txt)"
+passed 'it ends with the last page'
+view --keep --without-sql demo.trc
+"$trace_analyze" --without-sql --html without.html demo.trc
+status_of 200 "${url}page"
+cmp body.txt without.html || fail 'the page is not that of --without-sql'
+status_of 200 "${url}alive?id=1"
+status_of 200 "${url}gone?id=1"
+sleep 7
+status_of 200 "${url}page"
+refused 1 'cannot listen on 127.0.0.1: Address already in use' --port "$port" demo.trc
+finish "$pid" TERM
+[ $status = 0 ] || fail "SIGTERM: status $status"
+for signal in INT TERM; do
+	view --port "$port" demo.trc
+	[ "$url" != "$(cat first.txt 2>/dev/null)" ] || fail 'the token is not a new one'
+	cp url.txt first.txt
+	status_of 200 "$url"
+	finish "$pid" $signal
+	[ $status = 0 ] || fail "SIG$signal: status $status"
+done
+passed 'it ends by a signal'
+
+# ---- the browser ------------------------------------------------------------------------------
+mkdir -p bin
+printf '#!/bin/sh\necho "$1" >"%s/opened"\n' "$work" >bin/xdg-open
+chmod +x bin/xdg-open
+DISPLAY=:0 PATH=$work/bin:$PATH view demo.trc
+until_true 20 test -s opened || fail 'no browser was opened'
+once=$(cat opened)
+[[ $once =~ ^http://127\.0\.0\.1:$port/[0-9a-f]{32}$ ]] && [ "$once" != "${url%/}" ] || fail "the browser was given $once"
+status_of 200 -L -o body.txt "$once"
+grep -q 'demo.trc' body.txt || fail 'the key does not lead to the page'
+status_of 403 "$once"
+finish "$pid" TERM
+rm opened
+DISPLAY=:0 PATH=$work/bin:$PATH view --no-browser demo.trc
+sleep 0.5
+finish "$pid" TERM
+[ ! -e opened ] || fail 'a browser was opened all the same'
+passed 'the address of the browser works once'
+
+# ---- traces that are none, or less ------------------------------------------------------------
+size=$(wc -c <demo.trc)
+head -c $((size * 2 / 3)) demo.trc >cut.trc
+"$trace_analyze" --html cut.html cut.trc 2>analyze.txt || fail 'no page of half a trace'
+view cut.trc
+[ "$(wc -l <err.txt)" = 1 ] && grep -q '^trace-view: cut.trc: warning: ' err.txt || fail "no warning: $(cat err.txt)"
+[ "$(sed 's/^trace-[a-z]*//' err.txt)" = "$(sed 's/^trace-[a-z]*//' analyze.txt)" ] || fail 'another warning than that of trace-analyze'
+status_of 200 "${url}page"
+cmp body.txt cut.html || fail 'the page of half a trace is another'
+finish "$pid" TERM
+: >empty.trc
+head -c 20 demo.trc >short.trc
+cp "$top_srcdir/README.md" script.trc
+for file in empty.trc short.trc script.trc; do
+	refused 1 "^*$file: " $file
+done
+refused 1 'none.trc: No such file' none.trc
+refused 1 '/: ' /
+refused 1 'is the bound; --memory SIZE sets another' --memory 100K demo.trc
+refused 2 'no trace and no process was named'
+refused 2 'one trace or process at a time' demo.trc cut.trc
+refused 2 'no such option' --nonsense demo.trc
+refused 2 'a value is missing' demo.trc --port
+refused 2 'it takes no value' --keep=yes demo.trc
+refused 2 'port is a number' --port 65536 demo.trc
+refused 2 'port is a number' --port -1 demo.trc
+refused 2 'memory is a size' --memory much demo.trc
+odd=$'evil\e[31m\n.trc'
+cp demo.trc "$odd"
+view "$odd"
+status_of 200 "$url"
+grep -q '"name":"evil\\u001b\[31m\\u000a.trc"' body.txt || fail 'a name is more than data'
+finish "$pid" TERM
+status=0
+"$trace_view" demo.trc >/dev/full 2>err.txt || status=$?
+[ $status = 1 ] && grep -q 'cannot be printed' err.txt || fail 'nobody was told the address, and it went on'
+"$trace_view" --help | grep -q '^usage: trace-view' || fail 'no help'
+"$trace_view" --version | grep -q '^trace-view (trc) [0-9]' || fail 'no version'
+passed 'what cannot be served is told'
+
+# ---- a process --------------------------------------------------------------------------------
+"$trace_record" --flight -o flown.trc -- "$demo" -s 60 >flown.txt 2>&1 &
+recorder=$!
+started+=("$recorder")
+until_true 20 sh -c "pgrep -P $recorder trc-demo" || fail 'the program does not run'
+recorded=$(pgrep -P $recorder trc-demo)
+until_true 20 "$trace_record" --snapshot "$recorded" -o now.trc || fail 'it is not recorded'
+
+# end_of FILE: of the page's trace, in ms.
+end_of()
+{
+	head -c 100 "$1" | grep -q '^<!DOCTYPE html>' || fail "no page: $(head -c 200 "$1")"
+	tr -d '\n' <"$1" | grep -o '"span_ns":[0-9]*\|"start_unix_ms":[0-9]*' |
+		awk -F: '{ v[$1] = $2 } END { printf "%d\n", v["\"start_unix_ms\""] + v["\"span_ns\""] / 1e6 }'
+}
+view "$recorded"
+viewer=$pid of_process=$url
+status_of 200 "$url"
+grep -q "\"name\":\"trc-demo\",\"pid\":$recorded}" body.txt || fail 'the frame does not name the process'
+status_of 200 "${url}page"
+first=$(end_of body.txt)
+sleep 0.3
+status_of 200 "${url}page"
+second=$(end_of body.txt)
+[ "$second" -ge $((first + 300)) ] || fail "snapshots end at $first and $second ms"
+now=$(date +%s%3N)
+[ "$second" -le "$now" ] && [ "$second" -ge $((now - 60000)) ] || fail "the snapshot is of $second, now is $now"
+passed 'each page of a process is of its moment'
+view "$recorded" --without-sql # two at a time
+status_of 200 "${url}page"
+finish "$pid" TERM
+refused 1 "process $$: it is not being recorded" $$
+refused 1 'process 2147483647: no such process, and it left no ring' 2147483647
+kill -TERM "$recorded"
+wait $recorder
+[ $? = 143 ] || fail 'being looked at changed how the program ended'
+status_of 410 "${of_process}page"
+grep -q "^process $recorded: no such process, and it left no ring$" body.txt || fail "it said: $(cat body.txt)"
+status_of 200 "$of_process"
+finish $viewer TERM
+passed 'of a process that is gone it says so'
+
+# Killed, it leaves its ring.
+start "$trace_record" --flight -o killed.trc -- "$demo" -s 60 >killed.txt 2>&1
+recorder=$pid
+until_true 20 sh -c "pgrep -P $recorder trc-demo" || fail 'the program does not run'
+recorded=$(pgrep -P $recorder trc-demo)
+until_true 20 "$trace_record" --snapshot "$recorded" -o now.trc || fail 'it is not recorded'
+kill -KILL $recorder "$recorded"
+until_true 20 sh -c "! kill -0 $recorded" || fail 'it lives'
+view "$recorded"
+status_of 200 "${url}page"
+tr -d '\n' <body.txt | grep -q '"snapshot","recovered"' || fail 'what a killed process left is not told to be that'
+finish "$pid" TERM
+passed 'what a killed process left is shown'

@@ -1,0 +1,184 @@
+/* unit.c - trace-view: who may ask for what, and when the last page is closed. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include "viewer/serve/route.h"
+#include "viewer/serve/visitors.h"
+
+#define TOKEN "0123456789abcdef0123456789abcdef"
+#define KEY   "fedcba9876543210fedcba9876543210"
+
+static struct trc_access access_of(bool key_is_used)
+{
+	return (struct trc_access){.token = TOKEN, .key = KEY, .key_is_used = key_is_used};
+}
+
+static const struct {
+	const char *what, *method, *path, *host, *id;
+	enum trc_wanted wanted;
+	unsigned int status;
+} routes[] = {
+	{"the frame", "GET", "/" TOKEN "/", "127.0.0.1:80", NULL, TRC_WANTED_FRAME, 0},
+	{"the page", "GET", "/" TOKEN "/page", "localhost:80", NULL, TRC_WANTED_PAGE, 0},
+	{"behind a tunnel", "GET", "/" TOKEN "/page", "LOCALHOST", NULL, TRC_WANTED_PAGE, 0},
+	{"by the number of IPv6", "GET", "/" TOKEN "/", "[::1]:9", NULL, TRC_WANTED_FRAME, 0},
+	{"without the last slash", "GET", "/" TOKEN, "localhost", NULL, TRC_WANTED_START, 0},
+	{"the key", "GET", "/" KEY, "localhost", NULL, TRC_WANTED_START, 0},
+	{"a frame is there", "GET", "/" TOKEN "/alive", "localhost", "7", TRC_WANTED_ALIVE, 0},
+	{"a frame is left", "GET", "/" TOKEN "/gone", "localhost", "7", TRC_WANTED_GONE, 0},
+	{"nobody in particular", "GET", "/" TOKEN "/alive", "localhost", NULL, TRC_WANTED_NOTHING,
+	 400},
+	{"less than nobody", "GET", "/" TOKEN "/alive", "localhost", "-1", TRC_WANTED_NOTHING, 400},
+	{"too many", "GET", "/" TOKEN "/alive", "localhost", "18446744073709551616",
+	 TRC_WANTED_NOTHING, 400},
+	{"no number", "GET", "/" TOKEN "/alive", "localhost", "7x", TRC_WANTED_NOTHING, 400},
+	{"no token", "GET", "/", "localhost", NULL, TRC_WANTED_NOTHING, 403},
+	{"nothing at all", "GET", "", "localhost", NULL, TRC_WANTED_NOTHING, 403},
+	{"no token, but a page", "GET", "/page", "localhost", NULL, TRC_WANTED_NOTHING, 403},
+	{"half a token", "GET", "/0123456789abcdef/", "localhost", NULL, TRC_WANTED_NOTHING, 403},
+	{"the token twice", "GET", "/" TOKEN TOKEN "/", "localhost", NULL, TRC_WANTED_NOTHING, 403},
+	{"the token in capitals", "GET", "/0123456789ABCDEF0123456789ABCDEF/", "localhost", NULL,
+	 TRC_WANTED_NOTHING, 403},
+	{"the token is not the first", "GET", "/x/" TOKEN "/", "localhost", NULL,
+	 TRC_WANTED_NOTHING, 403},
+	{"two slashes", "GET", "//" TOKEN "/", "localhost", NULL, TRC_WANTED_NOTHING, 403},
+	{"the key opens no page", "GET", "/" KEY "/page", "localhost", NULL, TRC_WANTED_NOTHING,
+	 403},
+	{"the key has no slash", "GET", "/" KEY "/", "localhost", NULL, TRC_WANTED_NOTHING, 403},
+	{"no such page", "GET", "/" TOKEN "/pages", "localhost", NULL, TRC_WANTED_NOTHING, 404},
+	{"deeper", "GET", "/" TOKEN "/page/", "localhost", NULL, TRC_WANTED_NOTHING, 404},
+	{"HEAD", "HEAD", "/" TOKEN "/page", "localhost", NULL, TRC_WANTED_NOTHING, 405},
+	{"POST", "POST", "/" TOKEN "/page", "localhost", NULL, TRC_WANTED_NOTHING, 405},
+	{"a name of the world's", "GET", "/" TOKEN "/", "evil.example", NULL, TRC_WANTED_NOTHING,
+	 403},
+	{"one that begins as ours", "GET", "/" TOKEN "/", "localhost.evil.example", NULL,
+	 TRC_WANTED_NOTHING, 403},
+	{"a number that does", "GET", "/" TOKEN "/", "127.0.0.1.evil.example", NULL,
+	 TRC_WANTED_NOTHING, 403},
+	{"a port that is a name", "GET", "/" TOKEN "/", "localhost:80.evil.example", NULL,
+	 TRC_WANTED_NOTHING, 403},
+	{"no host", "GET", "/" TOKEN "/", NULL, NULL, TRC_WANTED_NOTHING, 403},
+	{"an empty one", "GET", "/" TOKEN "/", "", NULL, TRC_WANTED_NOTHING, 403},
+};
+
+START_TEST(routes_are)
+{
+	const struct trc_asking asking = {routes[_i].method, routes[_i].path, routes[_i].host,
+					  routes[_i].id};
+	struct trc_access access = access_of(false);
+	struct trc_route r = trc_route_find(&access, &asking);
+
+	ck_assert_msg(r.wanted == routes[_i].wanted, "%s: wanted %d", routes[_i].what, r.wanted);
+	if (!r.wanted)
+		ck_assert_msg(r.status == routes[_i].status && r.why, "%s: status %u",
+			      routes[_i].what, r.status);
+	if (routes[_i].id && r.wanted)
+		ck_assert_uint_eq(r.id, 7);
+}
+END_TEST
+
+START_TEST(key_opens_once)
+{
+	const struct trc_asking asking = {"GET", "/" KEY, "localhost", NULL};
+	const struct trc_asking elsewhere = {"GET", "/" KEY, "evil.example", NULL};
+	struct trc_access access = access_of(false);
+
+	/* Who may not use it uses it not up. */
+	ck_assert_uint_eq(trc_route_find(&access, &elsewhere).status, 403);
+	ck_assert_int_eq(trc_route_find(&access, &asking).wanted, TRC_WANTED_START);
+	ck_assert_uint_eq(trc_route_find(&access, &asking).status, 403);
+}
+END_TEST
+
+START_TEST(tokens_are_random)
+{
+	struct trc_access one, other;
+
+	ck_assert_int_eq(trc_access_init(&one), 0);
+	ck_assert_int_eq(trc_access_init(&other), 0);
+	ck_assert_uint_eq(strspn(one.token, "0123456789abcdef"), 32);
+	ck_assert_uint_eq(strlen(one.key), 32);
+	ck_assert_str_ne(one.token, one.key);
+	ck_assert_str_ne(one.token, other.token);
+	ck_assert_str_ne(one.key, other.key);
+}
+END_TEST
+
+START_TEST(nobody_has_come)
+{
+	struct trc_visitors v = {0};
+
+	ck_assert(!trc_visitors_are_over(&v, 1));
+	ck_assert(!trc_visitors_are_over(&v, UINT64_C(1) << 40));
+	trc_visitor_gone(&v, 7, 10); /* who was never here */
+	ck_assert(!trc_visitors_are_over(&v, UINT64_C(1) << 40));
+}
+END_TEST
+
+START_TEST(last_page_is_closed)
+{
+	struct trc_visitors v = {0};
+
+	trc_visitor_heard(&v, 1, 1000);
+	trc_visitor_heard(&v, 2, 1500);
+	trc_visitor_heard(&v, 1, 2000);
+	trc_visitor_gone(&v, 1, 3000);
+	ck_assert(!trc_visitors_are_over(&v, 3000 + TRC_VISITORS_GRACE_MS));
+	trc_visitor_gone(&v, 2, 20000);
+	ck_assert(!trc_visitors_are_over(&v, 20000));
+	ck_assert(!trc_visitors_are_over(&v, 20000 + TRC_VISITORS_GRACE_MS - 1));
+	ck_assert(trc_visitors_are_over(&v, 20000 + TRC_VISITORS_GRACE_MS));
+	trc_visitor_heard(&v, 3, 20100); /* the page was loaded again */
+	ck_assert(!trc_visitors_are_over(&v, 20100 + TRC_VISITORS_GRACE_MS));
+}
+END_TEST
+
+START_TEST(silence_is_absence)
+{
+	struct trc_visitors v = {0};
+
+	trc_visitor_heard(&v, 1, 1000);
+	trc_visitor_heard(&v, 2, 1000);
+	/* A page in the background speaks once a minute. */
+	trc_visitor_heard(&v, 2, 61000);
+	ck_assert(!trc_visitors_are_over(&v, 1000 + TRC_VISITOR_SILENT_MS));
+	ck_assert_uint_eq(v.n, 1);
+	ck_assert(!trc_visitors_are_over(&v, 61000 + TRC_VISITOR_SILENT_MS - 1));
+	ck_assert(trc_visitors_are_over(&v, 61000 + TRC_VISITOR_SILENT_MS));
+}
+END_TEST
+
+START_TEST(many_are_few)
+{
+	struct trc_visitors v = {0};
+
+	for (uint64_t i = 0; i < 3 * TRC_VISITORS_MAX; i++)
+		trc_visitor_heard(&v, i, 1000 + i);
+	ck_assert_uint_eq(v.n, TRC_VISITORS_MAX);
+	/* Those that were heard of last are known. */
+	for (uint64_t i = 2 * TRC_VISITORS_MAX; i < 3 * TRC_VISITORS_MAX; i++)
+		trc_visitor_gone(&v, i, 5000);
+	ck_assert(trc_visitors_are_over(&v, 5000 + TRC_VISITORS_GRACE_MS));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("trace-view");
+	TCase *tests = tcase_create("serve");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_loop_test(tests, routes_are, 0, (int)(sizeof(routes) / sizeof(*routes)));
+	tcase_add_test(tests, key_opens_once);
+	tcase_add_test(tests, tokens_are_random);
+	tcase_add_test(tests, nobody_has_come);
+	tcase_add_test(tests, last_page_is_closed);
+	tcase_add_test(tests, silence_is_absence);
+	tcase_add_test(tests, many_are_few);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

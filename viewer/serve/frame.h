@@ -1,0 +1,24 @@
+/*
+ * frame.h - the small page around the page.
+ *
+ * The page itself is byte for byte that of `trace-analyze --html`: its policy allows no request.  So
+ * the frame tells the server that somebody is there, takes snapshots, and shows in the address what
+ * the page has in its own.
+ */
+#ifndef TRC_VIEWER_SERVE_FRAME_H
+#define TRC_VIEWER_SERVE_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct trc_frame {
+	char *bytes;
+	size_t n_bytes;
+	char policy[512]; /* its content security policy */
+};
+
+/* Of a file with this name, or of a process.  0 or -errno; trc_frame_free() it. */
+int trc_frame_make(struct trc_frame *frame, const char *name, uint32_t pid);
+void trc_frame_free(struct trc_frame *frame); /* accepts a zeroed one */
+
+#endif

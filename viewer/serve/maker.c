@@ -1,0 +1,116 @@
+/* maker.c - see maker.h. */
+#include "maker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct trc_maker {
+	struct trc_view_source *source;
+	void (*done)(struct trc_job *job);
+	pthread_t thread;
+	pthread_mutex_t lock; /* guards the rest */
+	pthread_cond_t changed;
+	struct trc_job *first, **last;
+	bool is_stopping;
+};
+
+/* Who reloads a page leaves the one before; making that would have the new one wait. */
+static bool is_left(int socket)
+{
+	struct pollfd fd = {.fd = socket, .events = POLLRDHUP};
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+static void make(struct trc_maker *m, struct trc_job *job, bool wanted)
+{
+	job->err = -ECANCELED;
+	snprintf(job->error.text, sizeof(job->error.text), "nobody waits for this page");
+	if (wanted && !is_left(job->socket)) {
+		job->error.text[0] = '\0';
+		job->err = trc_view_source_page(m->source, &job->page, &job->error);
+	}
+	if (job->err && !job->error.text[0])
+		snprintf(job->error.text, sizeof(job->error.text), "%s", strerror(-job->err));
+	m->done(job);
+}
+
+static void *run(void *maker)
+{
+	struct trc_maker *m = maker;
+	struct trc_job *job;
+	bool wanted;
+
+	pthread_mutex_lock(&m->lock);
+	for (;;) {
+		while (!m->first && !m->is_stopping)
+			pthread_cond_wait(&m->changed, &m->lock);
+		job = m->first;
+		if (!job)
+			break;
+		m->first = job->next;
+		if (!m->first)
+			m->last = &m->first;
+		wanted = !m->is_stopping;
+		pthread_mutex_unlock(&m->lock);
+		make(m, job, wanted);
+		pthread_mutex_lock(&m->lock);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return NULL;
+}
+
+int trc_maker_start(struct trc_maker **out, struct trc_view_source *source,
+		    void (*done)(struct trc_job *job))
+{
+	struct trc_maker *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	*m = (struct trc_maker){.source = source, .done = done, .last = &m->first};
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_cond_init(&m->changed, NULL);
+	err = pthread_create(&m->thread, NULL, run, m);
+	if (err)
+		trc_maker_free(m);
+	else
+		*out = m;
+	return -err;
+}
+
+bool trc_maker_put(struct trc_maker *m, struct trc_job *job)
+{
+	bool is_taken;
+
+	pthread_mutex_lock(&m->lock);
+	is_taken = !m->is_stopping;
+	if (is_taken) {
+		job->next = NULL;
+		*m->last = job;
+		m->last = &job->next;
+		pthread_cond_signal(&m->changed);
+	}
+	pthread_mutex_unlock(&m->lock);
+	return is_taken;
+}
+
+void trc_maker_stop(struct trc_maker *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->is_stopping = true;
+	pthread_cond_signal(&m->changed);
+	pthread_mutex_unlock(&m->lock);
+	pthread_join(m->thread, NULL);
+}
+
+void trc_maker_free(struct trc_maker *m)
+{
+	pthread_cond_destroy(&m->changed);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
+}

@@ -1,0 +1,105 @@
+/* route.c - see route.h. */
+#include "route.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+static int make_up(char text[TRC_TOKEN_BYTES])
+{
+	unsigned char bits[(TRC_TOKEN_BYTES - 1) / 2];
+
+	if (getrandom(bits, sizeof(bits), 0) != (ssize_t)sizeof(bits))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(bits); i++)
+		snprintf(text + 2 * i, 3, "%02x", bits[i]);
+	return 0;
+}
+
+int trc_access_init(struct trc_access *a)
+{
+	int err = make_up(a->token);
+
+	a->key_is_used = false;
+	return err ? err : make_up(a->key);
+}
+
+/* V3 */
+static bool is_same(const char *given, size_t n_bytes, const char token[TRC_TOKEN_BYTES])
+{
+	unsigned int differs = n_bytes != TRC_TOKEN_BYTES - 1;
+
+	for (size_t i = 0; i < n_bytes; i++)
+		differs |=
+			(unsigned char)given[i] ^ (unsigned char)token[i % (TRC_TOKEN_BYTES - 1)];
+	return !differs;
+}
+
+/* V4: with or without a port, whichever a tunnel ends at. */
+static bool is_local(const char *host)
+{
+	static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+	size_t n;
+
+	for (size_t i = 0; host && i < sizeof(names) / sizeof(*names); i++) {
+		n = strlen(names[i]);
+		if (!strncasecmp(host, names[i], n) &&
+		    (!host[n] ||
+		     (host[n] == ':' && !host[n + 1 + strspn(host + n + 1, "0123456789")])))
+			return true;
+	}
+	return false;
+}
+
+static struct trc_route refuse(unsigned int status, const char *why)
+{
+	return (struct trc_route){.status = status, .why = why};
+}
+
+static struct trc_route find_frame(enum trc_wanted wanted, const char *id)
+{
+	struct trc_route r = {.wanted = wanted};
+	char *end;
+
+	if (!id || *id < '0' || *id > '9')
+		return refuse(400, "id= has to be a number");
+	errno = 0;
+	r.id = strtoull(id, &end, 10);
+	return *end || errno ? refuse(400, "id= has to be a number") : r;
+}
+
+static struct trc_route find_in(const char *name, const struct trc_asking *asking)
+{
+	if (!*name)
+		return (struct trc_route){.wanted = TRC_WANTED_FRAME};
+	if (!strcmp(name, "page"))
+		return (struct trc_route){.wanted = TRC_WANTED_PAGE};
+	if (!strcmp(name, "alive"))
+		return find_frame(TRC_WANTED_ALIVE, asking->id);
+	if (!strcmp(name, "gone"))
+		return find_frame(TRC_WANTED_GONE, asking->id);
+	return refuse(404, "there is no such page");
+}
+
+struct trc_route trc_route_find(struct trc_access *a, const struct trc_asking *asking)
+{
+	const char *from = asking->path + (*asking->path == '/');
+	size_t n_bytes = strcspn(from, "/");
+
+	if (!is_local(asking->host))
+		return refuse(403, "this server answers to 127.0.0.1 and localhost only");
+	if (strcmp(asking->method, "GET") != 0)
+		return refuse(405, "only GET is answered");
+	if (is_same(from, n_bytes, a->token))
+		return from[n_bytes] ? find_in(from + n_bytes + 1, asking)
+				     : (struct trc_route){.wanted = TRC_WANTED_START};
+	if (!is_same(from, n_bytes, a->key) || from[n_bytes])
+		return refuse(403, "the address lacks the token that trace-view printed");
+	if (a->key_is_used)
+		return refuse(403, "this address has been used: trace-view printed one that stays");
+	a->key_is_used = true;
+	return (struct trc_route){.wanted = TRC_WANTED_START};
+}

@@ -1,0 +1,54 @@
+/*
+ * route.h - what a request asks for, and whether whoever asks may.
+ *
+ *	/KEY			once: leads to the next; this is what a browser is started with, whose
+ *				command line other users can see
+ *	/TOKEN/			the frame around the page (frame.h)
+ *	/TOKEN/page		the page
+ *	/TOKEN/alive?id=N	a frame is there (visitors.h)
+ *	/TOKEN/gone?id=N	it is left
+ *
+ *   serve:V3  without the token nothing is told but that it is missing, and the comparison takes as
+ *       long whatever is wrong
+ *   serve:V4  a name of the world's that somebody has lead to this machine is not answered to
+ */
+#ifndef TRC_VIEWER_SERVE_ROUTE_H
+#define TRC_VIEWER_SERVE_ROUTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TRC_TOKEN_BYTES = 33 }; /* 128 bits in hexadecimal, and a zero */
+
+struct trc_access {
+	char token[TRC_TOKEN_BYTES], key[TRC_TOKEN_BYTES];
+	bool key_is_used;
+};
+
+struct trc_asking {
+	const char *method, *path;
+	const char *host, *id; /* NULL = not given */
+};
+
+enum trc_wanted {
+	TRC_WANTED_NOTHING, /* `status` and `why` say what is wrong */
+	TRC_WANTED_START,
+	TRC_WANTED_FRAME,
+	TRC_WANTED_PAGE,
+	TRC_WANTED_ALIVE,
+	TRC_WANTED_GONE,
+};
+
+struct trc_route {
+	enum trc_wanted wanted;
+	unsigned int status;
+	const char *why; /* a literal */
+	uint64_t id;	 /* of the frame */
+};
+
+/* Makes both up.  0 or -errno. */
+int trc_access_init(struct trc_access *access);
+/* One thread at a time: the key opens once. */
+struct trc_route trc_route_find(struct trc_access *access, const struct trc_asking *asking);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * source.h - what is shown: a trace, which is read once, or a process with a recorder, whose ring
+ * is read for each page.
+ *
+ *   serve:V1  a process is only read, as by `trace-record --snapshot`: nothing in it changes
+ *   serve:V2  pages lie in files without a name: whatever ends trace-view leaves nothing
+ */
+#ifndef TRC_VIEWER_SERVE_SOURCE_H
+#define TRC_VIEWER_SERVE_SOURCE_H
+
+#include "format/reader.h"
+#include "options.h"
+
+struct trc_view_source;
+
+/* A whole page; the file is the caller's to close. */
+struct trc_served_page {
+	int fd;
+	uint64_t n_bytes;
+};
+
+/* Reads the trace; of a process it only looks whether there is something to read.  `options` is
+ * borrowed until trc_view_source_close().  0 or -errno with a line in error. */
+int trc_view_source_open(struct trc_view_source **out, const struct trc_view_options *options,
+			 struct trc_error *error);
+void trc_view_source_close(struct trc_view_source *source); /* accepts NULL */
+/* What the trace's reader warns of; NULL = nothing, or it is a process. */
+const char *trc_view_source_warning(const struct trc_view_source *source);
+/* For the title: a file's name without its path, or a process's. */
+const char *trc_view_source_name(const struct trc_view_source *source);
+uint32_t trc_view_source_pid(const struct trc_view_source *source); /* 0 = it is a file */
+
+/* The page: of a trace always the same one, of a process that of now.  0 or -errno with a line in
+ * error.  One thread at a time. */
+int trc_view_source_page(struct trc_view_source *source, struct trc_served_page *page,
+			 struct trc_error *error);
+
+#endif
