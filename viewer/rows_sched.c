@@ -2,7 +2,8 @@
  * rows_sched.c - who was on which proc, and who could run but had none, as columns of a page.
  *
  * A page has all of these rows or none: of some of them alone nobody could tell how busy a proc was.
- * Without them the page makes the same, less exactly, from the states of its threads.
+ * A page of a part of the trace has none.  Without them the page makes the same, less exactly, from the
+ * states of its threads.
  */
 #include "analyzer/model/holds.h"
 #include "rows.h"
@@ -66,7 +67,7 @@ void trc_rows_sched(struct trc_rows *r)
 	size_t n_on_cpu, n_latencies;
 
 	on_cpu = trc_model_on_cpu(r->m, &n_on_cpu);
-	if (!n_on_cpu || n_on_cpu > SCHED_ROWS_MAX)
+	if (!n_on_cpu || n_on_cpu > SCHED_ROWS_MAX || r->cut->selection)
 		return;
 	if (trc_model_need(r->m, TRC_PART_LATENCIES, &error)) {
 		r->failed = true;
