@@ -31,6 +31,7 @@ libtrccore_la_SOURCES = \
 	recorder/sampling/heap_users.c \
 	recorder/ring/hot.h recorder/ring/rec.h recorder/unwind/poison.h \
 	recorder/guest/labels.c recorder/guest/labels.h recorder/shared/labels_bytes.h recorder/guest/labels_set.c \
+	recorder/guest/labels_kept.c \
 	recorder/shared/layout.c recorder/shared/layout.h \
 	recorder/guest/modules.c \
 	recorder/ring/offproc.c recorder/ring/offproc.h \

@@ -13,25 +13,29 @@ struct item {
 	size_t place; /* in the caller's list */
 };
 
-static int item_fill(struct item *item, const struct trace_label *from, size_t place)
+static bool is_own_key(const char *key, size_t n_bytes)
+{
+	return n_bytes >= 5 && !memcmp(key, "trc::", 5);
+}
+
+int trc_label_check(struct trc_label *label, const struct trace_label *from)
 {
 	bool is_number = !from->value;
-	const char *value = !is_number ? from->value : from->unit ? from->unit : "";
+	const char *value = is_number ? from->unit : from->value;
 	size_t value_max = is_number ? TRC_LABEL_UNIT_BYTES_MAX : TRC_LABEL_VALUE_BYTES_MAX;
 	size_t key_bytes = from->key ? strnlen(from->key, TRC_LABEL_KEY_BYTES_MAX + 1) : 0;
-	size_t value_bytes = strnlen(value, value_max + 1);
+	size_t value_bytes = value ? strnlen(value, value_max + 1) : 0;
 
-	if (!key_bytes || (!is_number && from->unit) || !strncmp(from->key, "trc::", 5))
+	if (!key_bytes || (!is_number && from->unit) || is_own_key(from->key, key_bytes))
 		return -EINVAL;
 	if (key_bytes > TRC_LABEL_KEY_BYTES_MAX || value_bytes > value_max)
 		return -ENAMETOOLONG;
-	item->label = (struct trc_label){.key = from->key,
-					 .value = value,
-					 .key_bytes = (uint32_t)key_bytes,
-					 .value_bytes = (uint32_t)value_bytes,
-					 .number = is_number ? from->number : 0,
-					 .is_number = is_number};
-	item->place = place;
+	*label = (struct trc_label){.key = from->key,
+				    .value = value ? value : "",
+				    .key_bytes = (uint32_t)key_bytes,
+				    .value_bytes = (uint32_t)value_bytes,
+				    .number = is_number ? from->number : 0,
+				    .is_number = is_number};
 	return 0;
 }
 
@@ -66,8 +70,8 @@ static int own_bytes(const struct trace_label *label, size_t n, size_t *bad,
 	int err = item ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < n; i++) {
-		*bad = i;
-		err = item_fill(&item[i], &label[i], i);
+		*bad = item[i].place = i;
+		err = trc_label_check(&item[i].label, &label[i]);
 	}
 	if (!err) {
 		qsort(item, n, sizeof(*item), item_compare);
@@ -80,8 +84,18 @@ static int own_bytes(const struct trace_label *label, size_t n, size_t *bad,
 
 /* ---- sets ------------------------------------------------------------------------------ */
 
+static uint32_t labels_in(const char *bytes, uint32_t n_bytes)
+{
+	struct trc_label label;
+	uint32_t n = 0;
+
+	for (const char *end = bytes + n_bytes; trc_label_take(&bytes, end, &label); n++)
+		;
+	return n;
+}
+
 static struct trace_labels *set_make(const struct trace_labels *base, const char *bytes,
-				     uint32_t n_bytes)
+				     uint32_t n_bytes, uint32_t n_labels)
 {
 	struct trace_labels *set = malloc(sizeof(*set) + n_bytes);
 
@@ -91,26 +105,48 @@ static struct trace_labels *set_make(const struct trace_labels *base, const char
 	atomic_init(&set->id, 0);
 	atomic_init(&set->entry, NULL);
 	atomic_init(&set->session, 0);
-	set->depth = base ? base->depth + 1 : 1;
+	set->depth = (uint8_t)(base ? base->depth + 1 : 1);
+	set->n_labels = (uint8_t)(base ? base->n_labels + n_labels : n_labels);
+	set->all_bytes = (uint16_t)(base ? base->all_bytes + n_bytes : n_bytes);
 	set->base = trc_labels_ref(base);
-	set->n_bytes = n_bytes;
+	set->n_bytes = (uint16_t)n_bytes;
+	set->place = 0;
 	memcpy(set->bytes, bytes, n_bytes);
 	return set;
 }
 
-/* The set within its bounds, and no deeper than J3; else it is given back. */
-static int set_check(struct trace_labels **set)
+/* The set with all labels itself, in place of *set, which is given back. */
+static int set_flatten(struct trace_labels **set)
 {
-	struct trace_labels *flat, *deep = *set;
+	struct trace_labels *flat = NULL;
 	char bytes[TRC_LABELS_BYTES_MAX];
-	uint32_t n_bytes = trc_labels_bytes(deep, bytes);
+	uint32_t n_bytes = trc_labels_bytes(*set, bytes);
 
-	if (n_bytes <= TRC_LABELS_BYTES_MAX && deep->depth < TRC_LABELS_DEPTH)
-		return 0;
-	flat = n_bytes <= TRC_LABELS_BYTES_MAX ? set_make(NULL, bytes, n_bytes) : NULL;
-	trc_labels_unref(deep);
+	if (n_bytes <= TRC_LABELS_BYTES_MAX)
+		flat = set_make(NULL, bytes, n_bytes, labels_in(bytes, n_bytes));
+	trc_labels_unref(*set);
 	*set = flat;
 	return n_bytes > TRC_LABELS_BYTES_MAX ? -E2BIG : flat ? 0 : -ENOMEM;
+}
+
+static int make(struct trace_labels **out, const struct trace_labels *base, const char *bytes,
+		uint32_t n_bytes)
+{
+	uint32_t n_labels = labels_in(bytes, n_bytes);
+	struct trace_labels *set;
+	int err = 0;
+
+	if (n_labels > TRC_LABELS_HERE_MAX)
+		return -E2BIG;
+	set = set_make(base, bytes, n_bytes, n_labels);
+	if (!set)
+		return -ENOMEM;
+	if (set->depth >= TRC_LABELS_DEPTH || set->n_labels > TRC_LABELS_HERE_MAX ||
+	    set->all_bytes > TRC_LABELS_BYTES_MAX)
+		err = set_flatten(&set);
+	if (!err)
+		*out = set;
+	return err;
 }
 
 int trc_labels_with(const struct trace_labels **out, const struct trace_labels *base,
@@ -125,15 +161,28 @@ int trc_labels_with(const struct trace_labels **out, const struct trace_labels *
 		return 0;
 	}
 	err = own_bytes(label, n, bad, bytes);
-	if (err < 0)
-		return err;
-	set = set_make(base, bytes, (uint32_t)err);
-	if (!set)
-		return -ENOMEM;
-	err = set_check(&set);
+	if (err >= 0)
+		err = make(&set, base, bytes, (uint32_t)err);
 	if (!err)
 		*out = set;
 	return err;
+}
+
+int trc_labels_with_one(const struct trace_labels **out, const struct trace_labels *base,
+			const struct trc_label *label, uint16_t place)
+{
+	char bytes[TRC_LABELS_BYTES_MAX], *at = bytes;
+	struct trace_labels *set;
+	int err;
+
+	trc_label_put(&at, bytes + sizeof(bytes), label); /* has room: it is within its bounds */
+	err = make(&set, base, bytes, (uint32_t)(at - bytes));
+	if (err)
+		return err;
+	if (set->base == base) /* else it has its base's labels as well: J3 */
+		set->place = place;
+	*out = set;
+	return 0;
 }
 
 const struct trace_labels *trc_labels_ref(const struct trace_labels *labels)
@@ -150,8 +199,10 @@ void trc_labels_unref(const struct trace_labels *labels)
 	while (labels) {
 		struct trace_labels *set = (struct trace_labels *)(uintptr_t)labels;
 
-		/* acq_rel: whoever frees it comes after everybody's last look at it. */
-		if (atomic_fetch_sub_explicit(&set->references, 1, memory_order_acq_rel) != 1)
+		/* acq_rel, acquire: whoever frees it comes after everybody's last look at it.  A set
+		 * of one reference is nobody else's. */
+		if (atomic_load_explicit(&set->references, memory_order_acquire) != 1 &&
+		    atomic_fetch_sub_explicit(&set->references, 1, memory_order_acq_rel) != 1)
 			return;
 		labels = set->base;
 		free(set);
@@ -212,5 +263,6 @@ uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABE
 
 void trc_labels_leave(void)
 {
+	trc_labels_kept_drop();
 	trc_labels_unref(trc_labels_set(NULL));
 }

@@ -6,11 +6,14 @@
  *   labels:J2  a set keeps a reference to its base.  Where both have a key, the set's own label
  *       counts, not the base's
  *   labels:J3  at most TRC_LABELS_DEPTH sets are chained: a set that would be deeper has all labels
- *       itself
+ *       itself.  So has a set whose own labels and its base's could be too many, if some of them did
+ *       not have one key
  *   labels:J4  a thread holds a reference to the set that is in force for it
  *   labels:J5  signal handlers read only trc_self.labels, which is an id and cannot be freed
  *   labels:J6  one thread at a time stores id, entry and session, and id is 0 meanwhile.  So if a
  *       reader finds the same id before and after it reads the entry, id and entry belong together
+ *   labels:J7  a scope of one label that ends leaves its set to its thread, which keeps a few of
+ *       them.  A scope that begins takes over a kept set of the same base and the same label
  *
  * The functions for interposers are in hot.h.
  */
@@ -31,15 +34,19 @@ enum { TRC_LABELS_DEPTH = 8 };
  * TRC_RUNTIME_VERSION. */
 struct trace_labels {
 	_Atomic uint32_t references;
-	uint32_t depth; /* number of sets in the chain, this set included */
+	uint8_t depth;	    /* number of sets in the chain, this set included */
+	uint8_t n_labels;   /* of all sets in the chain: at least as many as there are keys */
+	uint16_t all_bytes; /* the bytes of these labels */
 	const struct trace_labels *base;
 	/* The set's id in `session`, and its entry in the table: both stored before session
 	 * (J6). */
 	_Atomic uint64_t id;
 	struct trc_entry_head *_Atomic entry;
 	_Atomic uint32_t session; /* 0 = none yet; with TRC_LABELS_KEEPING: being stored */
-	uint32_t n_bytes;
-	char bytes[]; /* the set's own labels: labels_bytes:B1 */
+	uint16_t n_bytes;
+	uint16_t
+		place; /* where a thread keeps it when its scope has ended (J7), + 1; 0 = nowhere */
+	char bytes[];  /* the set's own labels: labels_bytes:B1 */
 };
 
 /* ---- labels.c.  Context: any thread, may block. ---- */
@@ -47,9 +54,23 @@ struct trace_labels {
 /* As trace_labels_create(); *bad gets the index of a wrong label, for a message. */
 int trc_labels_with(const struct trace_labels **out, const struct trace_labels *base,
 		    const struct trace_label *label, size_t n, size_t *bad);
+/* Its parts, for a scope: *label refers to the bytes of *from. */
+int trc_label_check(struct trc_label *label, const struct trace_label *from);
+int trc_labels_with_one(const struct trace_labels **out, const struct trace_labels *base,
+			const struct trc_label *label, uint16_t place);
 /* Writes all labels of a set.  Returns the number of bytes; UINT32_MAX: more than a set can have.
  * Signal handlers too. */
 uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABELS_BYTES_MAX]);
+
+/* ---- labels_kept.c.  Context: any thread, may block. ---- */
+
+/* As trc_labels_with(), for a scope of the calling thread (J7). */
+int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_labels *base,
+			   const struct trace_label *label, size_t n, size_t *bad);
+/* Gives back what was in force in a scope. */
+void trc_labels_scope_end(const struct trace_labels *labels);
+/* The thread ends: gives back what it keeps. */
+void trc_labels_kept_drop(void);
 
 /* ---- labels_set.c.  Context: traced thread, signal handlers that restore what they found. ---- */
 

@@ -52,7 +52,7 @@ static __attribute__((noinline)) uint64_t id_look_up(const struct trace_labels *
 }
 
 /* 0 if it is not known, or another set has its place now. */
-static inline uint64_t id_known(const struct trace_labels *labels)
+static inline __attribute__((always_inline)) uint64_t id_known(const struct trace_labels *labels)
 {
 	struct trc_entry_head *entry;
 	uint64_t id;
@@ -103,15 +103,12 @@ static unsigned int put_inline(struct trc_seg seg[3], struct inline_set *tail,
 }
 
 /* Sets for which the table has no room: the record carries them itself. */
-static __attribute__((noinline)) void change_slow(const struct trace_labels *labels,
-						  const struct trace_labels *before)
+static void change_inline(uint64_t id, uint64_t was, const struct labels_bytes b[2])
 {
-	struct labels_bytes b[2];
-	struct inline_set tail[2];
-	uint64_t was = id_of(before, &b[1]), id = id_of(labels, &b[0]);
 	struct trc_args_labels args = {.labels = id, .before = was};
 	static const unsigned int flag[2] = {TRC_REC_INLINE_LABELS, TRC_REC_INLINE_BEFORE};
 	struct trc_seg seg[7] = {{&args, TRC_ARGS_WORDS(args)}};
+	struct inline_set tail[2];
 	unsigned int n_segs = 1, more = 0, flags = 0;
 
 	for (unsigned int i = 0; i < 2; i++) {
@@ -122,14 +119,34 @@ static __attribute__((noinline)) void change_slow(const struct trace_labels *lab
 		flags |= flag[i];
 	}
 	trc_record(TRC_ARGS_WORD1(args, flags, more), seg, n_segs);
+}
+
+static inline void change_ids(uint64_t id, uint64_t was)
+{
+	struct trc_args_labels args = {.labels = id, .before = was};
+
+	TRC_RECORD_TWO(args);
+}
+
+static __attribute__((noinline)) void change_slow(const struct trace_labels *labels,
+						  const struct trace_labels *before)
+{
+	struct labels_bytes b[2];
+	uint64_t was = id_of(before, &b[1]), id = id_of(labels, &b[0]);
+
+	if ((labels && !id) || (before && !was))
+		change_inline(id, was, b);
+	else
+		change_ids(id, was);
 	tell_slot(id);
 }
 
-/* Both ids are needed for as long as the record: looking at them says that they are in use. */
-static inline void change(const struct trace_labels *labels, const struct trace_labels *before)
+/* Both ids are needed for as long as the record: looking at them says that they are in use.  Not
+ * inline: while nothing records, its caller has little to do. */
+static __attribute__((noinline)) void change(const struct trace_labels *labels,
+					     const struct trace_labels *before)
 {
 	uint64_t was = before ? id_known(before) : 0, id = labels ? id_known(labels) : 0;
-	struct trc_args_labels args;
 
 	if ((labels && !id) || (before && !was)) {
 		change_slow(labels, before);
@@ -137,8 +154,7 @@ static inline void change(const struct trace_labels *labels, const struct trace_
 	}
 	/* layout:L4: the entry is there before the record.  A sample in between has the old
 	 * labels. */
-	args = (struct trc_args_labels){.labels = id, .before = was};
-	TRC_RECORD_TWO(args);
+	change_ids(id, was);
 	tell_slot(id);
 }
 

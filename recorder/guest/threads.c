@@ -20,7 +20,7 @@ __thread struct trc_self trc_self __attribute__((tls_model("initial-exec")));
 union trc_switch_page trc_switch_page __attribute__((aligned(65536)));
 
 void (*trc_attach_hook)(void);
-void (*trc_thread_end_hook)(void);
+bool (*trc_thread_end_hook)(void);
 
 struct trc_slot trc_no_slot;
 

@@ -39,16 +39,11 @@ static void thread_ending(void *value)
 	trc_labels_leave();
 }
 
-static void arm_for_labels(void)
-{
-	trc_thread_arm();
-}
-
 void trc_thread_prepare(void)
 {
 	end_key_made =
 		!pthread_key_create(&end_key, thread_ending) && end_key < KEYS_WITHOUT_MALLOC;
-	trc_thread_end_hook = arm_for_labels;
+	trc_thread_end_hook = trc_thread_arm;
 }
 
 bool trc_thread_arm(void)

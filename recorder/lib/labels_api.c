@@ -36,17 +36,27 @@ static int explain(int err, const struct trace_label *label, size_t n, size_t ba
 	}
 }
 
-int trace_labels_create(const struct trace_labels **out, const struct trace_labels *base,
-			const struct trace_label *label, size_t n)
+/* trc_labels_with(), or the same for a scope. */
+typedef int make_fn(const struct trace_labels **out, const struct trace_labels *base,
+		    const struct trace_label *label, size_t n, size_t *bad);
+
+static inline int make(make_fn *fn, const struct trace_labels **out,
+		       const struct trace_labels *base, const struct trace_label *label, size_t n)
 {
 	int saved_errno = errno;
 	size_t bad = n;
 	int err;
 
 	trc_api_clear();
-	err = trc_labels_with(out, base, label, n, &bad);
+	err = fn(out, base, label, n, &bad);
 	errno = saved_errno;
 	return err ? explain(err, label, n, bad) : 0;
+}
+
+int trace_labels_create(const struct trace_labels **out, const struct trace_labels *base,
+			const struct trace_label *label, size_t n)
+{
+	return make(trc_labels_with, out, base, label, n);
 }
 
 const struct trace_labels *trace_labels_copy(const struct trace_labels *labels)
@@ -72,7 +82,7 @@ struct trace_labels_scope trace_labels_enter(const struct trace_label *label, si
 	struct trace_labels_scope scope = {NULL, false};
 	const struct trace_labels *labels;
 
-	if (trace_labels_create(&labels, r ? r->labels_now() : trc_labels_now(), label, n))
+	if (make(trc_labels_scope_begin, &labels, r ? r->labels_now() : trc_labels_now(), label, n))
 		return scope;
 	scope.before = trace_labels_set(labels);
 	scope.entered = true;
@@ -95,7 +105,7 @@ struct trace_labels_scope trace_labels_enter_unsigned(const char *key, uint64_t 
 void trace_labels_leave(struct trace_labels_scope *scope)
 {
 	if (scope->entered)
-		trace_labels_destroy(trace_labels_set(scope->before));
+		trc_labels_scope_end(trace_labels_set(scope->before));
 	scope->entered = false;
 }
 

@@ -7,6 +7,7 @@
 #ifndef TRC_RECORDER_RING_CONTENT_HASH_H
 #define TRC_RECORDER_RING_CONTENT_HASH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -43,6 +44,22 @@ static inline uint64_t trc_content_rest(const char *bytes, uint32_t n_bytes)
 {
 	return n_bytes < 8 ? trc_content_short(bytes, n_bytes)
 			   : trc_content_word(bytes + n_bytes - 8) >> (8 - n_bytes % 8) * 8;
+}
+
+/* The last 8 bytes, or all. */
+static inline uint64_t trc_content_tail(const char *bytes, uint32_t n_bytes)
+{
+	return n_bytes >= 8 ? trc_content_word(bytes + n_bytes - 8)
+	       : n_bytes    ? trc_content_short(bytes, n_bytes)
+			    : 0;
+}
+
+static inline bool trc_content_equals(const char *a, const char *b, uint32_t n_bytes)
+{
+	for (uint32_t at = 0; at + 8 <= n_bytes; at += 8)
+		if (trc_content_word(a + at) != trc_content_word(b + at))
+			return false;
+	return n_bytes % 8 == 0 || trc_content_rest(a, n_bytes) == trc_content_rest(b, n_bytes);
 }
 
 static inline uint64_t trc_hash_mix(uint64_t a, uint64_t b)

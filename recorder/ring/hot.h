@@ -231,8 +231,9 @@ void trc_thread_started(uint32_t creator, uint64_t creation_stack, uint64_t crea
 void trc_thread_ended(void);
 /* Called by a thread that was not created while recording, at its first event. NULL = none. */
 extern TRC_HIDDEN void (*trc_attach_hook)(void);
-/* Called by a thread that has something to give back at its end.  NULL = ends are not noticed. */
-extern TRC_HIDDEN void (*trc_thread_end_hook)(void);
+/* Called by a thread that has something to give back at its end.  False: its end will not be
+ * noticed.  NULL = no thread's is. */
+extern TRC_HIDDEN bool (*trc_thread_end_hook)(void);
 /* `thread` is a pthread_t, `tid` the kernel's id of the thread, 0 = not known: a thread that found
  * no slot is named by its tid. */
 void trc_thread_named(uint64_t thread, uint32_t tid, const char *name);

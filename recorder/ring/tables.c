@@ -158,34 +158,42 @@ static bool may_take(const struct set *set, int spare_ways, uint64_t now)
 	return n_room > spare_ways;
 }
 
+/* The way that has this content, which counts as used now; -1 if none has. */
+static int set_find(const struct set *set, const struct content *c, uint64_t key)
+{
+	for (int way = 0; way < TRC_SET_WAYS; way++) {
+		struct trc_entry_head *e = set_entry(set, way);
+
+		/* acquire: pairs with the publication in entry_fill(). */
+		if (atomic_load_explicit(&e->key, memory_order_acquire) == key &&
+		    content_equals(e, c) && trc_entry_touch(e, c->hash))
+			return way; /* else it is being evicted */
+	}
+	return -1;
+}
+
 /* The entry that may go first, of those that may go at all. */
 struct victim {
 	int way; /* -1 = none */
 	uint64_t key, last_use;
 };
 
-/* The way that has this content, which counts as used now; -1 if none has. */
-static int set_find(const struct set *set, const struct content *c, uint64_t key, uint64_t now,
-		    struct victim *victim)
+static struct victim set_victim(const struct set *set, uint64_t now)
 {
-	*victim = (struct victim){-1, 0, UINT64_MAX};
+	struct victim victim = {-1, 0, UINT64_MAX};
+
 	for (int way = 0; way < TRC_SET_WAYS; way++) {
 		struct trc_entry_head *e = set_entry(set, way);
-		/* acquire: pairs with the publication in entry_fill(). */
-		uint64_t seen = atomic_load_explicit(&e->key, memory_order_acquire);
+		/* relaxed, both: entry_take() looks again. */
+		uint64_t seen = atomic_load_explicit(&e->key, memory_order_relaxed);
 		uint64_t used = seen ? atomic_load_explicit(&e->last_use, memory_order_relaxed) : 0;
 
-		if (seen == key && content_equals(e, c)) {
-			if (trc_entry_touch(e, c->hash))
-				return way;
-			continue; /* it is being evicted */
-		}
 		if (is_live(seen, used, now))
 			continue;
-		if (!seen || used < victim->last_use)
-			*victim = (struct victim){way, seen, used};
+		if (!seen || used < victim.last_use)
+			victim = (struct victim){way, seen, used};
 	}
-	return -1;
+	return victim;
 }
 
 /* The entry of this content in a set; -1 if there is none and no room. */
@@ -197,11 +205,12 @@ static int set_find_or_fill(const struct set *set, const struct content *c, bool
 	/* Whoever is too late for a place looks for another: each time one more is taken, or used
 	 * again. */
 	for (int attempt = 0; attempt < TRC_SET_WAYS; attempt++) {
+		int way = set_find(set, c, key);
 		struct victim victim;
-		int way = set_find(set, c, key, now, &victim);
 
 		if (way >= 0)
 			return way;
+		victim = set_victim(set, now);
 		if (victim.way < 0 || !may_take(set, c->spare_ways, now) ||
 		    !may_evict(set, victim.way, victim.key))
 			return -1;
@@ -216,7 +225,7 @@ static int set_find_or_fill(const struct set *set, const struct content *c, bool
 static uint64_t intern(char *area, unsigned int class, uint32_t sets, size_t entry_bytes,
 		       const struct content *c, bool *made)
 {
-	uint32_t first = (uint32_t)((c->hash >> 40) % sets) * TRC_SET_WAYS;
+	uint32_t first = (uint32_t)(c->hash >> 40) % sets * TRC_SET_WAYS;
 	const struct set set = {area + (size_t)first * entry_bytes, entry_bytes, class, first};
 	int way = -1;
 

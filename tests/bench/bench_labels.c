@@ -4,7 +4,8 @@
  *   bench_labels TRACE
  *
  * Two prebuilt sets in turn, with nothing recording and while recording, in bursts that fit the
- * ring; and a scope, which makes a set, puts it in force and restores what was before.
+ * ring; and a scope, which has a set, puts it in force and restores what was before: the same set
+ * each time; one of 256, which are more than a thread keeps; one that has never been before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,6 +57,16 @@ static double burst_sets(void)
 	return ns;
 }
 
+static double burst_met(void)
+{
+	uint64_t from = bench_now_ns();
+
+	for (int i = 0; i < BURST; i++) {
+		TRACE_LABELS("phase", "parse");
+	}
+	return per_call(from);
+}
+
 static double burst_scopes(void)
 {
 	uint64_t from = bench_now_ns();
@@ -66,22 +77,47 @@ static double burst_scopes(void)
 	return per_call(from);
 }
 
-static void measure(const char *set_name, const char *scope_name, const char *ratio_name)
+static double burst_new(void)
 {
-	struct bench_series set = {.n = 0}, scope = {.n = 0}, ratio = {.n = 0};
+	static int64_t number = 1000;
+	uint64_t from = bench_now_ns();
+
+	for (int i = 0; i < BURST; i++) {
+		TRACE_LABELS("request", number++);
+	}
+	return per_call(from);
+}
+
+/* What is printed: "PREFIXset_ns" and so on. */
+static void print(const char *prefix, const char *name, struct bench_series *series)
+{
+	char whole[40];
+
+	snprintf(whole, sizeof(whole), "%s%s", prefix, name);
+	bench_print(whole, bench_median(series));
+}
+
+static void measure(const char *prefix)
+{
+	static double (*const scopes[])(void) = {burst_met, burst_scopes, burst_new};
+	struct bench_series set = {.n = 0}, ratio = {.n = 0}, scope[3] = {{.n = 0}};
 
 	for (int i = 0; i < ROUNDS; i++) {
 		double t = burst_ticks(), s = burst_sets();
 
-		bench_sleep_ms(PAUSE_MS);
-		bench_add(&scope, burst_scopes());
-		bench_sleep_ms(PAUSE_MS);
 		bench_add(&set, s);
 		bench_add(&ratio, s / t);
+		for (int k = 0; k < 3; k++) {
+			bench_sleep_ms(PAUSE_MS);
+			bench_add(&scope[k], scopes[k]());
+		}
+		bench_sleep_ms(PAUSE_MS);
 	}
-	bench_print(set_name, bench_median(&set));
-	bench_print(scope_name, bench_median(&scope));
-	bench_print(ratio_name, bench_median(&ratio));
+	print(prefix, "set_ns", &set);
+	print(prefix, "over_rdtsc", &ratio);
+	print(prefix, "scope_met_ns", &scope[0]);
+	print(prefix, "scope_ns", &scope[1]);
+	print(prefix, "scope_new_ns", &scope[2]);
 }
 
 int main(int argc, char **argv)
@@ -91,11 +127,11 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	trace_labels_set(prebuilt("42"));
-	measure("off_set_ns", "off_scope_ns", "off_over_rdtsc");
+	measure("off_");
 	if (trace_start(argv[1], NULL)) {
 		fprintf(stderr, "bench_labels: %s\n", trace_last_error());
 		return 1;
 	}
-	measure("set_ns", "scope_ns", "set_over_rdtsc");
+	measure("");
 	return trace_stop() ? 1 : 0;
 }

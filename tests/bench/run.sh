@@ -83,7 +83,8 @@ part_event()
 		"$(median_of two_threads_first_ns "$work"/event.?)" ns
 	figure 'two threads at once: the second, per event' \
 		"$(median_of two_threads_second_ns "$work"/event.?)" ns
-	figure 'one event with a computed name' "$(median_of computed_name_ns "$work"/event.?)" ns
+	figure 'one event with a computed name' "$(median_of computed_name_ns "$work"/event.?)" ns \
+		'<=' 30
 }
 
 part_labels()
@@ -100,11 +101,17 @@ part_labels()
 		"$(median_of off_set_ns "$work"/labels.?)" ns
 	figure 'a prebuilt set put in force' "$(median_of set_ns "$work"/labels.?)" ns '<=' 30
 	figure 'a prebuilt set put in force, over rdtsc' \
-		"$(median_of set_over_rdtsc "$work"/labels.?)" x
+		"$(median_of over_rdtsc "$work"/labels.?)" x
+	figure 'a scope, its set met before, off' \
+		"$(median_of off_scope_met_ns "$work"/labels.?)" ns
+	figure 'a scope, its set met before' \
+		"$(median_of scope_met_ns "$work"/labels.?)" ns '<=' 60
 	figure 'a scope (a set made, put in force, given back), off' \
 		"$(median_of off_scope_ns "$work"/labels.?)" ns
 	figure 'a scope (a set made, put in force, given back)' \
-		"$(median_of scope_ns "$work"/labels.?)" ns
+		"$(median_of scope_ns "$work"/labels.?)" ns '<=' 150
+	figure 'a scope, its labels never seen before' \
+		"$(median_of scope_new_ns "$work"/labels.?)" ns
 }
 
 part_fibers()

@@ -119,6 +119,12 @@ fiber_test_SOURCES = tests/recorder/guest/fiber_test.c tests/recorder/ring/ring_
 	tests/recorder/ring/ring_reader.h
 fiber_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 fiber_test_LDADD = $(trc_core_test_LIBS)
+check_PROGRAMS += labels_kept_test
+TESTS += labels_kept_test
+labels_kept_test_SOURCES = tests/recorder/guest/labels_kept_test.c
+labels_kept_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+labels_kept_test_LDADD = $(trc_core_test_LIBS)
+
 check_PROGRAMS += labels_use_test
 TESTS += labels_use_test
 labels_use_test_SOURCES = tests/recorder/guest/labels_use_test.c

@@ -241,7 +241,16 @@ static void scopes_of_other_types(void)
 	ck_assert_str_eq(text(in_force()), "signed=c/0");
 }
 
-START_TEST(a_scope_ends_with_its_block)
+/* A thread keeps the sets of scopes, and with these their base, until it ends. */
+static void in_a_thread(void *(*fn)(void *arg))
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, fn, NULL), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+static void *scopes_in_a_thread(void *arg)
 {
 	put_in_force(tenant);
 	scopes();
@@ -249,10 +258,17 @@ START_TEST(a_scope_ends_with_its_block)
 	scopes_of_other_types();
 	ck_assert_ptr_eq(in_force(), tenant);
 	put_in_force(NULL);
+	return arg;
+}
+
+START_TEST(a_scope_ends_with_its_block)
+{
+	in_a_thread(scopes_in_a_thread);
+	ck_assert_uint_eq(atomic_load(&tenant->references), 2); /* of this test, and of phase */
 }
 END_TEST
 
-START_TEST(a_scope_that_cannot_be_had_changes_nothing)
+static void *scopes_that_cannot_be_had(void *arg)
 {
 	char longest[300];
 
@@ -271,6 +287,12 @@ START_TEST(a_scope_that_cannot_be_had_changes_nothing)
 	}
 	ck_assert_ptr_eq(in_force(), tenant);
 	put_in_force(NULL);
+	return arg;
+}
+
+START_TEST(a_scope_that_cannot_be_had_changes_nothing)
+{
+	in_a_thread(scopes_that_cannot_be_had);
 }
 END_TEST
 

@@ -156,7 +156,7 @@ __attribute__((constructor)) static void start(void)
 
 /* ---- nobody has labels here ---- */
 
-void (*trc_thread_end_hook)(void);
+bool (*trc_thread_end_hook)(void);
 
 const struct trace_labels *trc_labels_now(void)
 {
