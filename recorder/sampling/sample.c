@@ -170,6 +170,7 @@ static struct trc_sampler *sampler_enter(uint32_t tid, uint32_t run)
 	if (s) {
 		s->run = run;
 		memset(s->source, 0, sizeof(s->source));
+		s->leaving.kind = TRC_SOURCE_NONE;
 		atomic_store_explicit(&s->state, TRC_SAMPLER_ARMING, memory_order_relaxed);
 	}
 	if (s && !entry_make(tid, s)) {

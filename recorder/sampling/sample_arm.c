@@ -336,19 +336,24 @@ bool trc_source_is_grown(const struct trc_source *source, const struct trc_cpu_e
 
 bool trc_source_turn(struct trc_sampler *s, unsigned int i)
 {
-	struct trc_source *source = &s->source[i], counter;
+	struct trc_source *source = &s->source[i];
 	uint64_t period = trc_sample.event[i].period;
 	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
 
 	trc_source_account(s, i, false);
-	counter = *source;
+	s->leaving = *source;
+	/* release fence: a child that does not find the counter in its old place finds it here. */
+	atomic_thread_fence(memory_order_release);
 	*source = (struct trc_source){.first_period = period, .cpu_ns = trc_cpu_time_of(0)};
 	if (arm_timer(source, tid, period)) {
-		*source = counter;
+		*source = s->leaving;
 		source->stays = true;
+		atomic_thread_fence(memory_order_release); /* as above, the other way */
+		s->leaving.kind = TRC_SOURCE_NONE;
 		return false;
 	}
-	disarm_counter(&counter);
+	disarm_counter(&s->leaving);
+	s->leaving.kind = TRC_SOURCE_NONE;
 	return true;
 }
 
@@ -408,12 +413,17 @@ void trc_sampler_disarm(struct trc_sampler *s)
 	}
 }
 
+/* It still counts for the parent.  One that is found in two places is ours in the first. */
+static void abandon_source(struct trc_source *source)
+{
+	if (source->kind == TRC_SOURCE_COUNTER && trc_source_is_ours(source))
+		trc_raw1(SYS_close, source->handle);
+	source->kind = TRC_SOURCE_NONE;
+}
+
 void trc_sampler_abandon(struct trc_sampler *s)
 {
-	for (unsigned int i = 0; i < trc_sample.n; i++) {
-		/* They still count for the parent. */
-		if (s->source[i].kind == TRC_SOURCE_COUNTER && trc_source_is_ours(&s->source[i]))
-			trc_raw1(SYS_close, s->source[i].handle);
-		s->source[i].kind = TRC_SOURCE_NONE;
-	}
+	for (unsigned int i = 0; i < trc_sample.n; i++)
+		abandon_source(&s->source[i]);
+	abandon_source(&s->leaving);
 }

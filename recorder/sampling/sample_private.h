@@ -29,6 +29,9 @@ struct trc_sampler {
 	_Atomic uint32_t state; /* enum trc_sampler_state */
 	uint32_t run;		/* the trc_sampling that it belongs to */
 	struct trc_source source[TRC_CPU_EVENTS_MAX];
+	/* The counter whose place a timer takes just now; kind NONE = none.  A child that is forked
+	 * meanwhile finds its descriptor here. */
+	struct trc_source leaving;
 };
 
 /* Constant while sampling is on, but for what is atomic. */

@@ -47,7 +47,8 @@ flight_orders_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 check_PROGRAMS += sample_test
 TESTS += sample_test
 sample_test_SOURCES = tests/recorder/sampling/sample_test.c tests/recorder/sampling/sample_by_kernel.c \
-	tests/recorder/sampling/sample_refusals.c tests/recorder/sampling/sample_fixture.c \
+	tests/recorder/sampling/sample_refusals.c tests/recorder/sampling/sample_turn.c \
+	tests/recorder/sampling/sample_fixture.c \
 	tests/recorder/sampling/sample_fixture.h tests/forks.h tests/stolen.h
 sample_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 sample_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)

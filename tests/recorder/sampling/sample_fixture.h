@@ -12,6 +12,7 @@
 /* Parts of the suite, in files of their own. */
 void sample_by_kernel(TCase *t);
 void sample_refusals(TCase *t);
+void sample_turn(TCase *t);
 
 extern char dir[64], path[128]; /* a directory of the test's, and a trace in it */
 void set_up(void);

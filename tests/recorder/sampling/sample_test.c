@@ -539,6 +539,7 @@ int main(void)
 	tcase_add_test(t, forked_children_can_start_their_own);
 	sample_by_kernel(t);
 	sample_refusals(t);
+	sample_turn(t);
 	suite_add_tcase(suite, t);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
