@@ -16,6 +16,9 @@
  *   otel:C4  a search for the variable takes no lock: it reads the loader's list of objects by
  *       copies that the kernel makes, since another thread may be changing the list.  No thread
  *       searches while it holds an interposed lock
+ *   otel:C5  what a search found counts if nothing was to be forgotten since the search began: the
+ *       object may have been unloaded meanwhile.  If something could not be read, nothing is known,
+ *       and what was known stays
  */
 #ifndef TRC_RECORDER_RING_OTEL_H
 #define TRC_RECORDER_RING_OTEL_H
@@ -36,7 +39,9 @@
 enum {
 	TRC_OTEL_STATIC = 1,
 	TRC_OTEL_DYNAMIC = 2,
-	TRC_OTEL_GONE = 3, /* there was one: threads have none any more */
+	/* There was one, or may be one: threads have none now.  Bits 2 and up tell one that was to be
+	 * forgotten from the next. */
+	TRC_OTEL_GONE = 3,
 	TRC_OTEL_KIND_BITS = 2,
 	TRC_OTEL_MODULE_SHIFT = 34,
 };

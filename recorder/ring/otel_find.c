@@ -30,7 +30,11 @@ static const struct r_debug *loader; /* NULL = nothing can be found */
 static size_t tls_off;		     /* in struct link_map, of struct tls_members */
 static bool wanted;
 static bool was_there; /* stored by whoever searches */
-static _Atomic uint32_t searching;
+/* Ticks since when a thread has searched; 0 = none does.  A thread that left its search by a longjmp()
+ * out of a signal handler leaves this behind: another one takes over when it has lasted for long. */
+static _Atomic uint64_t searching;
+/* How often something was to be forgotten: the words with which trc_otel_forget() does that differ. */
+static _Atomic uint32_t n_forgotten;
 /* The last object of the list when a search found nothing; NULL = search them all. */
 static _Atomic(const struct link_map *) searched_up_to;
 
@@ -121,7 +125,16 @@ void trc_otel_setup(void)
 
 struct object {
 	uint64_t bias, symbols, strings, hash;
+	bool unreadable; /* something of it could not be copied: it may be on its way out */
 };
+
+static bool object_copy(struct object *o, void *to, uint64_t from, size_t n_bytes)
+{
+	bool copied = copy(to, (const void *)(uintptr_t)from, n_bytes);
+
+	o->unreadable |= !copied;
+	return copied;
+}
 
 /* The loader has made some addresses absolute, and not others. */
 static uint64_t absolute(const struct object *o, uint64_t address)
@@ -135,7 +148,8 @@ static bool object_read(struct object *o, const struct link_map *map)
 
 	*o = (struct object){.bias = map->l_addr};
 	for (size_t i = 0; i < DYNAMIC_MAX; i++) {
-		if (!copy(&entry, map->l_ld + i, sizeof(entry)) || entry.d_tag == DT_NULL)
+		if (!object_copy(o, &entry, (uintptr_t)(map->l_ld + i), sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
 			break;
 		if (entry.d_tag == DT_SYMTAB)
 			o->symbols = absolute(o, entry.d_un.d_ptr);
@@ -145,11 +159,6 @@ static bool object_read(struct object *o, const struct link_map *map)
 			o->hash = absolute(o, entry.d_un.d_ptr);
 	}
 	return o->symbols && o->strings && o->hash;
-}
-
-static bool word_read(uint32_t *word, uint64_t at)
-{
-	return copy(word, (const void *)(uintptr_t)at, sizeof(*word));
 }
 
 static uint32_t gnu_hash(const char *name)
@@ -162,33 +171,34 @@ static uint32_t gnu_hash(const char *name)
 }
 
 /* Symbol number i is the variable, defined there; *value is its place in the object's block. */
-static bool is_variable(const struct object *o, uint32_t i, uint64_t *value)
+static bool is_variable(struct object *o, uint32_t i, uint64_t *value)
 {
 	ElfW(Sym) symbol;
 	char name[sizeof(variable_name)];
 	uint64_t at = o->symbols + (uint64_t)i * sizeof(symbol);
 
-	if (!copy(&symbol, (const void *)(uintptr_t)at, sizeof(symbol)) ||
+	if (!object_copy(o, &symbol, at, sizeof(symbol)) ||
 	    ELF64_ST_TYPE(symbol.st_info) != STT_TLS || symbol.st_shndx == SHN_UNDEF ||
-	    !copy(name, (const void *)(uintptr_t)(o->strings + symbol.st_name), sizeof(name)) ||
+	    !object_copy(o, name, o->strings + symbol.st_name, sizeof(name)) ||
 	    memcmp(name, variable_name, sizeof(name)) != 0)
 		return false;
 	*value = symbol.st_value;
 	return true;
 }
 
-static bool variable_find(const struct object *o, uint64_t *value)
+static bool variable_find(struct object *o, uint64_t *value)
 {
 	uint32_t head[4], i, chained, hash = gnu_hash(variable_name);
 	uint64_t buckets;
 
-	if (!copy(head, (const void *)(uintptr_t)o->hash, sizeof(head)) || !head[0])
+	if (!object_copy(o, head, o->hash, sizeof(head)) || !head[0])
 		return false;
 	buckets = o->hash + sizeof(head) + (uint64_t)head[2] * sizeof(ElfW(Addr));
-	if (!word_read(&i, buckets + hash % head[0] * 4) || i < head[1])
+	if (!object_copy(o, &i, buckets + hash % head[0] * 4, sizeof(i)) || i < head[1])
 		return false;
 	for (uint32_t n = 0; n < CHAIN_MAX; n++, i++) {
-		if (!word_read(&chained, buckets + 4 * ((uint64_t)head[0] + i - head[1])))
+		if (!object_copy(o, &chained, buckets + 4 * ((uint64_t)head[0] + i - head[1]),
+				 sizeof(chained)))
 			return false;
 		if ((chained | 1) == (hash | 1) && is_variable(o, i, value))
 			return true;
@@ -220,16 +230,21 @@ static uint64_t where_is(const struct tls_members *tls, uint64_t value)
 	return (uint64_t)from_pointer << TRC_OTEL_KIND_BITS | TRC_OTEL_STATIC;
 }
 
-static uint64_t search_object(const struct link_map *map, const struct link_map *at)
+enum result { NOT_THERE, THERE, UNREADABLE };
+
+static enum result search_object(const struct link_map *map, const struct link_map *at,
+				 uint64_t *where)
 {
+	struct object o = {.unreadable = false};
 	struct tls_members tls;
-	struct object o;
 	uint64_t value;
 
-	if (!copy(&tls, (const char *)at + tls_off, sizeof(tls)) || !tls.module ||
-	    !object_read(&o, map) || !variable_find(&o, &value))
-		return 0;
-	return where_is(&tls, value);
+	if (!copy(&tls, (const char *)at + tls_off, sizeof(tls)))
+		return UNREADABLE;
+	if (!tls.module)
+		return NOT_THERE;
+	*where = object_read(&o, map) && variable_find(&o, &value) ? where_is(&tls, value) : 0;
+	return *where ? THERE : o.unreadable ? UNREADABLE : NOT_THERE;
 }
 
 /* Nothing was loaded since the last search. */
@@ -244,42 +259,80 @@ static bool is_searched(void)
 		(copy(&before, map.l_prev, sizeof(before)) && before.l_next == last));
 }
 
-static uint64_t search_all(void)
+/* What cannot be read may be the object that has the variable: then nothing is known. */
+static enum result search_all(uint64_t *where)
 {
 	const struct link_map *at = loader->r_map;
+	enum result result = NOT_THERE, of_object;
 	struct link_map map;
-	uint64_t where = 0;
 
-	for (size_t n = 0; at && n < OBJECTS_MAX && !where; n++, at = map.l_next) {
+	for (size_t n = 0; at && n < OBJECTS_MAX; n++, at = map.l_next) {
 		if (!copy(&map, at, sizeof(map)))
-			return 0;
-		where = search_object(&map, at);
-		if (!where && !map.l_next)
+			return UNREADABLE;
+		of_object = search_object(&map, at, where);
+		if (of_object == THERE)
+			return THERE;
+		if (of_object == UNREADABLE)
+			result = UNREADABLE;
+		if (result == NOT_THERE && !map.l_next)
 			atomic_store_explicit(&searched_up_to, at, memory_order_relaxed);
 	}
-	return where;
+	return result;
+}
+
+/* False: another thread searches. */
+static bool search_enter(uint64_t now)
+{
+	uint64_t since = atomic_load_explicit(&searching, memory_order_relaxed);
+
+	if (since && (int64_t)(now - since) < (int64_t)trc_clock_ns_to_ticks(TRC_OTEL_SEARCH_NS))
+		return false;
+	/* acquire: pairs with the release in search_leave(): one search at a time, in one order. */
+	return atomic_compare_exchange_strong_explicit(&searching, &since, now,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+/* Unless the search took so long that another thread has taken over. */
+static void search_leave(uint64_t now)
+{
+	atomic_compare_exchange_strong_explicit(&searching, &now, 0, memory_order_release,
+						memory_order_relaxed);
+}
+
+/* otel:C5.  `was` is what was known when the search began, `due` when the next one was to be. */
+static void publish(uint64_t where, uint64_t was, uint64_t due)
+{
+	/* release: pairs with the acquire in trc_otel_search(). */
+	if (!atomic_compare_exchange_strong_explicit(&trc_switch.otel, &was, where,
+						     memory_order_release, memory_order_relaxed)) {
+		atomic_store_explicit(&trc_switch.otel_search, 0, memory_order_relaxed);
+		return;
+	}
+	/* A dynamic block may turn out to be a static one when its object is all loaded.  Compared:
+	 * that may just have been forgotten. */
+	if (TRC_OTEL_KIND(where) == TRC_OTEL_STATIC)
+		atomic_compare_exchange_strong_explicit(&trc_switch.otel_search, &due, UINT64_MAX,
+							memory_order_relaxed, memory_order_relaxed);
 }
 
 void trc_otel_search(uint64_t now)
 {
-	uint64_t where = 0;
+	uint64_t due = now + trc_clock_ns_to_ticks(TRC_OTEL_SEARCH_NS), was, where = 0;
+	enum result result = NOT_THERE;
 
-	/* acquire and release, below: one search at a time, in one order. */
-	if (atomic_exchange_explicit(&searching, 1, memory_order_acquire))
+	if (!search_enter(now))
 		return;
-	atomic_store_explicit(&trc_switch.otel_search,
-			      now + trc_clock_ns_to_ticks(TRC_OTEL_SEARCH_NS),
-			      memory_order_relaxed);
+	/* acquire: what is read below is no older. */
+	was = atomic_load_explicit(&trc_switch.otel, memory_order_acquire);
+	atomic_store_explicit(&trc_switch.otel_search, due, memory_order_relaxed);
 	if (!is_searched())
-		where = search_all();
-	was_there |= where != 0;
-	if (!where && was_there)
-		where = TRC_OTEL_GONE;
-	atomic_store_explicit(&trc_switch.otel, where, memory_order_relaxed);
-	/* A dynamic block may turn out to be a static one when its object is all loaded. */
-	if (TRC_OTEL_KIND(where) == TRC_OTEL_STATIC)
-		atomic_store_explicit(&trc_switch.otel_search, UINT64_MAX, memory_order_relaxed);
-	atomic_store_explicit(&searching, 0, memory_order_release);
+		result = search_all(&where);
+	was_there |= result == THERE;
+	if (result == NOT_THERE)
+		where = was_there ? TRC_OTEL_GONE : 0;
+	if (result != UNREADABLE && atomic_load_explicit(&searching, memory_order_relaxed) == now)
+		publish(where, was, due);
+	search_leave(now);
 }
 
 void trc_otel_begin(bool on)
@@ -287,6 +340,8 @@ void trc_otel_begin(bool on)
 	wanted = on && loader;
 	was_there = false;
 	atomic_store_explicit(&searching, 0, memory_order_relaxed); /* of a parent's thread */
+	atomic_store_explicit(&trc_switch.otel, 0, memory_order_relaxed);
+	atomic_store_explicit(&trc_switch.otel_search, UINT64_MAX, memory_order_relaxed);
 	trc_otel_forget();
 	if (wanted)
 		trc_otel_search(trc_clock_now());
@@ -294,9 +349,13 @@ void trc_otel_begin(bool on)
 
 void trc_otel_forget(void)
 {
-	atomic_store_explicit(&trc_switch.otel, was_there ? TRC_OTEL_GONE : 0,
-			      memory_order_relaxed);
+	uint64_t n = atomic_fetch_add_explicit(&n_forgotten, 1, memory_order_relaxed) + 1;
+
+	if (!wanted)
+		return;
+	/* release: pairs with the acquire in trc_otel_search(). */
+	atomic_store_explicit(&trc_switch.otel, n << TRC_OTEL_KIND_BITS | TRC_OTEL_GONE,
+			      memory_order_release);
 	atomic_store_explicit(&searched_up_to, NULL, memory_order_relaxed);
-	atomic_store_explicit(&trc_switch.otel_search, wanted ? 0 : UINT64_MAX,
-			      memory_order_relaxed);
+	atomic_store_explicit(&trc_switch.otel_search, 0, memory_order_relaxed);
 }
