@@ -4,7 +4,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/shared/copy_racing.h recorder/drain/drain.c recorder/drain/drain.h recorder/drain/private.h \
 	recorder/drain/kernel.c \
 	recorder/drain/open.c \
-	recorder/drain/otel_service.c recorder/drain/otel_service.h \
+	recorder/drain/otel_service.c recorder/drain/otel_service.h recorder/drain/otel_service_ask.c \
 	recorder/drain/overflow.c \
 	recorder/drain/record.c \
 	recorder/drain/sample.c \

@@ -1,6 +1,9 @@
 /* otel_service.c - see otel_service.h. */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include "format/pages.h"
 #include "format/raw.h"
@@ -13,6 +16,7 @@ enum {
 	MAPS_BYTES_MAX = 64 << 20,
 	TRIES_MAX = 16, /* mappings of that name: a program may have made any number */
 	READS_MAX = 3,	/* while the process publishes another */
+	LINE_BYTES = 256,
 };
 
 /* ---- protobuf -------------------------------------------------------------------------- */
@@ -111,55 +115,6 @@ bool trc_otel_service_in(const uint8_t *resource, size_t resource_bytes, char *n
 	return true;
 }
 
-/* ---- the mapping ----------------------------------------------------------------------- */
-
-struct header {
-	char signature[8];
-	uint32_t version, payload_bytes;
-	uint64_t published_ns, payload;
-};
-
-static bool copy(uint32_t pid, void *to, uint64_t from, size_t n_bytes)
-{
-	struct iovec local = {to, n_bytes}, remote = {(void *)(uintptr_t)from, n_bytes};
-
-	return trc_raw6(SYS_process_vm_readv, pid, (long)(uintptr_t)&local, 1,
-			(long)(uintptr_t)&remote, 1, 0) == (long)n_bytes;
-}
-
-static bool header_read(uint32_t pid, uint64_t at, struct header *h)
-{
-	return copy(pid, h, at, sizeof(*h)) && !memcmp(h->signature, "OTEL_CTX", 8) &&
-	       h->version >= VERSION_MIN && h->version <= VERSION_MAX && h->payload_bytes &&
-	       h->payload_bytes <= PAYLOAD_BYTES_MAX;
-}
-
-/* Whole: it was published before it was copied, and nothing else since. */
-static bool payload_read(uint32_t pid, uint64_t at, uint8_t *payload, struct header *h)
-{
-	struct header after;
-
-	for (int i = 0; i < READS_MAX; i++) {
-		if (!header_read(pid, at, h))
-			return false;
-		if (h->published_ns && copy(pid, payload, h->payload, h->payload_bytes) &&
-		    header_read(pid, at, &after) && !memcmp(h, &after, sizeof(after)))
-			return true;
-	}
-	return false;
-}
-
-static bool mapping_read(uint32_t pid, uint64_t at, char *name, size_t n_bytes)
-{
-	uint8_t *payload = trc_pages_map(PAYLOAD_BYTES_MAX);
-	struct header h;
-	bool found = payload && payload_read(pid, at, payload, &h) &&
-		     trc_otel_service_in(payload, h.payload_bytes, name, n_bytes);
-
-	trc_pages_unmap(payload, PAYLOAD_BYTES_MAX);
-	return found;
-}
-
 /* ---- /proc/PID/maps -------------------------------------------------------------------- */
 
 /* Read by and by. */
@@ -204,30 +159,83 @@ static bool line_take(struct lines *l, char *line, size_t n_bytes)
 	return false;
 }
 
-/* Where the mapping begins, if the line is of one with this name. */
-static bool line_is_context(const char *line, uint64_t *at)
+/* A line of the file: from-to permissions offset major:minor inode name. */
+struct mapping {
+	uint64_t from, to, major, minor, inode;
+	const char *name; /* with what is in front of it */
+};
+
+static bool number_take(const char **at, unsigned int base, char end, uint64_t *value)
 {
-	static const char *const names[] = {" /memfd:OTEL_CTX", " [anon_shmem:OTEL_CTX]",
-					    " [anon:OTEL_CTX]"};
-	bool named = false;
+	*value = 0;
+	for (; **at && **at != end; ++*at) {
+		char c = **at;
+		unsigned int digit = c >= '0' && c <= '9'   ? (unsigned int)(c - '0')
+				     : c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a' + 10)
+							    : base;
+
+		if (digit >= base)
+			return false;
+		*value = *value * base + digit;
+	}
+	return *(*at) && *(*at)++ == end;
+}
+
+static bool field_pass(const char **at)
+{
+	const char *space = strchr(*at, ' ');
+
+	if (space)
+		*at = space + 1;
+	return space != NULL;
+}
+
+static bool mapping_parse(const char *line, struct mapping *m)
+{
+	if (!number_take(&line, 16, '-', &m->from) || !number_take(&line, 16, ' ', &m->to) ||
+	    !field_pass(&line) || !field_pass(&line) || !number_take(&line, 16, ':', &m->major) ||
+	    !number_take(&line, 16, ' ', &m->minor) || !number_take(&line, 10, ' ', &m->inode))
+		return false;
+	m->name = line - 1;
+	return true;
+}
+
+/* otel_service:Q1 */
+static bool is_memory(const struct mapping *m, uint64_t shm_device)
+{
+	bool anonymous = !m->major && !m->minor && !m->inode;
+
+	return anonymous ||
+	       (shm_device && m->major == major(shm_device) && m->minor == minor(shm_device));
+}
+
+static bool is_context(const struct mapping *m)
+{
+	static const char *const names[] = {"/memfd:OTEL_CTX", "[anon_shmem:OTEL_CTX]",
+					    "[anon:OTEL_CTX]"};
+	const char *name = m->name + strspn(m->name, " ");
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *found = strstr(line, names[i]);
-		const char *end = found ? found + strlen(names[i]) : "?";
+		size_t n = strlen(names[i]);
 
-		named |= !*end || !strcmp(end, " (deleted)");
+		if (!strncmp(name, names[i], n) && (!name[n] || !strcmp(name + n, " (deleted)")))
+			return true;
 	}
-	*at = 0;
-	for (; named && *line && *line != '-'; line++) {
-		int digit = *line >= '0' && *line <= '9'   ? *line - '0'
-			    : *line >= 'a' && *line <= 'f' ? *line - 'a' + 10
-							   : -1;
+	return false;
+}
 
-		if (digit < 0)
-			return false;
-		*at = *at << 4 | (uint64_t)digit;
-	}
-	return named;
+/* The device of memory that has descriptors, memfd's; 0 = not known. */
+static uint64_t shm_device_of_memfd(void)
+{
+	int fd = (int)trc_raw2(SYS_memfd_create, "trc", MFD_CLOEXEC);
+	struct stat st;
+	uint64_t device = 0;
+
+	if (fd >= 0 && !fstat(fd, &st))
+		device = st.st_dev;
+	if (fd >= 0)
+		trc_raw1(SYS_close, fd);
+	return device;
 }
 
 static void maps_path(char path[32], uint32_t pid)
@@ -245,21 +253,114 @@ static void maps_path(char path[32], uint32_t pid)
 	memcpy(path + sizeof(proc) - 1 + n, maps, sizeof(maps));
 }
 
-bool trc_otel_service(uint32_t pid, char *name, size_t n_bytes)
+static bool lines_open(struct lines *l, uint32_t pid)
 {
-	struct lines lines = {.n = 0};
-	char path[32], line[256];
-	unsigned int n_tried = 0;
-	bool found = false;
-	uint64_t at;
+	char path[32];
 
 	maps_path(path, pid);
-	lines.fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (lines.fd < 0)
+	l->n = l->at = 0;
+	l->read_bytes = 0;
+	l->fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	return l->fd >= 0;
+}
+
+static bool mapping_take(struct lines *l, char *line, size_t n_bytes, struct mapping *m)
+{
+	while (line_take(l, line, n_bytes))
+		if (mapping_parse(line, m))
+			return true;
+	return false;
+}
+
+/* otel_service:Q1: all of these bytes lie in memory. */
+static bool bytes_are_memory(uint32_t pid, uint64_t from, uint64_t n_bytes, uint64_t shm_device)
+{
+	struct lines lines;
+	char line[LINE_BYTES];
+	struct mapping m;
+	bool whole = false;
+
+	if (from + n_bytes < from || !lines_open(&lines, pid))
 		return false;
-	while (!found && n_tried < TRIES_MAX && line_take(&lines, line, sizeof(line)))
-		if (line_is_context(line, &at) && ++n_tried)
-			found = mapping_read(pid, at, name, n_bytes);
+	while (!whole && mapping_take(&lines, line, sizeof(line), &m) && m.from <= from) {
+		if (m.to <= from)
+			continue;
+		if (!is_memory(&m, shm_device))
+			break;
+		n_bytes = n_bytes > m.to - from ? n_bytes - (m.to - from) : 0;
+		from = m.to;
+		whole = !n_bytes;
+	}
+	trc_raw1(SYS_close, lines.fd);
+	return whole;
+}
+
+/* ---- the mapping ----------------------------------------------------------------------- */
+
+struct header {
+	char signature[8];
+	uint32_t version, payload_bytes;
+	uint64_t published_ns, payload;
+};
+
+static bool copy(uint32_t pid, void *to, uint64_t from, size_t n_bytes)
+{
+	struct iovec local = {to, n_bytes}, remote = {(void *)(uintptr_t)from, n_bytes};
+
+	return trc_raw6(SYS_process_vm_readv, pid, (long)(uintptr_t)&local, 1,
+			(long)(uintptr_t)&remote, 1, 0) == (long)n_bytes;
+}
+
+static bool header_read(uint32_t pid, uint64_t at, struct header *h)
+{
+	return copy(pid, h, at, sizeof(*h)) && !memcmp(h->signature, "OTEL_CTX", 8) &&
+	       h->version >= VERSION_MIN && h->version <= VERSION_MAX && h->payload_bytes &&
+	       h->payload_bytes <= PAYLOAD_BYTES_MAX;
+}
+
+/* Whole: it was published before it was copied, and nothing else since. */
+static bool payload_read(uint32_t pid, uint64_t at, uint64_t shm_device, uint8_t *payload,
+			 struct header *h)
+{
+	struct header after;
+
+	for (int i = 0; i < READS_MAX; i++) {
+		if (!header_read(pid, at, h))
+			return false;
+		if (h->published_ns &&
+		    bytes_are_memory(pid, h->payload, h->payload_bytes, shm_device) &&
+		    copy(pid, payload, h->payload, h->payload_bytes) &&
+		    header_read(pid, at, &after) && !memcmp(h, &after, sizeof(after)))
+			return true;
+	}
+	return false;
+}
+
+static bool mapping_read(uint32_t pid, uint64_t at, uint64_t shm_device, char *name, size_t n_bytes)
+{
+	uint8_t *payload = trc_pages_map(PAYLOAD_BYTES_MAX);
+	struct header h;
+	bool found = payload && payload_read(pid, at, shm_device, payload, &h) &&
+		     trc_otel_service_in(payload, h.payload_bytes, name, n_bytes);
+
+	trc_pages_unmap(payload, PAYLOAD_BYTES_MAX);
+	return found;
+}
+
+bool trc_otel_service_read(uint32_t pid, char *name, size_t n_bytes)
+{
+	uint64_t shm_device = shm_device_of_memfd();
+	unsigned int n_tried = 0;
+	struct lines lines;
+	char line[LINE_BYTES];
+	struct mapping m;
+	bool found = false;
+
+	if (!lines_open(&lines, pid))
+		return false;
+	while (!found && n_tried < TRIES_MAX && mapping_take(&lines, line, sizeof(line), &m))
+		if (is_context(&m) && is_memory(&m, shm_device) && ++n_tried)
+			found = mapping_read(pid, m.from, shm_device, name, n_bytes);
 	trc_raw1(SYS_close, lines.fd);
 	return found;
 }

@@ -1,4 +1,5 @@
 /* sample.c - what is sampled, and the samples that were lost where no event could tell. */
+#include <errno.h>
 #include <string.h>
 #include "otel_service.h"
 #include "private.h"
@@ -147,15 +148,17 @@ void trc_drain_service(struct trc_drain *d, bool last)
 {
 	enum { FIRST_NS = 20000000, TRIES_MAX = 12 };
 	uint64_t now_ns = trc_drain_raw_ns();
-	char name[128];
+	char name[TRC_OTEL_SERVICE_BYTES];
+	int err;
 
 	if (!d->service_due_ns)
 		d->service_due_ns = now_ns + FIRST_NS;
 	if (d->service_told || !d->options.pid || (!last && now_ns < d->service_due_ns))
 		return;
-	d->service_told = trc_otel_service(d->options.pid, name, sizeof(name));
-	if (d->service_told)
+	err = trc_otel_service(d->options.pid, name);
+	if (!err)
 		trc_writer_info(d->w, "otel_service", name);
+	d->service_told = !err || err == -ETIMEDOUT;
 	/* Up to about a minute and a half. */
 	if (d->service_tried < TRIES_MAX)
 		d->service_due_ns = now_ns + ((uint64_t)FIRST_NS << d->service_tried++);

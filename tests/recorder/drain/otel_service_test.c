@@ -1,10 +1,20 @@
 /*
- * otel_service_test.c - the name of a process's service: of this process, and in bytes of all kinds.
+ * otel_service_test.c - the name of a process's service: of this process, in bytes of all kinds, and of
+ * processes that would rather not be read.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "recorder/drain/otel_service.h"
 
@@ -82,44 +92,195 @@ static void check_random(void)
 	}
 }
 
-static void check_process(void)
-{
-	struct {
-		char signature[8];
-		uint32_t version, payload_bytes;
-		uint64_t published_ns;
-		const void *payload;
-	} * h;
-	int fd = memfd_create("OTEL_CTX", 0);
-	uint32_t pid = (uint32_t)getpid();
-	char name[64], shorter[4];
+struct header {
+	char signature[8];
+	uint32_t version, payload_bytes;
+	uint64_t published_ns;
+	const void *payload;
+};
 
-	if (fd < 0 || ftruncate(fd, 4096))
-		return;
-	CHECK(!trc_otel_service(pid, name, sizeof(name)));
-	h = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+/* A header in this mapping, or in one of memfd's: of cases[0], which lies at `payload`. */
+static struct header *publish(void *mapping, void *payload)
+{
+	int fd = mapping ? -1 : memfd_create("OTEL_CTX", 0);
+	struct header *h = mapping;
+
+	if (fd >= 0 && !ftruncate(fd, 4096))
+		h = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (!h || h == MAP_FAILED)
+		exit(77);
 	h->version = 2;
-	h->payload = cases[0].bytes;
+	h->payload = payload;
 	h->payload_bytes = (uint32_t)cases[0].n;
 	h->published_ns = 1;
-	CHECK(!trc_otel_service(pid, name, sizeof(name))); /* not signed yet */
 	memcpy(h->signature, "OTEL_CTX", 8);
-	CHECK(trc_otel_service(pid, name, sizeof(name)) && !strcmp(name, "ng"));
-	CHECK(trc_otel_service(pid, shorter, 2) && !strcmp(shorter, "n"));
+	return h;
+}
+
+static void *memory(void)
+{
+	void *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memcpy(at, cases[0].bytes, cases[0].n);
+}
+
+static void check_process(void)
+{
+	uint32_t pid = (uint32_t)getpid();
+	char name[TRC_OTEL_SERVICE_BYTES], shorter[4];
+	struct header *h;
+
+	CHECK(trc_otel_service(pid, name) == -ENOENT);
+	h = publish(NULL, memory());
+	memset(h->signature, 0, 8);
+	CHECK(trc_otel_service(pid, name) == -ENOENT); /* not signed yet */
+	memcpy(h->signature, "OTEL_CTX", 8);
+	CHECK(!trc_otel_service(pid, name) && !strcmp(name, "ng"));
+	CHECK(trc_otel_service_read(pid, shorter, 2) && !strcmp(shorter, "n"));
 	h->published_ns = 0; /* being changed */
-	CHECK(!trc_otel_service(pid, name, sizeof(name)));
+	CHECK(trc_otel_service(pid, name) == -ENOENT);
 	h->published_ns = 2;
 	h->version = 3;
-	CHECK(!trc_otel_service(pid, name, sizeof(name)));
+	CHECK(trc_otel_service(pid, name) == -ENOENT);
 	h->version = 2;
 	h->payload_bytes = UINT32_MAX;
-	CHECK(!trc_otel_service(pid, name, sizeof(name)));
+	CHECK(trc_otel_service(pid, name) == -ENOENT);
 	h->payload_bytes = 64;
 	h->payload = (void *)16;
-	CHECK(!trc_otel_service(pid, name, sizeof(name)));
-	CHECK(!trc_otel_service(0x7fffffff, name, sizeof(name)));
+	CHECK(trc_otel_service(pid, name) == -ENOENT);
+	h->payload = (void *)(UINTPTR_MAX - 8);
+	CHECK(trc_otel_service(pid, name) == -ENOENT);
+	CHECK(trc_otel_service(0x7fffffff, name) == -ENOENT);
 	munmap(h, 4096);
+}
+
+/* ---- other processes ------------------------------------------------------------------- */
+
+static void *file_mapping(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	void *at;
+
+	if (fd < 0 || ftruncate(fd, 8192))
+		exit(77);
+	at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
+	return memcpy(at, cases[0].bytes, cases[0].n);
+}
+
+static void in_memory(void)
+{
+	publish(NULL, memory());
+}
+
+static void in_two_mappings(void)
+{
+	char *at = memory();
+
+	/* Another mapping from the second page on, as memory all the same. */
+	mmap(at + 4096, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	memmove(at + 4090, at, cases[0].n);
+	publish(NULL, at + 4090);
+}
+
+static void in_a_file(void)
+{
+	publish(NULL, file_mapping("payload"));
+}
+
+static void from_memory_into_a_file(void)
+{
+	char *at = memory();
+	int fd = open("payload", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || ftruncate(fd, 4096))
+		exit(77);
+	mmap(at + 4096, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	memmove(at + 4090, at, cases[0].n);
+	publish(NULL, at + 4090);
+}
+
+static void by_a_file_of_that_name(void)
+{
+	void *payload = memory();
+
+	mkdir("a ", 0700);
+	publish(file_mapping("a /memfd:OTEL_CTX"), payload);
+}
+
+/* The kernel waits for this process to provide the page, which it never does. */
+static void where_reading_waits(void)
+{
+	struct uffdio_api api = {.api = UFFD_API};
+	struct uffdio_register where;
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = (int)syscall(SYS_userfaultfd, 0);
+
+	where = (struct uffdio_register){.range = {(uintptr_t)at, 4096},
+					 .mode = UFFDIO_REGISTER_MODE_MISSING};
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &where))
+		exit(77);
+	publish(NULL, at);
+}
+
+static const struct {
+	const char *what;
+	void (*do_it)(void);
+	int result;
+} others[] = {
+	{"a payload in memory", in_memory, 0},
+	{"a payload in two mappings of memory", in_two_mappings, 0},
+	{"a payload in a file", in_a_file, -ENOENT},
+	{"a payload that ends in a file", from_memory_into_a_file, -ENOENT},
+	{"a header in a file with the name of memory", by_a_file_of_that_name, -ENOENT},
+	{"a payload that nobody can read", where_reading_waits, -ETIMEDOUT},
+};
+
+static void check_other(size_t i)
+{
+	char name[TRC_OTEL_SERVICE_BYTES] = "", byte;
+	int ready[2], result;
+	pid_t child;
+
+	if (pipe(ready))
+		exit(1);
+	child = fork();
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		others[i].do_it();
+		if (write(ready[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) == 1) {
+		result = trc_otel_service((uint32_t)child, name);
+		if (result != others[i].result || (!result && strcmp(name, "ng") != 0)) {
+			printf("FAIL %s: %d \"%s\"\n", others[i].what, result, name);
+			failed = 1;
+		}
+	} else {
+		printf("not tried: %s\n", others[i].what);
+	}
+	close(ready[0]);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void check_others(void)
+{
+	char dir[] = "/tmp/trc-otel-XXXXXX";
+
+	if (!mkdtemp(dir) || chdir(dir))
+		exit(1);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		check_other(i);
+	unlink("payload");
+	unlink("a /memfd:OTEL_CTX");
+	rmdir("a ");
+	CHECK(!chdir("/") && !rmdir(dir));
 }
 
 int main(void)
@@ -127,5 +288,6 @@ int main(void)
 	check_cases();
 	check_random();
 	check_process();
+	check_others();
 	return failed;
 }

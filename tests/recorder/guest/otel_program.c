@@ -49,18 +49,20 @@ static void publish_process(void)
 {
 	int fd = memfd_create("OTEL_CTX", MFD_CLOEXEC);
 	struct header *h;
+	uint8_t *payload = malloc(sizeof(resource));
 
-	if (fd < 0 || ftruncate(fd, 4096))
+	if (!payload || fd < 0 || ftruncate(fd, 4096))
 		exit(77);
 	h = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (h == MAP_FAILED)
 		exit(77);
 	madvise(h, 4096, MADV_DONTFORK);
+	memcpy(payload, resource, sizeof(resource));
 	h->version = 2;
 	h->payload_bytes = sizeof(resource) - 1;
 	h->published_ns = 1;
-	h->payload = resource;
+	h->payload = payload;
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(h->signature, "OTEL_CTX", 8);
 }
