@@ -183,7 +183,7 @@ OF_RWLOCK(write_held, sum->holds.n, sum->write_held_ns)
 		if (sum->holds.n && (int64_t)(expression) != TRC_NEVER)                            \
 			trc_sql_set_integer(value, (int64_t)(expression));                         \
 	}
-OF_HOLDS(holds, sum->holds.n)
+OF_HOLDS(holds, (int64_t)sum->holds.n)
 OF_HOLDS(held, sum->holds.total_ns)
 OF_HOLDS(holds_preempted, sum->holds_preempted_ns)
 
