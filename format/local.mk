@@ -77,7 +77,7 @@ noinst_LTLIBRARIES += libtrcsymbols.la
 libtrcsymbols_la_SOURCES = \
 	format/module_owner.c format/module_owner.h \
 	format/symbols.c format/symbols.h \
-	format/symbols_demangle.c format/symbols_demangle.h \
+	format/symbols_demangle.c format/symbols_demangle.h format/symbols_rust.c format/symbols_rust.h \
 	format/symbols_dwarf.c format/symbols_dwarf.h \
 	format/symbols_file.c format/symbols_file.h \
 	format/symbols_jit.c format/symbols_jit.h \

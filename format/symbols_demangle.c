@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "symbols_rust.h"
 
 /* As the C++ ABI has it: the result is malloc()ed. */
 typedef char *demangle_fn(const char *name, char *buffer, size_t *n_bytes, int *status);
@@ -173,6 +174,8 @@ char *trc_demangle(struct trc_demangler *demangler, const char *linkage)
 		free(name);
 		return NULL;
 	}
+	if (trc_rust_name(name))
+		return name;
 	n_words = words_before(name);
 	shorter = malloc(strlen(name) + 1);
 	if (!shorter || !shorten(name + n_words, shorter + n_words)) {

@@ -99,8 +99,10 @@ static void plain_path(char *out, size_t n_bytes, const char *path)
 /* Code that the program has from headers of the system, or from the library of its language. */
 static bool is_of_the_system(const struct trc_frame *frame)
 {
-	static const char *const directories[] = {"/usr/include/", "/usr/lib/",
-						  "/usr/local/include/", "/rustc/"};
+	static const char *const directories[] = {
+		"/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/",
+		/* of Rust's own objects, from where they were made */
+		"library/std/src/", "library/core/src/", "library/alloc/src/"};
 	static const char *const names[] = {"std::", "__gnu_cxx::", "core::", "alloc::"};
 	char path[512];
 

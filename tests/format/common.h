@@ -49,6 +49,7 @@ Suite *suite_schema(void);
 Suite *suite_codings(void);
 Suite *suite_clock(void);
 Suite *suite_row_index(void);
+Suite *suite_symbols_rust(void);
 Suite *suite_charges(void);
 Suite *suite_locks(void);
 Suite *suite_parks(void);

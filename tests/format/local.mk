@@ -62,6 +62,7 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_main.c \
 	tests/format/test_roundtrip.c \
 	tests/format/test_row_index.c \
+	tests/format/test_symbols_rust.c format/symbols_rust.c \
 	tests/format/test_schema.c \
 	tests/format/test_versions.c \
 	tests/format/test_writer.c \
