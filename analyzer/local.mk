@@ -24,7 +24,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/user.c \
 	analyzer/derive/waits.c \
 	analyzer/derive/wakers.c analyzer/derive/wakers.h \
-	analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
+	analyzer/derive/futex_locks.c analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
 	analyzer/diff/about.c analyzer/diff/compare.c analyzer/diff/diff.h \
 	analyzer/diff/measures.c analyzer/diff/measures.h analyzer/diff/names.c analyzer/diff/parts.h \
 	analyzer/diff/print.c analyzer/diff/quantiles.c \

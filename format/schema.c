@@ -35,7 +35,7 @@ static const struct {
 	const char *name, *doc;
 } reasons[TRC_REASON_COUNT] = {
 #define TRC_R(number, NAME, name_, doc_) [number] = {#name_, doc_},
-	TRC_REASONS(TRC_R)
+	TRC_REASONS(TRC_R) TRC_DERIVED_REASONS(TRC_R)
 #undef TRC_R
 };
 
@@ -133,6 +133,7 @@ bool trc_reason_is_lock(unsigned int reason)
 	case TRC_REASON_RWLOCK_WRITE:
 	case TRC_REASON_SPIN:
 	case TRC_REASON_COND_MUTEX:
+	case TRC_REASON_FUTEX_LOCK:
 		return true;
 	default:
 		return false;
@@ -173,10 +174,10 @@ size_t trc_schema_put(uint8_t *out)
 	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++)
 		if (kinds[k].name)
 			p = put_kind(p, k);
-	for (unsigned int r = 1; r < TRC_REASON_COUNT; r++)
+	for (unsigned int r = 1; r < TRC_REASON_RECORDED; r++)
 		n_reasons += reasons[r].name != NULL;
 	p = trc_varint_put(p, n_reasons);
-	for (unsigned int r = 1; r < TRC_REASON_COUNT; r++) {
+	for (unsigned int r = 1; r < TRC_REASON_RECORDED; r++) {
 		if (!reasons[r].name)
 			continue;
 		p = trc_varint_put(p, r);

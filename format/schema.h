@@ -366,10 +366,15 @@ enum {
 	REASON(27, USER, user, "a wait that the program announced itself")                         \
 	REASON(28, AIO, aio, "asynchronous I/O: aio_suspend, lio_listio, io_uring_enter, ...")
 
+/* What no file has: the analyzer says so of waits that are recorded otherwise. */
+#define TRC_DERIVED_REASONS(REASON)                                                                \
+	REASON(31, FUTEX_LOCK, futex_lock, "a futex whose wakings show that it is a lock")
+
 enum trc_reason {
 	TRC_REASON_NONE,
 #define TRC_R(number, NAME, name, doc) TRC_REASON_##NAME = number,
-	TRC_REASONS(TRC_R)
+	TRC_REASONS(TRC_R) TRC_REASON_RECORDED, /* above all that are in files */
+	TRC_DERIVED_REASONS(TRC_R)
 #undef TRC_R
 		TRC_REASON_COUNT
 };

@@ -13,12 +13,13 @@ enum trc_wait_class trc_wait_class(unsigned int reason)
 	case TRC_REASON_COND_MUTEX:
 	case TRC_REASON_ONCE:
 	case TRC_REASON_FLOCK:
+	case TRC_REASON_FUTEX_LOCK:
 		return TRC_WAIT_LOCKS;
 	case TRC_REASON_COND:
 	case TRC_REASON_SEM:
 	case TRC_REASON_BARRIER:
 	case TRC_REASON_JOIN:
-	case TRC_REASON_FUTEX: /* a lock of the program's making, or idling: nothing tells */
+	case TRC_REASON_FUTEX: /* idling, or a lock of the program's making that nothing shows to be one */
 	case TRC_REASON_MSG:
 	case TRC_REASON_USER:
 		return TRC_WAIT_THREADS;
@@ -38,6 +39,7 @@ enum trc_wait_class trc_wait_class(unsigned int reason)
 	case TRC_REASON_CHILD:
 	case TRC_REASON_SIGNAL:
 	case TRC_REASON_ACCEPT:
+	case TRC_REASON_RECORDED:
 	case TRC_REASON_COUNT:
 		break;
 	}

@@ -159,14 +159,18 @@ static int unlock_add(struct waits *w, const struct trc_span *span, uint32_t row
 	return 0;
 }
 
-static int unpark_add(struct waits *w, const struct trc_columns *c, uint32_t row)
+static int unpark_add(struct waits *w, const struct trc_span *span, uint32_t row)
 {
+	const struct trc_columns *c = span->columns;
 	struct trc_unpark *unpark = trc_array_add(&w->unparks);
 
 	if (!unpark)
 		return -ENOMEM;
 	unpark->ts_ns = release_ns(w, c, row, TRC_ARG_INDEX(unpark, at));
+	unpark->taken_ns = TRC_NEVER;
+	unpark->place = unpark->ts_ns == c->time_ns[row] ? span->place + row : TRC_PLACE_LAST;
 	unpark->thread = c->thread[row];
+	unpark->proc = c->proc[row];
 	unpark->reason = (uint32_t)TRC_ROW_ARG(c, row, unpark, reason);
 	unpark->object = TRC_ROW_ARG(c, row, unpark, object);
 	unpark->count = TRC_ROW_ARG(c, row, unpark, count);
@@ -194,7 +198,7 @@ static int event_by_kind(struct waits *w, const struct trc_span *span, uint32_t 
 	case TRC_KIND_UNLOCK:
 		return unlock_add(w, span, row);
 	case TRC_KIND_UNPARK:
-		return unpark_add(w, c, row);
+		return unpark_add(w, span, row);
 	case TRC_KIND_PROCESS:
 		w->m->n_forks += TRC_ROW_ARG(c, row, process, what) == TRC_PROCESS_FORK;
 		if (TRC_ROW_ARG(c, row, process, what) != TRC_PROCESS_EXEC)
@@ -375,6 +379,8 @@ static int waits_end(struct trc_derive *derive)
 				     offsetof(struct trc_gap, proc));
 	if (!err)
 		err = threads_sum_parks(w);
+	if (!err)
+		err = trc_derive_futex_locks(m, &w->unparks);
 	return err ? err : trc_derive_wakers(m, &w->unparks);
 }
 

@@ -155,10 +155,14 @@ int64_t trc_exec_after_ns(const struct trc_model *m, uint32_t serial);
  * that each unlock's critical section caused. */
 struct trc_unpark {
 	int64_t ts_ns;
+	int64_t taken_ns; /* of a lock's: futex_locks:V2; else TRC_NEVER */
 	uint64_t object, count;
-	uint32_t thread, stack, reason;
+	uint32_t thread, stack, reason, proc;
+	uint64_t place; /* model:M5 */
 };
 int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks);
+/* Before that: waits for futexes that are locks, and their wakings as unlocks (futex_locks.c). */
+int trc_derive_futex_locks(struct trc_model *m, struct trc_array *unparks);
 
 /* frames and stack_frames. */
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error);

@@ -237,7 +237,7 @@ static const struct trc_sql_column object_columns[] = {
 	{"address", "INTEGER", TRC_FIELD_U64, F(object, address), NULL, true, false, true,
 	 "its address: the `object` of parks, unlocks, events"},
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, object_kind,
-	 .doc = "mutex, rwlock, spin, cond, sem, barrier, once, futex"},
+	 .doc = "mutex, rwlock, spin, cond, sem, barrier, once, futex, futex_lock"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(object, name),
 	 .doc = "its name in the report: `symbol` with its member, or with `+offset_bytes`; or "
 		"the address"},

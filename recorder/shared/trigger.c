@@ -129,9 +129,9 @@ static int parse_reasons(struct trc_trigger_spec *spec, struct piece list, char 
 		while (at < end && *at != ',')
 			at++;
 		name.n = (size_t)(at - name.at);
-		while (reason < TRC_REASON_COUNT && !is_word(name, trc_reason_name(reason)))
+		while (reason < TRC_REASON_RECORDED && !is_word(name, trc_reason_name(reason)))
 			reason++;
-		if (reason == TRC_REASON_COUNT)
+		if (reason == TRC_REASON_RECORDED)
 			return refuse(error, n_bytes, name,
 				      "no such reason to wait; mutex, cond, poll, ... are some");
 		spec->reasons |= 1u << reason;

@@ -5,6 +5,7 @@ integration_programs = \
 	tests/integration/truth_blame \
 	tests/integration/truth_chain \
 	tests/integration/truth_locks \
+	tests/integration/truth_futex \
 	tests/integration/truth_findings \
 	tests/integration/truth_diff \
 	tests/integration/truth_diff_moved \
@@ -54,6 +55,9 @@ tests_integration_truth_blame_SOURCES = tests/integration/truth_blame.c tests/in
 tests_integration_truth_blame_LDADD = -lpthread
 tests_integration_truth_chain_SOURCES = tests/integration/truth_chain.c tests/integration/truth.h
 tests_integration_truth_chain_LDADD = -lpthread
+tests_integration_truth_futex_SOURCES = tests/integration/truth_futex.c tests/integration/truth.h
+tests_integration_truth_futex_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+tests_integration_truth_futex_LDADD = -lpthread
 tests_integration_truth_locks_SOURCES = tests/integration/truth_locks.c tests/integration/truth.h
 tests_integration_truth_locks_LDADD = -lpthread
 tests_integration_truth_findings_SOURCES = tests/integration/truth_findings.c \
@@ -190,6 +194,7 @@ integration_tests = \
 	tests/integration/truth_blame.sh \
 	tests/integration/truth_chain.sh \
 	tests/integration/truth_locks.sh \
+	tests/integration/truth_futex.sh \
 	tests/integration/truth_diff.sh \
 	tests/integration/truth_findings.sh \
 	tests/integration/truth_wakers.sh \

@@ -28,6 +28,17 @@
 	"@" at " thread=" thread " resume reason=mutex object=" lock "\n"
 #define UNLOCK(at, thread, lock, held)                                                             \
 	"@" at " thread=" thread " unlock reason=mutex object=" lock " waiters=1 held=" held "\n"
+#define FUTEX(at, thread, what) "@" at " thread=" thread " " what " reason=futex object=16"
+#define WAIT(at, thread) FUTEX(at, thread, "park") "\n"
+#define WOKEN(at, thread) FUTEX(at, thread, "resume") "\n"
+#define WAKE(at, thread, count) FUTEX(at, thread, "unpark") " count=" count "\n"
+/* From hand to hand: each time one waits, and another one has just begun to. */
+#define HANDED(count)                                                                              \
+	THREADS WAIT("100", "2") WAIT("110", "3") WAKE("200", "1", count) WOKEN("205", "2")        \
+		WAIT("210", "1") WAKE("300", "2", count) WOKEN("305", "3") WAIT("310", "2")        \
+			WAKE("400", "3", count) WOKEN("405", "1") WAIT("410", "3")                 \
+				WAKE("500", "1", count) WOKEN("505", "2") WAIT("510", "1")         \
+					WAKE("600", "2", count) WOKEN("605", "3")
 #define ON(at, proc, thread) "@" at " proc=" proc " source=kernel thread=" thread " proc_start\n"
 #define OFF(at, proc, thread, preempted)                                                           \
 	"@" at " proc=" proc " source=kernel thread=" thread " proc_stop preempted=" preempted "\n"
@@ -129,6 +140,9 @@ static const struct row SUMS[] = {
 			 RESUME("310", "3", "16") UNLOCK("400", "3", "16", "95") RESUME("410", "4", "16"),
 	 "mutex 16: 3 waits of 3 375 p50 120 p99 175 max 175; 3 sections 4 215; contended 2 holds 105 p50 10 p99 "
 	 "95 max 95; convoys 1, 2 in 300-410\n"},
+	{"a futex: who was woken wakes the next, while others wait all the time", HANDED("1"),
+	 "futex_lock 16: 6 waits of 3 980 p50 195 p99 195 max 195; 5 sections 10 930; contended 4 holds 380 p50 "
+	 "95 p99 95 max 95; convoys 1, 5 in 200-605\n"},
 	{"readers that are let in together leave one by one",
 	 THREADS "@100 thread=2 park reason=rwlock_read object=16\n"
 		 "@110 thread=3 park reason=rwlock_read object=16\n"
@@ -219,6 +233,39 @@ START_TEST(sums)
 			 locks.rows.row);
 	ck_assert_ptr_null(trc_lock_sum_find(&locks, TRC_REASON_SPIN, 16));
 	trc_lock_sums_free(&locks);
+	model_close(m);
+}
+END_TEST
+
+/* Futexes that are no locks. */
+static const struct row NO_LOCKS[] = {
+	{"several are woken at a time, as at a barrier", HANDED("2"), ""},
+	{"it was seen too seldom",
+	 THREADS WAIT("100", "2") WAIT("110", "3") WAKE("200", "1", "1") WOKEN("205", "2")
+		 WAIT("210", "1") WAKE("300", "2", "1") WOKEN("305", "3"),
+	 ""},
+	{"others wake while it would be held, as with a semaphore or a queue",
+	 HANDED("1") WAIT("610", "2") WAKE("700", "4", "1") WOKEN("705", "1"), ""},
+	{"between two nothing shows it",
+	 THREADS WAIT("100", "2") WAKE("200", "1", "1") WOKEN("205", "2") WAIT("210", "1")
+		 WAKE("300", "2", "1") WOKEN("305", "1") WAIT("310", "2") WAKE("400", "1", "1")
+			 WOKEN("405", "2") WAIT("410", "1") WAKE("500", "2", "1") WOKEN("505", "1"),
+	 ""},
+};
+
+START_TEST(no_locks)
+{
+	struct trc_model *m = model_of(NO_LOCKS[_i].trace, TRC_PART_WAITS);
+	struct text t = {.n = 0};
+	size_t n;
+	const struct trc_park *park = trc_model_parks(m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (park[i].reason != TRC_REASON_FUTEX)
+			add(&t, "wait %zu is for %s\n", i, trc_reason_name(park[i].reason));
+	trc_model_unlocks(m, &n);
+	ck_assert_uint_eq(n, 0);
+	compare(&NO_LOCKS[_i], &t);
 	model_close(m);
 }
 END_TEST
@@ -355,6 +402,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, holds, 0, sizeof(HOLDS) / sizeof(HOLDS[0]));
 	tcase_add_loop_test(tcase, sums, 0, sizeof(SUMS) / sizeof(SUMS[0]));
+	tcase_add_loop_test(tcase, no_locks, 0, sizeof(NO_LOCKS) / sizeof(NO_LOCKS[0]));
 	tcase_set_timeout(tcase, 30);
 	tcase_add_test(tcase, chosen_keys_take_no_longer);
 	tcase_add_test(tcase, chosen_locks_take_no_longer);
