@@ -200,6 +200,7 @@ static void symbol_from_frame(struct trc_symbols *s, struct trc_symbol *symbol,
 	*symbol = (struct trc_symbol){
 		.function = frame->function,
 		.file = frame->file,
+		.directory = frame->directory,
 		.line = frame->line,
 		.start_line = frame->start_line,
 	};

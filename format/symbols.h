@@ -23,10 +23,11 @@ struct trc_symbol {
 	const char *function; /* NULL = not known */
 	const char *
 		linkage; /* its name as the linker knows it, or only its unit; NULL = as `function` */
-	const char *file;    /* NULL = not known */
-	uint32_t line;	     /* 0 = not known */
-	uint32_t start_line; /* of the function; 0 = not known */
-	bool inlined;	     /* into the next function */
+	const char *file;      /* NULL = not known */
+	const char *directory; /* what a relative `file` is relative to; NULL = not known */
+	uint32_t line;	       /* 0 = not known */
+	uint32_t start_line;   /* of the function; 0 = not known */
+	bool inlined;	       /* into the next function */
 };
 
 /*

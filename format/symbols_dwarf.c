@@ -271,6 +271,13 @@ static void set_names(struct trc_dwarf *d, struct trc_dwarf_frame *frame, Dwarf_
 		frame->start_line = (uint32_t)line;
 }
 
+static const char *directory_of(struct dwarf_unit *unit)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr(&unit->line_die, DW_AT_comp_dir, &attribute));
+}
+
 static void set_line(struct trc_dwarf_frame *frame, struct dwarf_unit *unit, uint64_t address)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(&unit->line_die, address);
@@ -311,6 +318,7 @@ size_t trc_dwarf_find(struct trc_dwarf *d, uint64_t address, struct trc_dwarf_fr
 		return 0;
 	memset(out, 0, room * sizeof(*out));
 	set_line(&out[0], unit, address);
+	out[0].directory = directory_of(unit);
 	function = unit_function(unit, address);
 	if (!function)
 		return out[0].file && out[0].line ? 1 : 0;
@@ -321,6 +329,7 @@ size_t trc_dwarf_find(struct trc_dwarf *d, uint64_t address, struct trc_dwarf_fr
 		set_names(d, &out[i], &die[n - 1 - i]);
 		if (i)
 			set_call_line(&out[i], unit, &die[n - i]);
+		out[i].directory = directory_of(unit);
 	}
 	return n;
 }

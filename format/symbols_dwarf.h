@@ -18,6 +18,7 @@ struct trc_dwarf;
  * without has the names of its scopes before its own, which `linkage` is then. */
 struct trc_dwarf_frame {
 	const char *function, *linkage, *file;
+	const char *directory; /* in which the file was compiled */
 	uint32_t line, start_line;
 };
 

@@ -480,6 +480,8 @@ struct trc_frame {
 /* What only exports ask of the function of a frame. */
 struct trc_frame_origin {
 	const char *linkage; /* the function's linker name; NULL = the same as `function` */
+	const char
+		*directory;  /* what a relative name of its file is relative to; NULL = not known */
 	uint32_t start_line; /* 0 = not known */
 	/* Where a function without a name begins, in the process; 0 = not known. */
 	uint64_t start;

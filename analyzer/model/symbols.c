@@ -74,6 +74,7 @@ static int frame_add(struct symbolize *s, const struct place *place,
 		frame->line = symbol->line;
 		frame->inlined = symbol->inlined;
 		origin->linkage = symbol->linkage;
+		origin->directory = symbol->directory;
 		origin->start_line = symbol->start_line;
 	}
 	if (place->module && !frame->function)
