@@ -168,6 +168,18 @@ static void head_cut(FILE *out, const struct trc_rows *r, const struct trc_track
 	fputs("}", out);
 }
 
+static void head_source(FILE *out, const struct trc_html_source *source)
+{
+	if (!source)
+		return;
+	fprintf(out, ",\n\"source\":{\"files\":%zu", source->n_files);
+	json_number(out, "missing", (double)source->n_missing);
+	json_number(out, "refused", (double)source->n_refused);
+	json_number(out, "newer", (double)source->n_newer);
+	json_number(out, "lines_out", (double)source->n_lines_out);
+	fputs("}", out);
+}
+
 static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t,
 		       const struct trc_array *findings)
 {
@@ -191,6 +203,7 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	json_number(out, "lost_events",
 		    (double)(r->cut->selection ? r->lost_events : trc_model_lost_events(r->m)));
 	head_cut(out, r, t);
+	head_source(out, r->source);
 	json_number(out, "has_sched", n_on_cpu > 0);
 	/* Before it only some of the streams are there; 0 = all are from the beginning. */
 	json_number(out, "window_ns", window == TRC_NEVER ? 0 : (double)(window - start));
@@ -281,7 +294,7 @@ static int write_model(struct trc_model *m, FILE *out, const struct trc_html_opt
 	struct trc_page *page = calloc(1, sizeof(*page));
 	struct trc_tracks tracks;
 	struct trc_cut cut = {0};
-	struct trc_rows rows = {.m = m, .cut = &cut, .page = page};
+	struct trc_rows rows = {.m = m, .cut = &cut, .page = page, .source = options->source};
 	int rc;
 
 	if (!page)

@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 #include "analyzer/model/model.h"
+#include "source.h"
 
 /* How many rows of each kind a page may hold; 0 = the default. */
 struct trc_html_limits {
@@ -41,6 +42,8 @@ struct trc_html_options {
 	/* trc_sqlbox_write() (sqlbox.h), or NULL: a page without an SQL box.  By pointer, so that programs
 	 * that make such pages need no SQLite. */
 	int (*sql)(struct trc_rows *r);
+	/* Lines of source files are in the page, too (source.h); says what came of it.  NULL: none are. */
+	struct trc_html_source *source;
 };
 
 /*

@@ -3,7 +3,7 @@
 viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.js \
 	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/tracks.js \
 	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/cut.js viewer/assets/groups.js viewer/assets/procs.js \
-	viewer/assets/samples.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
+	viewer/assets/samples.js viewer/assets/source.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
 	viewer/assets/findings.js viewer/assets/panel.js \
 	viewer/assets/flame_items.js viewer/assets/flame_select.js viewer/assets/flame_fold.js \
 	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_ui.js \
@@ -17,7 +17,7 @@ viewer_sql = viewer/vendor/sql-wasm-browser.wasm viewer/vendor/sql-wasm-browser.
 viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_sql) $(viewer_js)
 
 noinst_LTLIBRARIES += libtrcviewer.la
-libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/html.c viewer/html.h viewer/page.c viewer/page.h \
+libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/html.c viewer/html.h viewer/page.c viewer/page.h viewer/source.c viewer/source.h \
 	viewer/rows.c viewer/rows.h viewer/rows_blame.c viewer/rows_end.c \
 	viewer/rows_fibers.c viewer/rows_heap.c viewer/rows_labels.c viewer/rows_locks.c \
 	viewer/rows_samples.c viewer/rows_sched.c viewer/rows_top.c viewer/rows_unlocks.c viewer/rows_user.c \

@@ -516,6 +516,7 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 	write_gaps(r);
 	write_stacks(r);
 	write_objects(r);
+	trc_rows_source(r);
 	if (r->texts.failed)
 		return -ENOMEM;
 	trc_page_column(r->page, &r->texts.length);

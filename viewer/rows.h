@@ -18,6 +18,7 @@
 #include "cut.h"
 #include "html.h"
 #include "page.h"
+#include "source.h"
 #include "tracks.h"
 
 /* What the variable, or its member, is called that lies at an address.  After an exec another may lie
@@ -66,11 +67,12 @@ struct trc_rows {
 	uint64_t without_regions, without_tasks, without_unlocks, without_logs, without_counters;
 	uint64_t without_label_spans, without_fibers, without_fiber_runs, without_fiber_waits;
 	uint64_t sample_step, alloc_step; /* one of so many is in the page */
-	uint64_t blame_from_ns; /* of shorter waits the page does not say who caused them */
-	bool without_blame;	/* nor of any: it would be too much */
-	uint64_t lost_events;	/* in the gaps of the page */
-	bool with_on_cpu;	/* the page has the rows of on_cpu */
-	bool failed;		/* out of memory */
+	uint64_t blame_from_ns;		/* of shorter waits the page does not say who caused them */
+	bool without_blame;		/* nor of any: it would be too much */
+	uint64_t lost_events;		/* in the gaps of the page */
+	bool with_on_cpu;		/* the page has the rows of on_cpu */
+	struct trc_html_source *source; /* NULL: the page has no source code; borrowed */
+	bool failed;			/* out of memory */
 	uint8_t *
 		left_out[TRC_ROWS_TABLES]; /* a bit for each row of the model; NULL = none; owned */
 	uint64_t n_left_out[TRC_ROWS_TABLES];

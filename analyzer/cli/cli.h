@@ -18,6 +18,7 @@
 #include "analyzer/open/trace.h"
 #include "analyzer/export/output.h"
 
+enum { TRC_CLI_SOURCE_MAPS_MAX = 16 };
 enum { TRC_EXIT_OK = 0, TRC_EXIT_FAILED = 1, TRC_EXIT_USAGE = 2 };
 
 struct trc_verb;
@@ -38,10 +39,13 @@ struct trc_cli {
 	sqlite3 *db; /* by trc_cli_sql() */
 	enum trc_output output;
 	struct trc_selection selection;
-	const char *selects;   /* the first option that narrows; NULL = none was given */
-	bool color;	       /* stdout may have colours */
-	bool full;	       /* --full */
-	bool without_sql;      /* --without-sql */
+	const char *selects; /* the first option that narrows; NULL = none was given */
+	bool color;	     /* stdout may have colours */
+	bool full;	     /* --full */
+	bool without_sql;    /* --without-sql */
+	bool source;	     /* --source, --source-map */
+	const char *source_map[TRC_CLI_SOURCE_MAPS_MAX];
+	size_t n_source_maps;
 	double slowest;	       /* --slowest, in percent; 0 = not given */
 	uint64_t memory_bytes; /* --memory; 0 = not given */
 };

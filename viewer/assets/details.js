@@ -67,7 +67,7 @@ function stackView(title, stack, {whole = false} = {}) {
 	const list = el("ol", {class: "stack"});
 	for (const f of frames) {
 		const name = el("span", {class: "fn"}, f.function || f.address);
-		const place = f.place ? el("span", {class: "place", title: f.file}, f.place)
+		const place = f.place ? sourcePlace(f)
 			: el("span", {class: "place", title: f.module}, f.function ? baseName(f.module) : "");
 		list.append(el("li", {class: f.skipped && !whole ? "skipped" : ""}, name,
 			f.inlined ? el("span", {class: "dim"}, " inlined") : null, " ", place));

@@ -233,6 +233,8 @@ function flameActions() {
 	const fn = functions.list[box.tree.fn[box.node]];
 	return [el("button", {type: "button", title: "Mark what this is made of in the timeline, and step through it with N (key: V)",
 		onclick: () => flameToTimeline(box)}, "Show in timeline"),
+	sourceHas(box.tree.frame[box.node] - 1) ? el("button", {type: "button", title: "The lines of its source file, with the time sampled at each",
+		onclick: () => sourceOpen(box.tree.frame[box.node] - 1)}, "Source") : null,
 	fn.lead || result.fn === box.tree.fn[box.node] ? null : el("button", {type: "button", title: "Who calls it, and what it calls (key: C)",
 		onclick: () => flameSandwich(box)}, "Callers and callees")];
 }

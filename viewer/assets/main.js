@@ -148,6 +148,7 @@ function apiMake() {
 				tip: tipText(hit)[0]};
 		},
 		told: detailsTold,
+		source: (file, line) => sourceTold(file, line),
 		sql: sqlAnswered,
 		address: addressText,
 		flame: flameApi(),

@@ -613,6 +613,7 @@ function stackFrames(stack) {
 		const file = f.file[j] ? text(f.file[j]) : "";
 		const module = f.module[j] ? text(f.module[j]) : "";
 		frames.push({
+			row: j,
 			function: f.function[j] ? text(f.function[j]) : "",
 			address: (module ? baseName(module) + "+" : "") + hex(f.low[j], f.high[j]),
 			file, line: f.line[j],

@@ -240,6 +240,7 @@ function bannersDraw() {
 		if (head["without_" + key] > 0)
 			bannerAdd("note", `${count(head["without_" + key])} ${what} are left out of this page.`);
 	notDrawnBanners();
+	sourceBanner();
 	if (trace.regionsUncut)
 		bannerAdd("note", `${plural(trace.regionsUncut, "region")} not drawn, or only in part: there are too ` +
 			"many runs of fibers.");

@@ -1,0 +1,29 @@
+#!/bin/sh
+# source.sh - records a program with samples, and compares the source code in its page with the files (source.mjs).
+set -eu
+work=$top_builddir/tests/viewer/browser
+pages=$work/source
+record=$top_builddir/recorder/trace-record
+analyze=$top_builddir/analyzer/trace-analyze
+
+. "$top_srcdir/tests/viewer/browser_setup.sh"
+
+if ldd "$record" | grep -E 'lib[atu]b?san' >/dev/null; then
+	skip "a sanitizer's library cannot be preloaded into other programs"
+fi
+rm -rf "$pages"
+mkdir -p "$pages"
+ring_home=/dev/shm
+[ -w $ring_home ] || ring_home=/tmp
+TRC_RING_DIR=$(mktemp -d "$ring_home/trc-test-XXXXXX")
+export TRC_RING_DIR
+trap 'rm -rf "$TRC_RING_DIR"' EXIT
+
+# Compiled here, so that the files are where debug information says, whatever a compiler's cache does.
+cp "$top_srcdir/tests/viewer/source_program.c" "$pages"
+(cd "$pages" && CCACHE_DISABLE=1 ${CC:-cc} -g -O1 -fno-omit-frame-pointer -o source_program source_program.c -lpthread)
+"$record" -F 1000 -o "$pages/demo.trc" -- "$pages/source_program" >"$pages/out" 2>"$pages/err" || {
+	cat "$pages/err"
+	exit 1
+}
+TRC_BROWSER=$browser node "$work/source.mjs" "$analyze" "$pages"
