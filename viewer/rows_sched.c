@@ -1,9 +1,8 @@
 /*
  * rows_sched.c - who was on which proc, and who could run but had none, as columns of a page.
  *
- * A page has all of these rows or none: of some of them alone nobody could tell how busy a proc was.
- * A page of a part of the trace has none.  Without them the page makes the same, less exactly, from the
- * states of its threads.
+ * A page has all of these rows of its part of the trace or none: of some of them alone nobody could tell how busy a proc was.
+ * Without them the page makes the same, less exactly, from the states of its threads.
  */
 #include "analyzer/model/holds.h"
 #include "rows.h"
@@ -28,6 +27,8 @@ static void write_on_cpu(struct trc_rows *r, const struct trc_on_cpu *on, size_t
 		uint64_t end = trc_rows_time(r, on->end_ns == TRC_NEVER ? trc_model_end_ns(r->m)
 									: on->end_ns);
 
+		if (!trc_cut_has(r->cut, TRC_SELECTED_ON_CPU, i))
+			continue;
 		trc_column_add(&c[THREAD], trc_rows_thread(r, on->thread));
 		trc_column_add(&c[PROC], on->proc);
 		trc_column_add(&c[START], start);
@@ -52,6 +53,8 @@ static void write_latencies(struct trc_rows *r, const struct trc_latency *latenc
 		uint64_t start = trc_rows_time(r, latency->woken_ns);
 		uint64_t end = trc_rows_time(r, latency->running_ns);
 
+		if (!trc_cut_has(r->cut, TRC_SELECTED_LATENCIES, i))
+			continue;
 		trc_column_add(&c[THREAD], trc_rows_thread(r, latency->thread));
 		trc_column_add(&c[START], start);
 		trc_column_add(&c[LENGTH], end > start ? end - start : 0);
@@ -67,7 +70,7 @@ void trc_rows_sched(struct trc_rows *r)
 	size_t n_on_cpu, n_latencies;
 
 	on_cpu = trc_model_on_cpu(r->m, &n_on_cpu);
-	if (!n_on_cpu || n_on_cpu > SCHED_ROWS_MAX || r->cut->selection)
+	if (!n_on_cpu || trc_cut_count(r->cut, TRC_SELECTED_ON_CPU, n_on_cpu) > SCHED_ROWS_MAX)
 		return;
 	if (trc_model_need(r->m, TRC_PART_LATENCIES, &error)) {
 		r->failed = true;

@@ -115,7 +115,10 @@ static const struct trc_sqlbox_map *map_of(const struct box *b, const char *tabl
 static const struct trc_sqlbox_mapping *mapping_of(const struct box *b, const struct table *t,
 						   const char *column)
 {
-	if (t->narrowed && !strcmp(column, "waited_ns"))
+	bool cut = !strcmp(column, "waited_ns") ||
+		   (!strcmp(t->name, "on_cpu") && !strcmp(column, "duration_ns"));
+
+	if (t->narrowed && cut)
 		return NULL;
 	return trc_sqlbox_mapping(b->r, t->map, column);
 }
@@ -294,11 +297,23 @@ static int lacks_whole(struct box *b, const struct table *t)
 		     : 0;
 }
 
+/* B3: at worst each column is written, and exceptions and rows that are not drawn beside them. */
+static bool has_room(const struct box *b, const struct table *t)
+{
+	size_t wanted = TRC_SQLBOX_PARTS_MAX * ((size_t)t->n_columns + 4);
+
+	return b->r->page->n_entries + wanted + TRC_SQLBOX_REST_COLUMNS <= TRC_PAGE_COLUMNS_MAX;
+}
+
 static int write_table(struct box *b, const char *name, const struct trc_sql_table *description)
 {
 	struct table t = {.name = name, .map = map_of(b, name), .description = description};
 	int err = table_begin(b, &t);
 
+	if (!err && !has_room(b, &t)) {
+		table_end(&t);
+		return lacks(b, name, -1, "the page has no room for the columns of more tables");
+	}
 	if (t.map && t.map->rows != TRC_ROWS_TABLES)
 		t.with_extra = b->r->n_left_out[t.map->rows] <= TRC_SQLBOX_EXTRA_MAX;
 	if (!err)

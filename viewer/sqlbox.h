@@ -9,6 +9,8 @@
  *       timeline's column would give another, it is written as an exception.  So are all values of a row that
  *       the timeline does not draw (a wait of no length), if there are not many of them
  *   sqlbox:B2  a table has all of its rows, or the list of what is missing says how many it lacks
+ *   sqlbox:B3  a trace may name more kinds of events than a page has room for columns: then the tables of the last ones
+ *       are missing
  *
  * In the page's JSON head "sql" is an object:
  *   tables   [name, rows, [[column, type, key, how, source...], ...], exceptions or null, rows that the
@@ -29,6 +31,9 @@ enum {
 	TRC_SQLBOX_EVENTS_MAX = 5000,
 	/* Rows that the timeline does not draw. */
 	TRC_SQLBOX_EXTRA_MAX = 1000,
+	/* Columns of the page that one column of a table may become, and those of the rest of the box. */
+	TRC_SQLBOX_PARTS_MAX = 4,
+	TRC_SQLBOX_REST_COLUMNS = 64,
 };
 
 /* For trc_html_options.  Writes the tables to r->page and r->sql_head.  0 or -errno. */

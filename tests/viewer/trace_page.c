@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 	if (argc != 3 && (argc != 4 || strcmp(argv[3], "few") != 0))
 		return 2;
 	if (argc == 4)
-		options = (struct trc_html_options){&few, trc_sqlbox_write};
+		options = (struct trc_html_options){.limits = &few, .sql = trc_sqlbox_write};
 	if (trc_model_open(&m, argv[1], &error)) {
 		fprintf(stderr, "trace-page: %s: %s\n", argv[1], error.text);
 		return 1;

@@ -54,8 +54,9 @@ function schedTell() {
 	procs.numbers = [...new Set(trace.cpu.n ? trace.cpu.proc : [])].sort((a, b) => a - b);
 	let sum = 0;
 	for (let i = 0; i < trace.cpu.n; i++)
-		sum += trace.cpu.length[i];
-	procs.share = `${percent(sum, procs.numbers.length * trace.span)} in use`;
+		sum += Math.max(0, Math.min(trace.cpu.start[i] + trace.cpu.length[i], trace.span) - Math.max(trace.cpu.start[i], trace.begin));
+	procs.share = `${percent(sum, procs.numbers.length * (trace.span - trace.begin))} in use` +
+		(head.cut?.threads_out ? " by these threads" : "");
 }
 
 // Rows as steps of how many there are at a time: {at, value}, one step for each time.
