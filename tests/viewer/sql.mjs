@@ -144,6 +144,21 @@ async function holdsMillions(page) {
 	await page.waitForFunction(() => /^1000000/.test(document.querySelector(".sql-row").textContent));
 }
 
+// While the next query runs, its answer is not taken for that of the one before.
+async function asksOfOldAnswer(page) {
+	await ask(page, "SELECT 'old' AS name");
+	await page.locator(".sql textarea").fill("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 3000000) " +
+		"SELECT count(*), 'new' FROM c");
+	await page.keyboard.press("Control+Enter");
+	await told(page, "Running");
+	const downloads = [];
+	page.on("download", (file) => downloads.push(file));
+	await page.locator(".sql button", {hasText: "CSV"}).click();
+	await told(page, "There is no CSV: another query has been answered since");
+	same(downloads.length, 0, "no file of another answer");
+	check((await page.locator(".sql-row").innerText()).includes("new"), "the new answer is there");
+}
+
 async function stops(page) {
 	await page.locator(".sql textarea").fill("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c");
 	await page.keyboard.press("Control+Enter");

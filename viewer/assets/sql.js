@@ -117,6 +117,10 @@ const sqlTold = {
 		sqlAnsweredNow();
 	},
 	error: ({id, text: why}) => {
+		if (sql.answers.has(id)) {
+			sqlAnswer({id, error: why});
+			return;
+		}
 		if (id !== sql.asked)
 			return;
 		sql.asked = 0;
@@ -161,13 +165,18 @@ function sqlAnsweredNow() {
 	sql.told = null;
 }
 
-// A question about the result.
-function sqlQuestion(kind, question) {
-	return new Promise((done) => {
+// A question about the result that is shown; null after an error was said.
+async function sqlQuestion(kind, what, question) {
+	const answer = await new Promise((done) => {
 		const id = ++sql.last;
 		sql.answers.set(id, done);
-		sql.worker.postMessage({kind, id, ...question});
+		sql.worker.postMessage({kind, id, of: result.told.id, ...question});
 	});
+
+	if (!answer.error)
+		return answer;
+	sqlState(`${what}: ${answer.error}`, "error");
+	return null;
 }
 
 function sqlRowsInAll() {
@@ -215,7 +224,7 @@ async function sqlAnswered(query) {
 	if (sql.drawn.state.classList.contains("error"))
 		return {error: sql.drawn.state.textContent};
 	const {n, more, ms} = result.told;
-	return {rows: n, more, ms, openMs: sql.openMs, csv: await (await resultAsCsv()).text()};
+	return {rows: n, more, ms, openMs: sql.openMs, csv: await (await resultAsCsv())?.text()};
 }
 
 // ---- queries that are kept ----

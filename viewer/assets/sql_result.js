@@ -210,11 +210,11 @@ function resultClear() {
 async function resultSort(c) {
 	const same = result.sorted === c, told = result.told;
 	const sorted = same && result.descending ? -1 : c;
-	const {order} = await sqlQuestion("sort", {column: sorted, descending: same && !result.descending});
+	const answer = await sqlQuestion("sort", "The result is not sorted", {column: sorted, descending: same && !result.descending});
 
-	if (told !== result.told)
+	if (!answer || told !== result.told)
 		return;
-	Object.assign(result, {order, sorted, descending: same && sorted >= 0});
+	Object.assign(result, {order: answer.order, sorted, descending: same && sorted >= 0});
 	resultLayout();
 }
 
@@ -222,12 +222,14 @@ async function resultSort(c) {
 async function resultAsCsv() {
 	const order = result.order || Uint32Array.from({length: result.told.n}, (_, i) => i);
 
-	return (await sqlQuestion("csv", {order})).blob;
+	return (await sqlQuestion("csv", "There is no CSV", {order}))?.blob;
 }
 
 async function resultCsv(copy) {
 	const told = result.told, blob = await resultAsCsv();
 
+	if (!blob)
+		return;
 	if (!copy) {
 		download("result.csv", blob);
 		return;

@@ -581,7 +581,7 @@ function ask({id, sql, limit}) {
 	} finally {
 		sqlite._free(text);
 	}
-	result = last;
+	result = {...last, id};
 	self.postMessage({kind: "result", id, ms: performance.now() - begun, ...last});
 }
 
@@ -602,7 +602,14 @@ function orderKeys({kind, number, words}) {
 	return {key, groups};
 }
 
-function sort({id, column, descending}) {
+// A question about an answer comes too late if another query has been answered since.
+function about(of) {
+	if (result.id !== of)
+		throw new Error("another query has been answered since");
+}
+
+function sort({id, of, column, descending}) {
+	about(of);
 	const order = new Uint32Array(result.n).map((_, i) => i);
 
 	if (column >= 0) {
@@ -642,7 +649,8 @@ function csvNull(column, i) {
 }
 
 // In parts: one string may not hold all.
-function csv({id, order}) {
+function csv({id, of, order}) {
+	about(of);
 	const parts = [];
 	let lines = [result.columns.map(({name}) => csvField(name)).join(",")];
 
