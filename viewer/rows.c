@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/model/descriptors.h"
+#include "analyzer/model/waits.h"
 #include "analyzer/profile/profile.h"
 #include "analyzer/report/report.h"
 #include "format/module_owner.h"
@@ -323,6 +324,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		PROC,
 		RESULT,
 		DESCRIPTOR,
+		SET,
 		N
 	};
 	struct trc_column c[N] = {
@@ -337,6 +339,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		[PROC] = trc_column_make("park.proc", TRC_COLUMN_VARINT),
 		[RESULT] = trc_column_make("park.result", TRC_COLUMN_VARINT),
 		[DESCRIPTOR] = trc_column_make("park.descriptor", TRC_COLUMN_VARINT),
+		[SET] = trc_column_make("park.set", TRC_COLUMN_VARINT),
 	};
 	size_t n, n_unlocks;
 	const struct trc_park *all = trc_model_parks(r->m, &n);
@@ -358,6 +361,7 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		trc_column_add(&c[PROC], p->proc == TRC_NO_PROC ? 0 : p->proc + 1);
 		trc_column_add(&c[RESULT], p->result < 0 ? 0 : (uint64_t)p->result + 1);
 		trc_column_add(&c[DESCRIPTOR], descriptor_text(r, p));
+		trc_column_add(&c[SET], trc_park_labels(r->m, p));
 		r->park_idx[tracks->shown[i].row] = i + 1;
 	}
 	for (size_t i = 0; i < n; i++)

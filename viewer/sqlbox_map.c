@@ -31,6 +31,7 @@ static const struct trc_sqlbox_mapping parks[] = {
 	{"unlock", TRC_SQLBOX_UNLOCK, "park.unlock", NULL},
 	{"proc", TRC_SQLBOX_NEXT, "park.proc", NULL},
 	{"result", TRC_SQLBOX_NEXT, "park.result", NULL},
+	{"labels", TRC_SQLBOX_ID, "park.set", NULL},
 };
 
 static const struct trc_sqlbox_mapping unlocks[] = {

@@ -10,6 +10,7 @@
 #include <errno.h>
 
 #include "analyzer/model/selection_rows.h"
+#include "analyzer/model/waits.h"
 #include "analyzer/report/findings.h"
 #include "analyzer/report/report.h"
 #include "analyzer/profile/profile.h"
@@ -77,6 +78,13 @@ void trc_line_begin(struct trc_line *line, int limit, bool colour)
 const char *trc_line_text(struct trc_line *line)
 {
 	return line->text;
+}
+
+uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park)
+{
+	(void)m;
+	(void)park;
+	return 0;
 }
 
 int64_t trc_model_start_ns(const struct trc_model *m)

@@ -30,7 +30,7 @@ EXTRA_DIST += tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer
 	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
 	tests/viewer/sql.sh tests/viewer/sql.mjs tests/viewer/hostile.txt \
 	tests/viewer/tabs.sh tests/viewer/tabs.mjs \
-	tests/viewer/window.sh tests/viewer/window.mjs tests/viewer/source.sh tests/viewer/source.mjs tests/viewer/source_program.c \
+	tests/viewer/window.sh tests/viewer/window.mjs tests/viewer/nested.txt tests/viewer/contexts.txt tests/viewer/source.sh tests/viewer/source.mjs tests/viewer/source_program.c \
 	tests/viewer/screenshot.sh tests/viewer/screenshot.mjs \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 

@@ -85,16 +85,30 @@ async function statesAre(page, {trace, name, options, nested}) {
 
 const kinds = {cpu: ["cpu", 1, {}], blame: ["blame", 0, {}], inuse: ["heap", 3, {}], alloc: ["allocs", 1, {}]};
 
-async function flameIs(page, {trace, name, options, nested}) {
-	await page.keyboard.press("g");
-	if (!nested) {
-		const {sum} = await page.evaluate(async () => {
-			await window.trc.flame.set("of=wait&idle=1");
-			return window.trc.flame.result;
-		});
-		const [{ns}] = sql(trace, "SELECT coalesce(sum(waited_ns), 0) AS ns FROM parks", options);
-		check(Math.abs(sum - ns) <= 1, `${name}: flame graph of waits is ${ns}`, sum);
+// How long threads were in any wait between two times: a wait within a wait counts once.
+function inWaits(trace, from, until, options) {
+	const end = sql(trace, "SELECT value FROM trace_info WHERE key = 'trace_end_ns'")[0].value;
+	const rows = sql(trace, `SELECT thread, max(start_ns, ${from}) AS start, min(coalesce(end_ns, ${end}), ${until}) AS end
+		FROM parks ORDER BY thread, 2`, options);
+	let sum = 0, thread = 0, at = 0;
+
+	for (const row of rows) {
+		at = row.thread === thread ? Math.max(at, row.start) : row.start;
+		({thread} = row);
+		sum += Math.max(0, row.end - at);
+		at = Math.max(at, row.end);
 	}
+	return sum;
+}
+
+async function flameIs(page, {trace, name, options}, zero) {
+	await page.keyboard.press("g");
+	const {sum, begin, span} = await page.evaluate(async () => {
+		await window.trc.flame.set("of=wait&idle=1");
+		return {sum: window.trc.flame.result.sum, begin: window.trc.begin, span: window.trc.span};
+	});
+	const ns = inWaits(trace, zero + begin, zero + span, options);
+	check(Math.abs(sum - ns) <= 1, `${name}: flame graph of waits is ${ns}`, sum);
 	for (const [kind, [profile, value, more]] of Object.entries(kinds)) {
 		const state = new URLSearchParams({of: kind, ...more}).toString();
 		const result = await page.evaluate(async (text) => {
@@ -139,7 +153,7 @@ async function pageIs(context, part, from, to) {
 	same(await page.evaluate(() => [window.trc.view.t0, window.trc.view.t1]), [begin, span], `${name}: there is nothing beyond`);
 	await tablesAre(page, part);
 	await statesAre(page, part);
-	await flameIs(page, part);
+	await flameIs(page, part, zero);
 	if (from !== null)
 		part.edges = await edgesAre(page, part, from, to, zero);
 	await page.close();
@@ -182,6 +196,27 @@ async function threadsAre(context) {
 	await pageIs(context, part, 300e6, 900e6);
 }
 
+// A wait has the labels of its OpenTelemetry context in the page, too: in SQL, in its details, and for the flame graph.
+async function contextsAre(context) {
+	const trace = path.join(pages, "contexts.trc"), labels = sql(trace, "SELECT DISTINCT key, value FROM labels");
+	const page = await openPage(context, makePage("contexts", trace, []).file, "#panel=flame");
+
+	check(labels.length >= 4, "there are contexts", labels);
+	for (const {key, value} of labels) {
+		const {sum} = await page.evaluate(async (text) => {
+			await window.trc.flame.set(text);
+			return window.trc.flame.result;
+		}, new URLSearchParams({of: "lock", label: `${key}=${value}`}).toString());
+		const [{ns}] = sql(trace, "SELECT sum(waited_ns) AS ns FROM parks", ["--label-filter", `${key}=${value}`]);
+		same(sum, ns, `flame graph of waits under ${key}=${value}`);
+	}
+	same((await ask(page, "SELECT id, labels FROM parks")).csv, csvOf(trace, "SELECT id, labels FROM parks", []), "sets of waits");
+	await page.evaluate(() => { location.hash = "#sel=park:1"; });
+	await page.waitForFunction(() => window.trc.told().facts.Labels);
+	check((await page.evaluate(() => window.trc.told().facts.Labels)).includes("trace_id=0"), "the details have them");
+	await page.close();
+}
+
 function refused(options, pattern, what) {
 	const {status, stderr} = spawnSync(analyze, [...options, "--html", path.join(pages, "none.html"), path.join(pages, "demo.trc")],
 		{encoding: "utf8"});
@@ -216,6 +251,10 @@ await withBrowser("light", async (context) => {
 	await windowsAre(context, "busy", {nested: true});
 	await windowsAre(context, "cut", {nested: true}); // waits whose ends are lost last into later ones
 	await threadsAre(context);
+	await contextsAre(context);
+	for (const [i, [from, to]] of [[10000, 20000], [1, 29000], [2500, 17000]].entries())
+		await pageIs(context, makePage(`nested${i}`, path.join(pages, "nested.trc"), ["--window", `${from}ns..${to}ns`], {nested: true}),
+			from, to);
 	const hostile = makePage("hostile", path.join(pages, "hostile.trc"), ["--window", "1ns.."], {nested: true});
 	await pageIs(context, hostile, null, null);
 });

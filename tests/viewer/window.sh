@@ -36,6 +36,8 @@ recorded demo -F 500 --heap=16K -- "$demo"
 recorded fibers -- "$top_builddir/docs/examples/fibers"
 recorded busy -- "$top_builddir/tests/viewer/busy_program"
 "$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/hostile.txt" "$pages/hostile.trc"
+"$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/nested.txt" "$pages/nested.trc"
+"$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/contexts.txt" "$pages/contexts.trc"
 size=$(wc -c <"$pages/demo.trc")
 head -c $((size * 2 / 3)) "$pages/demo.trc" >"$pages/cut.trc"
 TRC_BROWSER=$browser node "$work/window.mjs" "$analyze" "$pages"

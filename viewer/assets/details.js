@@ -148,6 +148,13 @@ function deadText(park) {
 	return null;
 }
 
+// A wait tells its own labels, with those of its OpenTelemetry context; where the page has the time under them, they lead there.
+function parkLabels(i) {
+	const p = trace.park, under = underAt(p.thread[i] - 1, p.start[i]);
+
+	return under && trace.under.set[under - 1] === p.set[i] ? labelLinks(under) : setText(p.set[i]);
+}
+
 function parkDetails(sel) {
 	const p = trace.park, i = sel.id - 1, reason = head.reasons[p.reason[i]];
 	const open = p.flags[i] & 2, abandoned = p.flags[i] & 1, cut = p.flags[i] & 4;
@@ -163,7 +170,7 @@ function parkDetails(sel) {
 		facts([
 			["Thread", threadLink(p.thread[i])],
 			["Fiber", fiberAt(p.thread[i], p.start[i])],
-			["Labels", labelsAt(p.thread[i], p.start[i])],
+			["Labels", parkLabels(i)],
 			["Duration", `${duration(p.length[i])} (${count(p.length[i])} ns)`],
 			["Began", cut ? "before the trace" : exactTime(p.start[i]) + beyondText(p.start[i])],
 			["Ended", open ? notBeforeEnd(longer) : exactTime(end) + beyondText(end)],

@@ -128,17 +128,32 @@ function* samplesSum(events, fold) {
 
 // ---- waits ----
 
+// The waits lo..hi of a thread, those first that others may lie within: by start, of one start the longest first.  They
+// mostly stand so; null = they do.
+function nestingOrder(lo, hi) {
+	const {start, length} = trace.park;
+	const isBehind = (i, k) => start[i] - start[k] || length[k] - length[i];
+	let inOrder = true;
+
+	for (let i = lo + 1; i < hi && inOrder; i++)
+		inOrder = isBehind(i, i - 1) >= 0;
+	return inOrder ? null : Uint32Array.from({length: hi - lo}, (_, k) => lo + k).sort((i, k) => isBehind(i, k) || i - k);
+}
+
 // By row of park: the number of the wait in its thread that was going on when it began; 0 = none.
 function parksNesting() {
 	const p = trace.park, outer = new Uint32Array(p.n);
 
-	for (let t = 0; t < trace.threads.length; t++)
-		for (let i = trace.parkFirst[t], top = 0; i < trace.parkFirst[t + 1]; i++) {
+	for (let t = 0; t < trace.threads.length; t++) {
+		const lo = trace.parkFirst[t], hi = trace.parkFirst[t + 1], order = nestingOrder(lo, hi);
+		for (let k = lo, top = 0; k < hi; k++) {
+			const i = order ? order[k - lo] : k;
 			while (top && parkEnd(top) <= p.start[i])
 				top = outer[top - 1];
 			outer[i] = top;
 			top = i + 1;
 		}
+	}
 	return outer;
 }
 
@@ -153,13 +168,13 @@ function* waitsSum(wanted, fold) {
 		if (!chosen[p.reason[i]])
 			continue;
 		const thread = p.thread[i], until = p.start[i] + p.length[i];
-		if (!fold.hasThread(thread) || !fold.hasLabels(fold.labelsAt(thread, p.start[i])))
+		if (!fold.hasThread(thread) || !fold.hasLabels(p.set[i]))
 			continue;
 		fold.add(combos.parks[i], fold.timeIn(thread, p.start[i], until), "park", i + 1, thread, p.start[i], p.length[i]);
 		let within = outer[i];
 		while (within && !chosen[p.reason[within - 1]])
 			within = outer[within - 1];
-		if (within && fold.hasLabels(fold.labelsAt(thread, p.start[within - 1])))
+		if (within && fold.hasLabels(p.set[within - 1]))
 			fold.add(combos.parks[within - 1], -fold.timeIn(thread, p.start[i], Math.min(until, parkEnd(within))));
 	}
 }
@@ -206,7 +221,7 @@ function* blameSum(fold) {
 		const from = (park === last ? at : p.start[park - 1]) + b.gap[i], until = b.length[i] ? from + b.length[i] : end;
 		last = park;
 		at = until;
-		if (fold.hasThread(thread) && fold.hasLabels(fold.labelsAt(thread, p.start[park - 1])))
+		if (fold.hasThread(thread) && fold.hasLabels(p.set[park - 1]))
 			fold.add(comboNumber(b.stack[i], causeLead(b.kind[i], b.reason[i]), FRAMES_OWN), fold.timeIn(thread, from, until),
 				"park", park, thread, from, until - from);
 		if (i % SLICE_ITEMS === 0)
@@ -214,7 +229,7 @@ function* blameSum(fold) {
 	}
 	for (let i = 0; (head.blame_from_ns || head.without_blame) && i < p.n; i++) {
 		const own = waitClass(p.reason[i]) < 2 && (head.without_blame || p.length[i] < head.blame_from_ns) && !outer[i];
-		if (own && fold.hasThread(p.thread[i]) && fold.hasLabels(fold.labelsAt(p.thread[i], p.start[i])))
+		if (own && fold.hasThread(p.thread[i]) && fold.hasLabels(p.set[i]))
 			fold.add(comboNumber(0, short, FRAMES_OWN), fold.timeIn(p.thread[i], p.start[i], parkEnd(i + 1)), "park", i + 1,
 				p.thread[i], p.start[i], p.length[i]);
 		if (i % SLICE_ITEMS === 0)
@@ -272,9 +287,9 @@ function* offSum(fold) {
 			const state = v[i] & 127, short = v[i] & MERGED;
 			if (i % SLICE_ITEMS === 0)
 				yield;
-			if (!off[state] || !fold.hasLabels(fold.labelsAt(number, s[i])))
-				continue;
 			const waits = !short && (state >= PARKED || state === WOKEN);
+			if (!off[state] || !fold.hasLabels(waits ? trace.park.set[ref[i] - 1] : fold.labelsAt(number, s[i])))
+				continue;
 			if (state === WOKEN && waits && !fold.idle && waitClass(trace.park.reason[ref[i] - 1]) === WAIT_OUTSIDE)
 				continue;
 			const combo = waits ? combos.parks[ref[i] - 1]

@@ -42,7 +42,7 @@ function tablesLoad() {
 	trace.span = Math.max(head.to_ns ?? head.span_ns, trace.begin + 1);
 	trace.park = table("park", "thread", "start", "length", "reason", "flags", "object",
 		"stack", "holder", "waker", "waker_stack", "wake", "unlock", "proc", "result",
-		"descriptor");
+		"descriptor", "set");
 	trace.unlock = table("unlock", "id", "time", "thread", "reason", "object", "stack", "waiters",
 		"caused", "caused_ns");
 	trace.region = table("region", "row", "thread", "depth", "type", "task", "start", "length",
