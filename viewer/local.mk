@@ -6,7 +6,7 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/samples.js viewer/assets/source.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
 	viewer/assets/findings.js viewer/assets/panel.js \
 	viewer/assets/flame_items.js viewer/assets/flame_select.js viewer/assets/flame_fold.js \
-	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_ui.js \
+	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_marks.js viewer/assets/flame_ui.js \
 	viewer/assets/spread.js viewer/assets/tasks.js viewer/assets/locks.js \
 	viewer/assets/sql.js viewer/assets/sql_result.js \
 	viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
@@ -27,7 +27,8 @@ nodist_libtrcviewer_la_SOURCES = viewer/assets.c
 libtrcviewer_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(SQLITE_CFLAGS)
 libtrcviewer_la_LIBADD = $(ZLIB_LIBS)
 
-viewer/assets.c: $(viewer_assets:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh
+# Also when the list of modules changes.
+viewer/assets.c: $(viewer_assets:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh $(srcdir)/viewer/local.mk
 	$(AM_V_GEN)$(MKDIR_P) viewer && AWK='$(AWK)' $(SHELL) $(srcdir)/viewer/embed.sh \
 		$(viewer_assets:%=$(srcdir)/%) >$@-t && mv -f $@-t $@
 CLEANFILES += viewer/assets.c viewer/assets.c-t

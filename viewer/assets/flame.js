@@ -13,7 +13,7 @@ const flame = {
 	result: null, asked: "", // what the result is of
 	found: null, // by function: whether it matches the search
 	token: 0, timer: 0, working: false, seen: false, waiting: [],
-	lit: null, // by thread index: what is marked in the timeline
+	lit: null, // by thread index: what is marked in the timeline: flame_marks.js
 	box: null, parts: {},
 };
 
@@ -182,93 +182,6 @@ function flameFind() {
 		if (values[combo] > 0 && chainOf(combo).fns.some((fn) => flame.found[fn]))
 			sum += values[combo];
 	flame.foundShare = sum / (result.sums[result.sums.length - 1] || 1);
-}
-
-// ---- from a function to the timeline ----
-
-function flameMark(matches) {
-	const lit = new Map();
-
-	for (const {thread, start, length} of matches) {
-		if (!thread)
-			continue;
-		if (!lit.has(thread - 1))
-			lit.set(thread - 1, []);
-		lit.get(thread - 1).push([start, start + length]);
-	}
-	for (const [idx, spans] of lit) {
-		spans.sort((a, b) => a[0] - b[0]);
-		lit.set(idx, spans);
-	}
-	flame.lit = lit;
-}
-
-// What is selected for an item: of memory, what its thread did then.
-function itemSelection({kind, id, thread, start}) {
-	return kind === "alloc" ? selectionAt(thread - 1, start) : {kind, id};
-}
-
-// The items of a node are the matches of a search: marked in the timeline, and stepped through by the same keys.
-function flameToTimeline(box) {
-	const {result} = flame, order = box.tree === result.callers ? "callers" : box.tree === result.callees ? "callees" : flame.view;
-	const through = combosThrough(treePath(box.tree, box.node), order, result.fn), items = [];
-	const visit = (combo, value, kind, id, thread, start, length) => {
-		if (kind && value > 0 && through[combo])
-			items.push({kind, id, thread, start, length});
-	};
-
-	flame.box.classList.add("working");
-	flameRun(flameSum(result.kind, result.asked, visit), () => {
-		const matches = matchesMake(), kinds = new Map(), done = new Set();
-		for (const item of items) {
-			const sel = itemSelection(item);
-			if (done.has(`${sel.kind} ${sel.id}`)) // one wait in several pieces
-				continue;
-			done.add(`${sel.kind} ${sel.id}`);
-			if (!kinds.has(sel.kind))
-				kinds.set(sel.kind, matches.kinds.push(sel.kind) - 1);
-			matchesAdd(matches, kinds.get(sel.kind), sel.id, 0, item.start);
-		}
-		flame.box.classList.remove("working");
-		flameMark(items);
-		searchShow(matches, `${boxName(box)}: ${result.kind.name}`);
-		flameInfo();
-	});
-}
-
-// Where the marks of a thread are: above its lane, or above that of the group that it is folded into.
-function litTop(idx) {
-	const group = tracks.byThread[idx] ? null : tracks.all.find((track) => track.kind === "group" && !track.isOpen &&
-		track.threads.some((t) => t.idx === idx));
-
-	return group ? group.y - screen.scrollY + TRACK_PAD : threadTop(idx);
-}
-
-// Marks above the lanes of threads; those of one pixel are one.
-function drawLit(ctx) {
-	if (!flame.lit)
-		return;
-	ctx.fillStyle = theme.style.accent;
-	for (const [idx, spans] of flame.lit) {
-		const top = litTop(idx);
-		if (top === null || top < -TRACK_PAD || top > screen.height)
-			continue;
-		let right = -1;
-		for (const [from, until] of spans) {
-			if (from > view.t1)
-				break;
-			const x0 = Math.max(xOf(from), right), x1 = Math.min(Math.max(xOf(until), xOf(from) + 1), view.width);
-			if (x1 <= x0 || until < view.t0)
-				continue;
-			ctx.fillRect(Math.max(x0, 0), top - 4, x1 - Math.max(x0, 0), 3);
-			right = x1;
-		}
-	}
-}
-
-function flameUnmark() {
-	flame.lit = null;
-	drawOverlaySoon();
 }
 
 // ---- the address ----

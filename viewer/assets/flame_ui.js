@@ -523,7 +523,7 @@ function flameApi() {
 		},
 		get current() { return picture.current && boxName(picture.current); },
 		get focus() { return flame.focus.map((fn) => functions.list[fn].name); },
-		get marked() { return flame.lit ? [...flame.lit.values()].reduce((n, spans) => n + spans.length, 0) : 0; },
+		get marked() { return flame.lit ? [...flame.lit.values()].reduce((n, spans) => n + spans.length / 2, 0) : 0; },
 		textOn,
 	});
 }
