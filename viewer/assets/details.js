@@ -72,7 +72,7 @@ function stackView(title, stack, {whole = false} = {}) {
 		list.append(el("li", {class: f.skipped && !whole ? "skipped" : ""}, name,
 			f.inlined ? el("span", {class: "dim"}, " inlined") : null, " ", place));
 	}
-	return el("div", {}, el("h3", {}, title), list);
+	return el("div", {}, el("h3", {}, title), list, copyButton("Copy stack", "Copy the stack as text", () => stackText(stack)));
 }
 
 function swatch(state) {
@@ -483,6 +483,7 @@ function rangeDetails() {
 		el("p", {class: "actions"},
 			el("button", {type: "button", title: "Key: F", onclick: () => zoomToSelection()}, "Zoom to it"),
 			el("button", {type: "button", title: "Key: Escape", onclick: () => rangeSet(null)}, "Clear")),
+		rangeExports(view.range),
 		mixView("Time by state in this range, these threads", during(threads, t0, t1)),
 		samplesView("Samples in this range, these threads", during(threads, t0, t1)),
 	];

@@ -99,7 +99,9 @@ function flameTools() {
 		event.preventDefault();
 	});
 	return el("div", {class: "flame-tools"}, parts.kind, parts.view, parts.time, parts.threads, parts.label, parts.task, parts.slowest,
-		el("label", {title: "Waits for requests, timers, signals and children"}, parts.idle, " idle waits, too"), parts.before, parts.search);
+		el("label", {title: "Waits for requests, timers, signals and children"}, parts.idle, " idle waits, too"), parts.before,
+		el("button", {type: "button", title: "Download what is shown as a profile: go tool pprof reads it", onclick: () => flame.result && profileDownload()},
+			"pprof"), parts.search);
 }
 
 // ---- what it says ----
