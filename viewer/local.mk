@@ -7,7 +7,7 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/findings.js viewer/assets/panel.js \
 	viewer/assets/flame_items.js viewer/assets/flame_select.js viewer/assets/flame_fold.js \
 	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_marks.js viewer/assets/flame_ui.js \
-	viewer/assets/spread.js viewer/assets/tasks.js viewer/assets/locks.js \
+	viewer/assets/spread.js viewer/assets/tasks.js viewer/assets/locks.js viewer/assets/now.js \
 	viewer/assets/sql.js viewer/assets/sql_result.js \
 	viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
 	viewer/assets/address.js \
@@ -19,7 +19,7 @@ viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_sql) $(vi
 noinst_LTLIBRARIES += libtrcviewer.la
 libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/html.c viewer/html.h viewer/page.c viewer/page.h viewer/source.c viewer/source.h \
 	viewer/rows.c viewer/rows.h viewer/rows_blame.c viewer/rows_end.c \
-	viewer/rows_fibers.c viewer/rows_heap.c viewer/rows_labels.c viewer/rows_locks.c \
+	viewer/rows_fibers.c viewer/rows_heap.c viewer/rows_labels.c viewer/rows_locks.c viewer/rows_now.c \
 	viewer/rows_samples.c viewer/rows_sched.c viewer/rows_top.c viewer/rows_unlocks.c viewer/rows_user.c \
 	viewer/sqlbox.c viewer/sqlbox.h viewer/sqlbox_map.c viewer/sqlbox_values.c \
 	viewer/tracks.c viewer/tracks.h viewer/assets.h

@@ -517,6 +517,7 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 	trc_rows_locks(r);
 	trc_rows_sched(r);
 	trc_rows_end(r);
+	trc_rows_now(r);
 	write_gaps(r);
 	write_stacks(r);
 	write_objects(r);

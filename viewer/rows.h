@@ -118,6 +118,9 @@ void trc_rows_fibers(struct trc_rows *r);
 /* The page's number of a row of the model's fibers; 0 = none (a root fiber), or left out. */
 uint32_t trc_rows_fiber(const struct trc_rows *r, uint32_t row);
 
+/* rows_now.c: threads and the locks that they hold at the trace's end.  After the waits. */
+void trc_rows_now(struct trc_rows *r);
+
 /* rows_sched.c: who was on which proc, and who could run but had none. */
 void trc_rows_sched(struct trc_rows *r);
 

@@ -276,6 +276,13 @@ const struct trc_object *trc_model_object(const struct trc_model *m, unsigned in
 	return NULL;
 }
 
+const struct trc_lock_held *trc_model_locks_held(const struct trc_model *m, size_t *n)
+{
+	(void)m;
+	*n = 0;
+	return NULL;
+}
+
 const struct trc_latency *trc_model_latencies(const struct trc_model *m, size_t *n)
 {
 	(void)m;

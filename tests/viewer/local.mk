@@ -28,7 +28,7 @@ TESTS += tests/viewer/browser.sh tests/viewer/details.sh tests/viewer/flame.sh t
 EXTRA_DIST += tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
 	tests/viewer/browser_lib.mjs tests/viewer/details.sh tests/viewer/details.mjs \
 	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
-	tests/viewer/sql.sh tests/viewer/sql.mjs tests/viewer/hostile.txt \
+	tests/viewer/sql.sh tests/viewer/sql.mjs tests/viewer/hostile.txt tests/viewer/deadlock.txt \
 	tests/viewer/tabs.sh tests/viewer/tabs.mjs \
 	tests/viewer/window.sh tests/viewer/window.mjs tests/viewer/nested.txt tests/viewer/contexts.txt tests/viewer/source.sh tests/viewer/source.mjs tests/viewer/source_program.c \
 	tests/viewer/export.sh tests/viewer/export.mjs \

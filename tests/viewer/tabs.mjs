@@ -371,6 +371,59 @@ async function procsOfMany(context) {
 	await page.close();
 }
 
+// ---- threads now ----
+
+async function nowIs(page, trace) {
+	const [{zero}] = sql(trace, "SELECT value AS zero FROM trace_info WHERE key = 'trace_start_ns'");
+	const rows = sql(trace, "SELECT thread, state, reason, since_ns, holder, stack, deadlock, park FROM threads_now");
+	const ring = new Set(sql(trace, "SELECT thread FROM deadlocks WHERE role = 'cycle'").map((row) => row.thread));
+
+	await page.keyboard.press("h");
+	await settle(page);
+	if (!rows.length) {
+		check(/All threads had ended/.test(await page.locator("#panel-now").innerText()), `${trace}: it says that no thread is left`);
+		return;
+	}
+	const seen = await page.evaluate(() => window.trc.now.rows());
+	same(seen.length, rows.length, `${trace}: as many threads`);
+	for (const [i, row] of rows.entries())
+		same(seen[i], [row.thread, row.state, row.reason, row.since_ns === null ? null : Math.max(row.since_ns - zero, 0), row.holder, row.stack,
+			row.deadlock], `${trace}: thread ${row.thread} now`);
+	const drawn = await page.evaluate(() => window.trc.now.drawn()), waiting = rows.filter((row) => row.holder !== null);
+	const holders = new Map(rows.map((row) => [row.thread, row.holder]));
+	for (const [thread, holder, inRing] of drawn) {
+		same(holder, holders.get(thread) ?? null, `${trace}: whom thread ${thread} waits for`);
+		same(inRing, ring.has(thread), `${trace}: whether thread ${thread} is in a deadlock`);
+	}
+	const wanted = new Set(waiting.flatMap((row) => [row.thread, row.holder]));
+	if (wanted.size < 12)
+		same(drawn.map(([thread]) => thread).sort(), [...wanted].sort(), `${trace}: those are drawn who wait, or are waited for`);
+	same(await page.locator(".now-box button").count(), drawn.length, `${trace}: each has a box`);
+	same(await page.locator("#panel-now svg .wait.tip").count(), drawn.filter(([, holder]) => holder !== null).length +
+		await page.locator(".now-box.more").count(), `${trace}: and an arrow`);
+	same(await page.locator("#panel-now svg .ring.tip").count(), ring.size, `${trace}: those of deadlocks are red`);
+	for (const [n, [thread]] of drawn.slice(0, 12).entries()) {
+		const row = rows.find((each) => each.thread === thread);
+		await page.locator(".now-box button").nth(n).click();
+		if (row.park)
+			same(await page.evaluate(() => window.trc.told().facts.SQL), `SELECT * FROM parks WHERE id=${row.park}`, `${trace}: the box of thread ${thread}`);
+		const held = sql(trace, `SELECT printf('0x%x', object) AS at FROM locks_held WHERE thread = ${thread}`), told = await page.locator(".now-box button")
+			.nth(n).getAttribute("title");
+		check(held.every(({at}) => told.includes(at)), `${trace}: the box names what thread ${thread} holds`, told);
+	}
+	same(sum((await page.locator(".now-list tbody td:first-child").allInnerTexts()).map(Number)), rows.length, `${trace}: all threads are in the list`);
+}
+
+async function crowdIs(page) {
+	same(await page.locator(".now-box button").count(), 13, "of a crowd a few are drawn");
+	same(await page.locator(".now-box.more").innerText(), "and 288 threads more", "and the others counted");
+	check(/13 of 301 threads are drawn/.test(await page.locator("#panel-now").innerText()), "it says so first");
+	await page.locator(".now-box button").first().focus();
+	await page.keyboard.press("ArrowDown");
+	await page.keyboard.press("Enter");
+	same(await page.evaluate(() => window.trc.selection.kind), "park", "keys lead from box to box");
+}
+
 // ---- all of it ----
 
 await withBrowser("light", async (context) => {
@@ -385,6 +438,12 @@ await withBrowser("light", async (context) => {
 	await opened(context, "demo", async (page) => { address = await foldsByClick(page); });
 	await opened(context, "demo", async (page) => same(await page.evaluate(() => window.trc.selection), {kind: "cpu", id: 7},
 		"the address selects the stretch again"), address);
+	for (const trace of ["deadlock", "snapshot", "hostile", "cut", "demo"])
+		await opened(context, trace, nowIs);
+	await opened(context, "crowd", async (page, trace) => {
+		await nowIs(page, trace);
+		await crowdIs(page);
+	});
 	await procsOfMany(context);
 	await opened(context, "plain", async (page) => {
 		await page.evaluate(() => window.trc.tasks.open());

@@ -37,7 +37,38 @@ recorded plain --no-sched -- true
 size=$(wc -c <"$pages/demo.trc")
 head -c $((size * 2 / 3)) "$pages/demo.trc" >"$pages/cut.trc"
 page cut
-"$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/hostile.txt" "$pages/hostile.trc"
-page hostile
+# assembled NAME FILE
+assembled()
+{
+	"$top_builddir/trc-assemble" "$2" "$pages/$1.trc"
+	page "$1"
+}
+
+# A snapshot of a program at work.
+snapshot()
+{
+	"$record" --flight -o "$pages/flown.trc" -- "$demo" >"$pages/out" 2>"$pages/err" &
+	recorder=$! tries=0
+	until "$record" --snapshot "$(pgrep -P $recorder trc-demo)" -o "$pages/snapshot.trc" >"$pages/out" 2>&1; do
+		tries=$((tries + 1))
+		[ $tries -lt 15 ] || return 1
+		sleep 0.1
+	done
+	wait $recorder
+	page snapshot
+}
+
+snapshot
+assembled hostile "$top_srcdir/tests/viewer/hostile.txt"
+assembled deadlock "$top_srcdir/tests/viewer/deadlock.txt"
+# 300 threads that wait for one.
+awk 'BEGIN {
+	for (i = 1; i <= 301; i++)
+		printf "thread %d tid=%d name=\"pool %d\"\n", i, 600 + i, i
+	print "@1000 thread=1 acquire reason=mutex object=0x7f000000a000"
+	for (i = 2; i <= 301; i++)
+		printf "@%d thread=%d park reason=mutex object=0x7f000000a000 holder=1\n", 1000 + 10 * i, i
+}' >"$pages/crowd.txt"
+assembled crowd "$pages/crowd.txt"
 "$top_builddir/tests/viewer/make-page" -c -t 8 -n 120000 "$pages/many.html"
 TRC_BROWSER=$browser node "$work/tabs.mjs" "$analyze" "$pages"

@@ -155,6 +155,7 @@ function apiMake() {
 		tasks: spansApi(),
 		locks: locksApi(),
 		procs: procsApi(),
+		now: nowApi(),
 		share: shareOf,
 		pointOf,
 		stateColour: (name) => stateCss(stateName.indexOf(name)),

@@ -1,0 +1,259 @@
+// now.js - the tab with what each thread is doing when the trace ends: who waits for whom as a picture, then all
+// threads, those that do the same in one row.
+//
+// A thread waits for at most one that is known to hold what it waits for.  So the picture is a forest, in which a thread
+// stands left of those that wait for it; a deadlock is a ring of threads one below the other.
+
+const NOW_WAITING = 2, NOW_STATES = ["unknown", "not waiting", "waiting"];
+const BOX = {w: 230, h: 60, x: 300, y: 70, left: 56}; // CSS pixels: of a box, from one to the next, before the first
+const CHILDREN_SHOWN = 12, BOXES_SHOWN = 120, SAME_LISTED = 300;
+
+const now = {box: null, rows: null, of: null, held: null}; // of: thread's number -> row; held: thread's number -> rows of locks
+
+function nowTell() {
+	now.rows = table("now", "thread", "state", "reason", "object", "since", "holder", "stack", "park", "deadlock", "region");
+	now.locks = table("held", "thread", "reason", "object", "since", "stack", "waiters");
+	now.of = new Map(Array.from({length: now.rows.n}, (_, i) => [now.rows.thread[i], i]));
+	now.held = new Map();
+	for (let k = 0; k < now.locks.n; k++)
+		now.held.set(now.locks.thread[k], [...now.held.get(now.locks.thread[k]) || [], k]);
+}
+
+function nowName(number) {
+	const thread = trace.threads[number - 1];
+
+	return thread ? thread.name : "a thread that is not known";
+}
+
+// What a row waits for: "mutex settings.lock".
+function nowFor(i) {
+	const reason = reasonName(now.rows.reason[i]), of = now.rows.object[i] ? objectOf(reason, now.rows.object[i]) : "";
+
+	return of && reason !== "sleep" ? `${reason} ${variableName(now.rows.object[i]) || of}` : reason;
+}
+
+function nowSince(i) {
+	return now.rows.since[i] ? `${recovered() ? "> " : ""}${duration(trace.span - (now.rows.since[i] - 1))}` : "";
+}
+
+// "waits 1.2 s for mutex a" and the like.
+function nowState(i) {
+	if (now.rows.state[i] !== NOW_WAITING)
+		return NOW_STATES[now.rows.state[i]];
+	return `waits ${nowSince(i) ? `${nowSince(i)} ` : ""}for ${nowFor(i)}`;
+}
+
+function nowGo(i) {
+	const number = now.rows.thread[i];
+
+	if (now.rows.park[i])
+		select({kind: "park", id: now.rows.park[i]});
+	else if (number)
+		selectAt(number - 1, trace.span - 1);
+}
+
+// ---- who waits for whom ----
+
+// By thread's number: those who wait for it, longest first; and who waits for somebody.
+function nowEdges() {
+	const waiters = new Map(), {rows} = now;
+
+	for (let i = 0; i < rows.n; i++)
+		if (rows.holder[i])
+			waiters.set(rows.holder[i], [...waiters.get(rows.holder[i]) || [], rows.thread[i]]);
+	for (const list of waiters.values())
+		list.sort((a, b) => (rows.since[now.of.get(a)] || Infinity) - (rows.since[now.of.get(b)] || Infinity));
+	return waiters;
+}
+
+function holderOf(number) {
+	const i = now.of.get(number);
+
+	return i === undefined ? 0 : now.rows.holder[i];
+}
+
+// The ring that a thread's waiting ends in, in order; [] if it ends in a thread that waits for nobody known.
+function ringFrom(number) {
+	const path = [];
+
+	while (number && !path.includes(number)) {
+		path.push(number);
+		number = holderOf(number);
+	}
+	return number ? path.slice(path.indexOf(number)) : [];
+}
+
+// Where a forest's threads stand: [{number, x, y, ring}], and rows of more waiters than are drawn: {more, x, y}.
+function nowPlaces(waiters) {
+	const places = [], seen = new Set(), rings = [];
+	let y = 0;
+
+	const place = (number, depth, ring) => {
+		if (seen.has(number) || places.length >= BOXES_SHOWN)
+			return;
+		const at = {number, x: depth, y, ring}, own = (waiters.get(number) || []).filter((each) => !ring || !ring.includes(each));
+		const rest = own.length - CHILDREN_SHOWN;
+		seen.add(number);
+		places.push(at);
+		for (const each of own.slice(0, CHILDREN_SHOWN))
+			place(each, depth + 1, null);
+		if (rest > 0)
+			places.push({more: rest, to: number, x: depth + 1, y: y++});
+		y = Math.max(y, at.y + 1);
+	};
+	for (const number of waiters.keys()) {
+		const ring = seen.has(number) ? [] : ringFrom(number);
+		if (ring.length && !rings.some((other) => other.includes(ring[0])))
+			rings.push(ring);
+	}
+	for (const ring of rings)
+		for (const number of ring)
+			place(number, 0, ring);
+	for (const number of waiters.keys())
+		if (!holderOf(number))
+			place(number, 0, null);
+	return places;
+}
+
+// ---- the picture ----
+
+function svgElement(tag, attributes, ...children) {
+	const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+
+	for (const [name, value] of Object.entries(attributes))
+		element.setAttribute(name, value);
+	element.append(...children);
+	return element;
+}
+
+// From the waiter's box to the holder's: along the left where one stands below the other.
+function nowArrow(from, to, inRing) {
+	const x0 = from.x * BOX.x + BOX.left, y0 = from.y * BOX.y + BOX.h / 2, x1 = to.x * BOX.x + BOX.left, y1 = to.y * BOX.y + BOX.h / 2;
+	const kind = inRing ? "wait ring" : "wait", side = x0 > x1;
+	const end = side ? x1 + BOX.w : x1, bend = side ? (x0 - end) / 2 : 18 + 10 * Math.min(3, Math.abs(from.y - to.y));
+	const line = side ? `M${x0} ${y0}C${x0 - bend} ${y0} ${end + bend} ${y1} ${end + 8} ${y1}` : from === to
+		? `M${x0} ${y0 - 8}C${x0 - 40} ${y0 - 16} ${x0 - 40} ${y0 + 16} ${x0 - 8} ${y0 + 8}`
+		: `M${x0} ${y0 + 6}C${x0 - bend} ${y0 + 6} ${x1 - bend} ${y1 - 6} ${x1 - 8} ${y1 - 6}`;
+	const [tipX, tipY] = side ? [end, y1] : from === to ? [x0, y0 + 8] : [x1, y1 - 6], back = side ? 9 : -9;
+
+	return [svgElement("path", {class: kind, d: line}),
+		svgElement("path", {class: `${kind} tip`, d: `M${tipX} ${tipY}l${back} -4.5v9z`})];
+}
+
+function nowBox(place) {
+	const box = el("div", {class: "now-box"});
+
+	box.style.left = `${place.x * BOX.x + BOX.left}px`;
+	box.style.top = `${place.y * BOX.y}px`;
+	if (place.more) {
+		box.classList.add("more");
+		box.append(`and ${plural(place.more, "thread")} more`);
+		return box;
+	}
+	const i = now.of.get(place.number), held = now.held.get(place.number) || [];
+	const holds = held.map((k) => variableName(now.locks.object[k]) || objectName(now.locks.object[k])).join(", ");
+	const holdsWhole = held.map((k) => objectName(now.locks.object[k])).join(", ");
+	const lines = i === undefined ? [nowName(place.number), "it has ended", ""] : [nowName(place.number), nowState(i), stackPath(now.rows.stack[i], 2)];
+	const button = el("button", {type: "button", class: place.ring ? "ring" : "", title: [...lines, holds ? `holds ${holdsWhole}` : "",
+		place.ring ? "in a deadlock" : ""].filter((line) => line).join("\n"), onclick: () => i !== undefined && nowGo(i)},
+	el("b", {}, place.ring ? "⟳ " : "", lines[0]), el("span", {}, lines[1]), el("span", {class: "dim"}, lines[2]),
+	holds ? el("span", {}, `holds ${holds}`) : null);
+	box.append(button);
+	return box;
+}
+
+function nowPicture() {
+	const waiters = nowEdges(), places = nowPlaces(waiters), at = new Map(places.map((place) => [place.number, place]));
+
+	if (!places.length)
+		return [el("p", {class: "dim"}, "No thread waits for one that is known to hold what it waits for.")];
+	const width = (Math.max(...places.map((p) => p.x)) + 1) * BOX.x + BOX.left, height = (Math.max(...places.map((p) => p.y)) + 1) * BOX.y;
+	const svg = svgElement("svg", {width, height, "aria-hidden": "true"}), box = el("div", {class: "now-graph", role: "group",
+		"aria-label": "Who waits for whom: arrows lead from box to box"}, svg);
+	const drawn = places.filter((place) => place.number).length, all = new Set([...waiters.keys(), ...[...waiters.values()].flat()]).size;
+
+	for (const place of places) {
+		const to = place.more ? at.get(place.to) : at.get(holderOf(place.number));
+		if (to)
+			svg.append(...nowArrow(place, to, Boolean(place.ring && to.ring)));
+		box.append(nowBox(place));
+	}
+	box.style.width = `${width}px`;
+	box.style.height = `${height}px`;
+	rovingKeys(box, "ArrowUp", "ArrowDown");
+	return [el("p", {class: "dim"}, "An arrow leads from a thread to the one that holds what it waits for. ",
+		places.some((place) => place.ring) ? el("b", {class: "alarm"}, "⟳ red, thick: a deadlock, each waits for the next. ") : "",
+		drawn < all ? `${count(drawn)} of ${count(all)} threads are drawn.` : ""), el("div", {class: "now-scroll"}, box)];
+}
+
+// ---- the list ----
+
+// Threads that do the same, at the same place: most first.
+function nowGroups() {
+	const {rows} = now, groups = new Map();
+
+	for (let i = 0; i < rows.n; i++) {
+		const key = `${rows.state[i]} ${rows.reason[i]} ${rows.object[i]} ${rows.stack[i]} ${rows.region[i]}`;
+		if (!groups.has(key))
+			groups.set(key, []);
+		groups.get(key).push(i);
+	}
+	return [...groups.values()].sort((a, b) => b.length - a.length);
+}
+
+function nowRow(group) {
+	const [i] = group, {rows} = now, links = [];
+	const what = rows.state[i] === NOW_WAITING ? nowFor(i) : NOW_STATES[rows.state[i]];
+
+	for (const each of group.slice(0, 4))
+		links.push(links.length ? ", " : "", el("button", {type: "button", class: "link", title: nowState(each), onclick: () => nowGo(each)}, nowName(rows.thread[each])));
+	if (group.length > 4)
+		links.push(` and ${count(group.length - 4)} more`);
+	return el("tr", {}, el("td", {class: "n"}, count(group.length)), el("td", {}, what), el("td", {class: "n"}, nowSince(i)),
+		el("td", {class: "half"}, el("div", {class: "line", title: stackPath(rows.stack[i], Infinity)}, stackPath(rows.stack[i]))),
+		el("td", {}, rows.region[i] ? text(rows.region[i]) : ""), el("td", {class: "half who"}, ...links));
+}
+
+function nowList() {
+	const groups = nowGroups(), names = ["threads", "what", "since", "where", "region", "who"];
+
+	return [el("table", {class: "plain now-list"}, el("thead", {}, el("tr", {}, ...names.map((name) => el("th", {scope: "col"}, name)))),
+		el("tbody", {}, ...groups.slice(0, SAME_LISTED).map(nowRow))),
+	groups.length > SAME_LISTED ? el("p", {class: "dim"}, `${count(groups.length - SAME_LISTED)} more rows: the table threads_now of the SQL tab has all.`) : null];
+}
+
+function nowDraw(box) {
+	const [all] = column("now.all");
+
+	now.box = box;
+	nowTell();
+	box.classList.add("now");
+	if (!now.rows.n) {
+		box.append(el("p", {}, "All threads had ended when the trace did. A snapshot of a flight recorder (trace-record --flight), and the trace of a " +
+			"program that hangs, show here what each thread waits for."));
+		return;
+	}
+	box.append(...[all > now.rows.n ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page has ${count(now.rows.n)} of ${count(all)} threads.`) : null,
+		...nowPicture(), ...nowList()].filter((part) => part));
+}
+
+const nowTab = {
+	id: "now", label: "Threads now", key: "h", about: "threads at the trace's end: who waits for whom",
+	draw: nowDraw,
+};
+panelTabs.push(nowTab);
+
+// ---- for tests ----
+
+function nowApi() {
+	const serial = (number) => number ? trace.threads[number - 1].serial : null;
+
+	return Object.freeze({
+		open: () => panelShow(nowTab),
+		rows: () => Array.from({length: now.rows.n}, (_, i) => [serial(now.rows.thread[i]), NOW_STATES[now.rows.state[i]], now.rows.reason[i]
+			? reasonName(now.rows.reason[i]) : null, now.rows.since[i] ? now.rows.since[i] - 1 : null, serial(now.rows.holder[i]), now.rows.stack[i] || null,
+		now.rows.deadlock[i] || null]),
+		// Threads drawn, and of each whom its arrow leads to; those in a ring.
+		drawn: () => nowPlaces(nowEdges()).filter((place) => place.number).map((place) => [serial(place.number), serial(holderOf(place.number)), Boolean(place.ring)]),
+	});
+}

@@ -1,0 +1,79 @@
+/*
+ * rows_now.c - what each thread is doing when the trace ends, and which locks it holds, as columns of a page.
+ */
+#include "rows.h"
+
+/* More threads than anybody could look at. */
+enum { NOW_ROWS_MAX = 20000 };
+
+static void write_threads_now(struct trc_rows *r)
+{
+	enum { THREAD, STATE, REASON, OBJECT, SINCE, HOLDER, STACK, PARK, DEADLOCK, REGION, N };
+	struct trc_column c[N] = {
+		[THREAD] = trc_column_make("now.thread", TRC_COLUMN_VARINT),
+		[STATE] = trc_column_make("now.state", TRC_COLUMN_BYTES),
+		[REASON] = trc_column_make("now.reason", TRC_COLUMN_BYTES),
+		[OBJECT] = trc_column_make("now.object", TRC_COLUMN_VARINT),
+		[SINCE] = trc_column_make("now.since", TRC_COLUMN_VARINT),
+		[HOLDER] = trc_column_make("now.holder", TRC_COLUMN_VARINT),
+		[STACK] = trc_column_make("now.stack", TRC_COLUMN_VARINT),
+		[PARK] = trc_column_make("now.park", TRC_COLUMN_VARINT),
+		[DEADLOCK] = trc_column_make("now.deadlock", TRC_COLUMN_VARINT),
+		[REGION] = trc_column_make("now.region", TRC_COLUMN_VARINT),
+	};
+	size_t n;
+	const struct trc_thread_now *now = trc_model_threads_now(r->m, &n);
+
+	for (size_t i = 0; i < n && i < NOW_ROWS_MAX; i++, now++) {
+		trc_column_add(&c[THREAD], trc_rows_thread(r, now->thread));
+		trc_column_add(&c[STATE], now->state);
+		trc_column_add(&c[REASON], now->reason);
+		trc_column_add(&c[OBJECT], now->state == TRC_THREAD_WAITING
+						   ? trc_rows_object(r, now->object, now->stack)
+						   : 0);
+		trc_column_add(&c[SINCE], trc_rows_time_or_never(r, now->since_ns));
+		trc_column_add(&c[HOLDER], trc_rows_thread(r, now->holder));
+		trc_column_add(&c[STACK], now->stack);
+		trc_column_add(&c[PARK], now->park ? r->park_idx[now->park - 1] : 0);
+		trc_column_add(&c[DEADLOCK], now->deadlock);
+		trc_column_add(&c[REGION], trc_texts_id(&r->texts, now->region));
+	}
+	trc_rows_columns(r, c, N);
+}
+
+static void write_locks_held(struct trc_rows *r)
+{
+	enum { THREAD, REASON, OBJECT, SINCE, STACK, WAITERS, N };
+	struct trc_column c[N] = {
+		[THREAD] = trc_column_make("held.thread", TRC_COLUMN_VARINT),
+		[REASON] = trc_column_make("held.reason", TRC_COLUMN_BYTES),
+		[OBJECT] = trc_column_make("held.object", TRC_COLUMN_VARINT),
+		[SINCE] = trc_column_make("held.since", TRC_COLUMN_VARINT),
+		[STACK] = trc_column_make("held.stack", TRC_COLUMN_VARINT),
+		[WAITERS] = trc_column_make("held.waiters", TRC_COLUMN_VARINT),
+	};
+	size_t n;
+	const struct trc_lock_held *held = trc_model_locks_held(r->m, &n);
+
+	for (size_t i = 0; i < n && i < NOW_ROWS_MAX; i++, held++) {
+		trc_column_add(&c[THREAD], trc_rows_thread(r, held->thread));
+		trc_column_add(&c[REASON], held->reason);
+		trc_column_add(&c[OBJECT], trc_rows_object(r, held->object, held->stack));
+		trc_column_add(&c[SINCE], trc_rows_time_or_never(r, held->since_ns));
+		trc_column_add(&c[STACK], held->stack);
+		trc_column_add(&c[WAITERS], held->waiters);
+	}
+	trc_rows_columns(r, c, N);
+}
+
+void trc_rows_now(struct trc_rows *r)
+{
+	size_t n;
+	struct trc_column all = trc_column_make("now.all", TRC_COLUMN_VARINT);
+
+	trc_model_threads_now(r->m, &n);
+	trc_column_add(&all, n);
+	trc_rows_columns(r, &all, 1);
+	write_threads_now(r);
+	write_locks_held(r);
+}
