@@ -76,9 +76,9 @@ function stackView(title, stack, {whole = false} = {}) {
 }
 
 function swatch(state) {
-	const box = el("span", {class: "swatch", "aria-hidden": "true"});
+	const box = el("span", {class: stateIsLock[state] ? "swatch hatched" : "swatch", "aria-hidden": "true"});
 
-	box.style.background = stateCss(state);
+	box.style.backgroundColor = stateCss(state);
 	return box;
 }
 

@@ -84,6 +84,19 @@ function locksToPixels(palette, y0, y1, bottom) {
 	}
 }
 
+// Stripes at the lower edge of waits for locks, below the text: so that they are told apart without colours.
+const HATCH_HEIGHT = 5, HATCH_STEP = 6, HATCH_WIDE = 2;
+
+function hatchToPixels(bottom, y0, y1) {
+	const {paint: {lockRow, lockShare}, pixels, ratio} = screen, w = screen.image.width;
+	const step = Math.round(HATCH_STEP * ratio), wide = Math.round(HATCH_WIDE * ratio);
+
+	for (let y = Math.max(y0, bottom - Math.round(HATCH_HEIGHT * ratio)); y < y1; y++)
+		for (let x = 0; x < w; x++)
+			if (lockShare[x] >= 1 && (x + bottom - y) % step < wide)
+				pixels[y * w + x] = theme.stripe[lockRow[x]];
+}
+
 // One lane into the pixel buffer; returns the intervals wide enough for text.
 function laneToPixels(item, top, wide) {
 	const {lane, h, kind} = item;
@@ -100,8 +113,10 @@ function laneToPixels(item, top, wide) {
 		line[x] = palette[lockShare[x] < 1 ? row[x] : lockRow[x]];
 	for (let y = y0; y < y1; y++)
 		screen.pixels.set(line, y * w);
-	if (lane.locks)
+	if (lane.locks) {
+		hatchToPixels(Math.round((top + h) * ratio), y0, y1);
 		locksToPixels(palette, y0, y1, Math.round((top + h) * ratio));
+	}
 	if (wide)
 		wideIntervals(item, top, wide);
 }

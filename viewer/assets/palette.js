@@ -3,51 +3,52 @@
 const ABSENT = 0, RUNNING = 1, RUNNABLE = 2, ACTIVE = 3, OFF_PROC = 4, WOKEN = 5;
 const PARKED = 32, MERGED = 128;
 
+// Colours of different classes are told apart by those who see no red or no green, too: of classes that look alike
+// without red and green one is darker (waits for locks, and for threads) than the other (running; files).  A test computes
+// it (tests/viewer/palette_test.mjs).  Waits for locks are hatched besides.
+
 // What a state is about, in the order of the overview's layers; LOCK is never hidden.
 const CLASS = {ABSENT: 0, RUN: 1, READY: 2, LOCK: 3, SYNC: 4, IO: 5, IDLE: 6, OFF: 7};
 const CLASS_COUNT = 8;
 
 const baseStates = {
-	[RUNNING]: ["running", "on a proc, says the kernel", CLASS.RUN, "#3f9b5f", "#4fae70"],
-	[RUNNABLE]: ["runnable", "could run, but was given no proc", CLASS.READY, "#e3b52c", "#d9ae35"],
-	[ACTIVE]: ["active", "in no recorded wait; whether it was on a proc is not known",
-		CLASS.RUN, "#8cc39d", "#3f7d55"],
-	[OFF_PROC]: ["off proc", "not on a proc, and in no wait that trc records", CLASS.OFF,
-		"#cfc8b4", "#5c574a"],
-	[WOKEN]: ["woken", "its wait was ended by another thread, but it does not run yet",
-		CLASS.READY, "#ef9f3c", "#e09338"],
+	[RUNNING]: ["running", "on a proc, says the kernel", CLASS.RUN, "#199d61", "#4cd18f"],
+	[RUNNABLE]: ["runnable", "could run, but was given no proc", CLASS.READY, "#efd62f", "#f1e344"],
+	[ACTIVE]: ["active", "in no recorded wait; whether it was on a proc is not known", CLASS.RUN, "#84d2a5", "#338877"],
+	[OFF_PROC]: ["off proc", "not on a proc, and in no wait that trc records", CLASS.OFF, "#aaa49d", "#4c4a43"],
+	[WOKEN]: ["woken", "its wait was ended by another thread, but it does not run yet", CLASS.READY, "#f9ad26", "#ffc237"],
 };
 
 // reason name -> [class, light, dark]
 const reasonColours = {
-	mutex: [CLASS.LOCK, "#d6403a", "#e0554e"],
-	rwlock_read: [CLASS.LOCK, "#e3735a", "#e07a62"],
-	rwlock_write: [CLASS.LOCK, "#b92f45", "#c74459"],
-	spin: [CLASS.LOCK, "#8f1f2c", "#a33241"],
-	cond_mutex: [CLASS.LOCK, "#e88f86", "#c9756c"],
-	flock: [CLASS.LOCK, "#c23b80", "#c94f8d"],
-	cond: [CLASS.SYNC, "#8566c4", "#8a6fc9"],
-	sem: [CLASS.SYNC, "#a284d6", "#9d82d0"],
-	barrier: [CLASS.SYNC, "#6247a5", "#7459b8"],
-	join: [CLASS.SYNC, "#bba7e0", "#6a5a94"],
-	once: [CLASS.SYNC, "#9b4fb0", "#a862bb"],
-	futex: [CLASS.SYNC, "#7a5fd0", "#8069d6"],
-	msg: [CLASS.SYNC, "#5d6fc4", "#6c7ed0"],
-	user: [CLASS.SYNC, "#a569b8", "#ac74be"],
-	read: [CLASS.IO, "#3f86cf", "#4a8ed3"],
-	write: [CLASS.IO, "#2f69ab", "#3f78b8"],
-	recv: [CLASS.IO, "#58a5dc", "#4c98cf"],
-	send: [CLASS.IO, "#2a7fa8", "#3789b0"],
-	connect: [CLASS.IO, "#3fa3b3", "#3d98a7"],
-	open: [CLASS.IO, "#4c6fb8", "#587ac0"],
-	fsync: [CLASS.IO, "#1f4d8f", "#3561a5"],
-	aio: [CLASS.IO, "#35589c", "#4468ad"],
-	accept: [CLASS.IDLE, "#b7d2e8", "#33495c"],
-	poll: [CLASS.IDLE, "#c7d7e4", "#33424f"],
-	epoll: [CLASS.IDLE, "#c0d0e0", "#303f4c"],
-	sleep: [CLASS.IDLE, "#c6cad1", "#3d4249"],
-	child: [CLASS.IDLE, "#bfb7ab", "#4b463e"],
-	signal: [CLASS.IDLE, "#cbbfae", "#504839"],
+	mutex: [CLASS.LOCK, "#b7191c", "#e6443d"],
+	rwlock_read: [CLASS.LOCK, "#b13c11", "#e05633"],
+	rwlock_write: [CLASS.LOCK, "#9a0b2c", "#da404e"],
+	spin: [CLASS.LOCK, "#75151e", "#d24c4c"],
+	cond_mutex: [CLASS.LOCK, "#af2934", "#e54f39"],
+	flock: [CLASS.LOCK, "#a21b48", "#dd4360"],
+	cond: [CLASS.SYNC, "#5c2eaf", "#6a3cc4"],
+	sem: [CLASS.SYNC, "#733ab9", "#7f47c7"],
+	barrier: [CLASS.SYNC, "#421c8d", "#5431a9"],
+	join: [CLASS.SYNC, "#764aa2", "#7847a6"],
+	once: [CLASS.SYNC, "#792291", "#7f33a5"],
+	futex: [CLASS.SYNC, "#5637bf", "#6044cd"],
+	msg: [CLASS.SYNC, "#3d39a6", "#4643b9"],
+	user: [CLASS.SYNC, "#76399c", "#8046ab"],
+	read: [CLASS.IO, "#55a2e1", "#5eaceb"],
+	write: [CLASS.IO, "#448dd4", "#549de5"],
+	recv: [CLASS.IO, "#6ab8e4", "#71bfeb"],
+	send: [CLASS.IO, "#3a9ac6", "#48a7d4"],
+	connect: [CLASS.IO, "#379fc7", "#60bbde"],
+	open: [CLASS.IO, "#6a96d8", "#76a3e6"],
+	fsync: [CLASS.IO, "#4384d5", "#5294e6"],
+	aio: [CLASS.IO, "#678ccf", "#7398dc"],
+	accept: [CLASS.IDLE, "#c3d9ec", "#213241"],
+	poll: [CLASS.IDLE, "#cbe0ef", "#1d2d39"],
+	epoll: [CLASS.IDLE, "#cbdbed", "#222f3c"],
+	sleep: [CLASS.IDLE, "#d1dae6", "#272e38"],
+	child: [CLASS.IDLE, "#d4d4e6", "#2a2a37"],
+	signal: [CLASS.IDLE, "#d1d7e9", "#282c39"],
 };
 
 const stateName = new Array(256).fill("?");
@@ -99,6 +100,7 @@ const theme = {
 	style: {}, // colours of the style sheet, for the canvases
 	state: new Uint32Array(256), // as pixels
 	type: new Uint32Array(256),
+	stripe: new Uint32Array(256), // of the hatch over waits for locks, as pixels
 	stateText: new Array(256), // colour of text on a state
 	background: 0,
 };
@@ -134,6 +136,13 @@ function textOn(hex) {
 	return luminance(hex) > 0.179 ? "#000000" : "#ffffff";
 }
 
+// The hatch over a colour: away from that of its text.
+const STRIPE_SHARE = 0.45;
+
+function stripePixel(hex) {
+	return mixPixel(hex, textOn(hex) === "#000000" ? "#ffffff" : "#000000", STRIPE_SHARE);
+}
+
 // Fills in `theme`; states other than the highlighted one, if any, are faded.
 function themeApply(highlighted) {
 	const style = getComputedStyle(document.documentElement);
@@ -147,6 +156,7 @@ function themeApply(highlighted) {
 		const faded = highlighted !== null && (s & 127) !== highlighted;
 		theme.state[s] = !colour ? pixel(theme.style.lane)
 			: faded ? mixPixel(colour, theme.style.bg, 0.18) : pixel(colour);
+		theme.stripe[s] = stateIsLock[s] && !faded ? stripePixel(colour) : theme.state[s];
 		theme.stateText[s] = !colour ? theme.style.dim
 			: faded ? theme.style.dim : textOn(colour);
 		theme.type[s] = s ? pixel(typeColours[name][(s - 1) % TYPE_COLOURS]) : theme.background;
