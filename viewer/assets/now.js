@@ -33,7 +33,7 @@ function nowFor(i) {
 }
 
 function nowSince(i) {
-	return now.rows.since[i] ? `${recovered() ? "> " : ""}${duration(trace.span - (now.rows.since[i] - 1))}` : "";
+	return now.rows.since[i] ? `${recovered() ? "> " : ""}${duration(head.span_ns - (now.rows.since[i] - 1))}` : "";
 }
 
 // "waits 1.2 s for mutex a" and the like.
@@ -233,7 +233,8 @@ function nowDraw(box) {
 			"program that hangs, show here what each thread waits for."));
 		return;
 	}
-	box.append(...[all > now.rows.n ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page has ${count(now.rows.n)} of ${count(all)} threads.`) : null,
+	box.append(...[head.cut && head.cut.window ? el("p", {class: "incomplete"}, "This is what was so when the trace ended, not where this page does.") : null,
+		all > now.rows.n ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page has ${count(now.rows.n)} of ${count(all)} threads.`) : null,
 		...nowPicture(), ...nowList()].filter((part) => part));
 }
 
