@@ -215,6 +215,36 @@ async function tasksByAddress(context, address) {
 	}, address);
 }
 
+// Latencies over time.
+async function heatIs(page, trace) {
+	const COLUMNS = 17, span = await page.evaluate(() => window.trc.span);
+	const rows = sql(trace, "SELECT start_ns - (SELECT value FROM trace_info WHERE key = 'trace_start_ns') AS at, duration_ns AS ns FROM tasks " +
+		"WHERE type = 'request' AND duration_ns IS NOT NULL");
+	const last = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+
+	await page.keyboard.press("t");
+	await page.locator("#panel-spans .plain button", {hasText: "request"}).first().click();
+	const buckets = await page.evaluate(() => window.trc.tasks.buckets()), seen = await page.evaluate((n) => window.trc.tasks.heat(n), COLUMNS);
+	buckets.forEach(({from, until}, b) => {
+		for (let c = 0; c < COLUMNS; c++)
+			same(seen[b * COLUMNS + c], rows.filter(({at, ns}) => ns >= from && ns < until && Math.floor(at / span * COLUMNS) === c).length,
+				`${trace}: begun in part ${c} of ${COLUMNS}, from ${from} ns`);
+	});
+	await page.locator("#panel-spans button", {hasText: "over time"}).click();
+	await page.locator("#panel-spans canvas").focus();
+	await page.keyboard.press("ArrowDown");
+	for (let n = 0; n < 200 && !/^[1-9]/.test(await last()); n++)
+		await page.keyboard.press(n % 40 === 39 ? "ArrowDown" : "ArrowRight");
+	const [wanted] = /^\d+/.exec(await last());
+	await page.keyboard.press("Enter");
+	await settle(page);
+	same(await page.locator("#panel-spans .spans li").count(), Number(wanted), `${trace}: Enter lists what is in the cell`);
+	same(await page.evaluate(() => document.activeElement.tagName), "CANVAS", `${trace}: the focus stays`);
+	const address = await page.evaluate(() => window.trc.address());
+	check(address.includes("over%3Dtime"), `${trace}: the address keeps it`, address);
+	return address;
+}
+
 // ---- locks ----
 
 const lockFigures = ["kind", "name", "waits", "threads", "waited_ns", "wait_p50_ns", "wait_p99_ns", "wait_max_ns", "timed_out", "holds", "held_ns",
@@ -431,6 +461,9 @@ await withBrowser("light", async (context) => {
 
 	for (const trace of ["demo", "bare", "busy", "fibers", "cut", "hostile"])
 		await opened(context, trace, tasksAre);
+	await opened(context, "demo", async (page, trace) => { address = await heatIs(page, trace); });
+	await opened(context, "demo", async (page) => same(await page.locator("#panel-spans canvas").count(), 1, "the address shows latencies over time"),
+		address);
 	for (const trace of ["demo", "locks", "bare", "busy", "cut", "hostile", "plain"])
 		await opened(context, trace, locksAre);
 	for (const trace of ["demo", "locks", "bare", "fibers", "cut", "hostile"])

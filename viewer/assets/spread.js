@@ -107,11 +107,11 @@ function rovingKeys(box, back, on) {
 
 // Draws what is in a box; the focus stays at the place that has it, though its element is another one then.
 function drawnAgain(box, draw) {
-	const at = [...box.querySelectorAll("button")].indexOf(document.activeElement);
+	const all = () => [...box.querySelectorAll("button, canvas")], at = all().indexOf(document.activeElement);
 
 	draw();
 	if (at >= 0)
-		box.querySelectorAll("button")[at]?.focus();
+		all()[at]?.focus();
 }
 
 // A row of a list: what leads somewhere, and what else is known.

@@ -15,6 +15,7 @@ const spanKinds = {
 const spans = {
 	box: null, parts: {}, told: null, // told: kind -> its types and their durations, once the tab is open
 	kind: "", group: -1, bucket: -1, // what is chosen
+	heat: false, cell: null, // durations over time; of which {bucket, column, columns} is chosen
 	wanted: "", // by the address, before the tab was drawn
 };
 
@@ -113,12 +114,15 @@ function spanRow(kind, row) {
 function spansList() {
 	const {kind, group, bucket} = spans, {spread} = spans.told[kind], {one} = spanKinds[kind];
 	const all = {lo: spread.first[group], hi: spread.first[group + 1]}, of = spreadBuckets(spread, group)[bucket] || all;
-	const n = of.hi - of.lo, list = el("ol", {class: "spans"}), shown = Math.min(n, SPANS_LISTED);
+	const list = el("ol", {class: "spans"}), {cell} = spans, table = spanKinds[kind].rows();
+	const isIn = (row) => !cell || !spans.heat || heatColumn(table, row, cell.columns) === cell.column;
+	let n = 0;
 
-	for (let k = 0; k < shown; k++)
-		list.append(spanRow(kind, spread.order[of.hi - 1 - k]));
+	for (let k = of.hi - 1; k >= of.lo; k--)
+		if (isIn(spread.order[k]) && ++n <= SPANS_LISTED)
+			list.append(spanRow(kind, spread.order[k]));
 	const which = of === all ? "" : `${bucketText(of)}: `;
-	return [el("p", {class: "dim"}, `${which}${plural(n, one)}, ${shown < n ? `the longest ${count(shown)}` : "longest first"}`),
+	return [el("p", {class: "dim"}, `${which}${plural(n, one)}, ${n > SPANS_LISTED ? `the longest ${count(SPANS_LISTED)}` : "longest first"}`),
 		rovingKeys(list, "ArrowUp", "ArrowDown")];
 }
 
@@ -126,9 +130,19 @@ function spansPicture() {
 	const {kind, group, bucket} = spans, {types, spread} = spans.told[kind], one = types[group], ended = spreadCount(spread, group);
 	const buckets = spreadBuckets(spread, group), open = one.n - ended;
 
+	const room = () => ({width: Math.max(200, spans.parts.picture.clientWidth - 4), height: Math.max(90, Math.min(spans.parts.picture.clientHeight - 60, 300))});
+	const drawn = () => spans.heat ? heatView(spanKinds[kind].rows(), spread, buckets, spans.cell, room(), (cell) => {
+		Object.assign(spans, {cell, bucket: cell.bucket});
+		drawnAgain(spans.box, spansDraw);
+	}) : histogramView(spread, group, buckets, bucket, (k) => spansChoose(kind, group, k));
+
 	return [el("h3", {}, one.name), el("p", {class: "dim"}, `${plural(ended, spanKinds[kind].one)} by duration` +
-		(open ? `; ${count(open)} more began before the trace, or did not end in it` : "")),
-	ended ? histogramView(spread, group, buckets, bucket, (k) => spansChoose(kind, group, k)) : null];
+		(open ? `; ${count(open)} more began before the trace, or did not end in it` : ""), " ",
+	ended ? el("button", {type: "button", class: "link", "aria-pressed": String(spans.heat), onclick: () => {
+		Object.assign(spans, {heat: !spans.heat, cell: null});
+		drawnAgain(spans.box, spansDraw);
+		addressWrite();
+	}}, spans.heat ? "as a histogram" : "over time") : null), ended ? drawn() : null];
 }
 
 function spansDraw() {
@@ -142,7 +156,7 @@ function spansDraw() {
 }
 
 function spansChoose(kind, group, bucket = -1) {
-	Object.assign(spans, {kind, group, bucket: bucket === spans.bucket && group === spans.group ? -1 : bucket});
+	Object.assign(spans, {kind, group, cell: null, bucket: bucket === spans.bucket && group === spans.group ? -1 : bucket});
 	drawnAgain(spans.box, spansDraw);
 	addressWrite();
 }
@@ -158,7 +172,7 @@ function spansWanted() {
 	if (group < 0)
 		return;
 	const bucket = spreadBuckets(spread, group).findIndex((b) => String(b.from) === asked.get("from"));
-	Object.assign(spans, {kind, group, bucket});
+	Object.assign(spans, {kind, group, bucket, cell: null, heat: asked.get("over") === "time"});
 }
 
 function spansState() {
@@ -166,7 +180,7 @@ function spansState() {
 		return spans.wanted;
 	const {types, spread} = spans.told[spans.kind], bucket = spreadBuckets(spread, spans.group)[spans.bucket];
 
-	return new URLSearchParams({of: spans.kind, type: types[spans.group].name, ...bucket && {from: bucket.from}}).toString();
+	return new URLSearchParams({of: spans.kind, type: types[spans.group].name, ...bucket && {from: bucket.from}, ...spans.heat && {over: "time"}}).toString();
 }
 
 function spansOpen(box) {
@@ -204,7 +218,8 @@ function spansShow(kind, type) {
 const tasksTab = {
 	id: "spans", label: "Tasks", key: "t", about: "latencies of tasks and regions",
 	draw: spansOpen,
-	changed: (what) => what === "selection" && spans.group >= 0 && drawnAgain(spans.box, spansDraw),
+	shown: () => spans.heat && spans.group >= 0 && drawnAgain(spans.box, spansDraw), // as wide as there is room
+	changed: (what) => (what === "selection" || (what === "theme" && spans.heat)) && spans.group >= 0 && drawnAgain(spans.box, spansDraw),
 	state: spansState,
 	stateSet: (string) => {
 		spans.wanted = string;
@@ -228,6 +243,11 @@ function spansApi() {
 		open: () => panelShow(tasksTab),
 		types: figures,
 		buckets: () => spreadBuckets(spans.told[spans.kind].spread, spans.group).map(({from, until, lo, hi}) => ({from, until, n: hi - lo})),
+		// How many of the chosen type are in each cell: those of the shortest bucket first.
+		heat: (columns) => {
+			const {spread} = spans.told[spans.kind];
+			return Array.from(heatMake(spanKinds[spans.kind].rows(), spread, spreadBuckets(spread, spans.group), columns).counts);
+		},
 		// Of the selected task: time by state of the threads that worked for it, and when none did.
 		split: () => {
 			const row = view.selection.id - 1, stretches = taskStretches(row), sums = new Float64Array(128);
