@@ -9,18 +9,21 @@ const FINE_DECADES = 2.5, BUCKET_LABELS = 8;
 
 // `length` by row; groupOf(row) is -1 for rows that do not count.
 function spreadMake(length, n, groups, groupOf) {
+	const of = new Int32Array(n);
 	let kept = 0;
 
-	for (let i = 0; i < n; i++)
-		kept += groupOf(i) >= 0;
+	for (let i = 0; i < n; i++) {
+		of[i] = groupOf(i);
+		kept += of[i] >= 0;
+	}
 	const rows = new Uint32Array(kept), key = new Float64Array(kept);
 	for (let i = 0, at = 0; i < n; i++)
-		if (groupOf(i) >= 0) {
+		if (of[i] >= 0) {
 			rows[at] = i;
 			key[at++] = Math.log2(1 + length[i]); // as evenly as can be, for orderOf()
 		}
 	const byLength = orderOf(key, kept);
-	const {first, order} = rowsBy(byLength.map((k) => groupOf(rows[k]) + 1), groups);
+	const {first, order} = rowsBy(byLength.map((k) => of[rows[k]] + 1), groups);
 	return {first: first.subarray(1), order: order.map((k) => rows[byLength[k]]), length};
 }
 
