@@ -49,7 +49,7 @@ if HAVE_CHECK
 check_PROGRAMS += tests/viewer/unit
 TESTS += tests/viewer/unit
 tests_viewer_unit_SOURCES = tests/viewer/unit.c tests/viewer/unit.h tests/viewer/unit_page.c \
-	tests/viewer/unit_tracks.c tests/viewer/unit_html.c tests/viewer/page_read.c \
+	tests/viewer/unit_tracks.c tests/viewer/unit_html.c tests/viewer/unit_rows.c tests/viewer/page_read.c \
 	tests/viewer/page_read.h tests/viewer/fake_model.c tests/viewer/fake_model.h \
 	analyzer/model/array.c analyzer/causes/names.c analyzer/report/finding_names.c analyzer/model/signal_names.c format/module_owner.c
 tests_viewer_unit_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(ZLIB_CFLAGS)

@@ -12,6 +12,7 @@ int main(void)
 	suite_add_tcase(suite, unit_page());
 	suite_add_tcase(suite, unit_tracks());
 	suite_add_tcase(suite, unit_html());
+	suite_add_tcase(suite, unit_rows());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

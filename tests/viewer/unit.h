@@ -7,5 +7,6 @@
 TCase *unit_page(void);
 TCase *unit_tracks(void);
 TCase *unit_html(void);
+TCase *unit_rows(void);
 
 #endif

@@ -1,0 +1,154 @@
+/*
+ * unit_rows.c - rows of a page that its tabs and tracks of procs are made from: who was on which proc, and what
+ * threads do at the trace's end.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "fake_model.h"
+#include "page_read.h"
+#include "unit.h"
+#include "viewer/html.h"
+
+static const uint32_t no_stack[2];
+static const struct trc_thread threads[] = {
+	{.serial = 3, .name = "first", .start_ns = TRC_NEVER, .end_ns = TRC_NEVER},
+	{.serial = 9, .name = "second", .start_ns = TRC_NEVER, .end_ns = TRC_NEVER},
+};
+
+/* A model of two threads that ends at 1000 ns. */
+static struct trc_model two_threads(void)
+{
+	return (struct trc_model){.end_ns = 1000,
+				  .threads = threads,
+				  .n_threads = 2,
+				  .stacks = {.stack_first = (uint32_t *)no_stack}};
+}
+
+/* The page as text; the caller's. */
+static char *page_of(struct trc_model *m)
+{
+	struct trc_error error = {""};
+	char path[64], *page;
+	size_t n;
+
+	snprintf(path, sizeof(path), "viewer-unit-rows-%d.html", (int)getpid());
+	ck_assert_msg(!trc_html_write(m, path, &error), "%s", error.text);
+	page = page_read_file(path, &n);
+	unlink(path);
+	return page;
+}
+
+static void column_is(const char *page, const char *name, const uint64_t *wanted, size_t n_wanted)
+{
+	size_t n;
+	uint64_t *values = page_read_column(page, name, &n);
+
+	ck_assert_msg(n == n_wanted, "%s has %zu values", name, n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(values[i] == wanted[i], "%s[%zu] is %lu", name, i,
+			      (unsigned long)values[i]);
+	free(values);
+}
+
+#define COLUMN_IS(page, name, ...)                                                                 \
+	column_is(page, name, (const uint64_t[]){__VA_ARGS__},                                     \
+		  sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+START_TEST(stretches_on_procs_are_as_in_the_model)
+{
+	static const struct trc_on_cpu on_cpu[] = {
+		{.start_ns = TRC_NEVER, .end_ns = 100, .thread = 9, .proc = 5},
+		{.start_ns = 200, .end_ns = 450, .thread = 3, .proc = 0, .preempted = true},
+		{.start_ns = 600, .end_ns = TRC_NEVER, .thread = 77, .proc = 5},
+	};
+	struct trc_model m = two_threads();
+	char *page;
+
+	m.on_cpu = on_cpu;
+	m.n_on_cpu = 3;
+	page = page_of(&m);
+	COLUMN_IS(page, "cpu.thread", 2, 1, 0);
+	COLUMN_IS(page, "cpu.proc", 5, 0, 5);
+	COLUMN_IS(page, "cpu.start", 0, 200, 600);
+	COLUMN_IS(page, "cpu.length", 100, 250, 400);
+	COLUMN_IS(page, "cpu.preempted", 0, 1, 0);
+	COLUMN_IS(page, "cpu.open", 0, 0, 1);
+	free(page);
+}
+END_TEST
+
+START_TEST(of_too_many_stretches_there_are_none)
+{
+	enum { MANY = 200001 };
+	struct trc_on_cpu *on_cpu = calloc(MANY, sizeof(*on_cpu));
+	struct trc_model m = two_threads();
+	char *page;
+
+	ck_assert_ptr_nonnull(on_cpu);
+	for (int i = 0; i < MANY; i++)
+		on_cpu[i] = (struct trc_on_cpu){10 * i, 10 * i + 5, 3, 0, false};
+	m.end_ns = 10 * MANY;
+	m.on_cpu = on_cpu;
+	m.n_on_cpu = MANY;
+	page = page_of(&m);
+	column_is(page, "cpu.start", NULL, 0);
+	ck_assert_int_eq((int)page_read_head(page, "has_sched"), 1);
+	free(page);
+	free(on_cpu);
+}
+END_TEST
+
+START_TEST(threads_at_the_end_are_as_in_the_model)
+{
+	static const struct trc_thread_now now[] = {
+		{.thread = 3,
+		 .state = TRC_THREAD_NOT_WAITING,
+		 .since_ns = TRC_NEVER,
+		 .region = "r"},
+		{.thread = 9,
+		 .state = TRC_THREAD_WAITING,
+		 .reason = TRC_REASON_MUTEX,
+		 .object = 0x7f0000001000,
+		 .since_ns = 40,
+		 .holder = 3,
+		 .region = "",
+		 .deadlock = 2},
+	};
+	struct trc_model m = two_threads();
+	char *page, *region;
+	size_t n;
+	uint64_t *regions;
+
+	m.threads_now = now;
+	m.n_threads_now = 2;
+	page = page_of(&m);
+	COLUMN_IS(page, "now.all", 2);
+	COLUMN_IS(page, "now.thread", 1, 2);
+	COLUMN_IS(page, "now.state", TRC_THREAD_NOT_WAITING, TRC_THREAD_WAITING);
+	COLUMN_IS(page, "now.reason", 0, TRC_REASON_MUTEX);
+	COLUMN_IS(page, "now.object", 0, 1);
+	COLUMN_IS(page, "now.since", 0, 41);
+	COLUMN_IS(page, "now.holder", 0, 1);
+	COLUMN_IS(page, "now.park", 0, 0);
+	COLUMN_IS(page, "now.deadlock", 0, 2);
+	regions = page_read_column(page, "now.region", &n);
+	region = page_read_text(page, regions[0]);
+	ck_assert_str_eq(region, "r");
+	free(region);
+	free(regions);
+	free(page);
+}
+END_TEST
+
+TCase *unit_rows(void)
+{
+	TCase *t = tcase_create("rows");
+
+	tcase_add_test(t, stretches_on_procs_are_as_in_the_model);
+	tcase_add_test(t, of_too_many_stretches_there_are_none);
+	tcase_add_test(t, threads_at_the_end_are_as_in_the_model);
+	return t;
+}
