@@ -401,6 +401,26 @@ async function procsOfMany(context) {
 	await page.close();
 }
 
+// A page of 0.5 to 0.7 s of demo.trc has the rows that SQL has of this part, and their sums.
+async function procsOfPart(context) {
+	const page = await openPage(context, `${pages}/part.html`), part = ["--window", "0.5s..0.7s"];
+	const rows = sql("demo", "SELECT thread, proc, start_ns, end_ns, duration_ns FROM on_cpu", ...part);
+	const [{zero}] = sql("demo", "SELECT value AS zero FROM trace_info WHERE key = 'trace_start_ns'");
+
+	await page.keyboard.press("o");
+	await settle(page);
+	same(await page.evaluate(() => window.trc.procs.stretches()), rows.map((row) => [row.thread, row.proc, row.start_ns - zero,
+		row.end_ns - row.start_ns]), "part: stretches on procs");
+	const {csv} = await page.evaluate(() => window.trc.sql("SELECT count(*), sum(start_ns), sum(end_ns), sum(duration_ns) FROM on_cpu"));
+	same(csv.split("\n")[1], [rows.length, ...["start_ns", "end_ns", "duration_ns"].map((key) => sum(rows.map((row) => row[key])))].join(","),
+		"part: SQL's rows of them");
+	const procs = new Set(rows.map((row) => row.proc)).size, share = 100 * sum(rows.map((row) => row.duration_ns)) / procs / 0.2e9;
+	const told = await page.locator(".label.group:not([hidden]) .tid", {hasText: "in use"}).innerText();
+	check(Math.abs(parseFloat(told) - share) < 0.6, `part: ${share} % in use`, told);
+	same(page.troubles, [], "part: nothing went wrong");
+	await page.close();
+}
+
 // ---- threads now ----
 
 async function nowIs(page, trace) {
@@ -478,6 +498,7 @@ await withBrowser("light", async (context) => {
 		await crowdIs(page);
 	});
 	await procsOfMany(context);
+	await procsOfPart(context);
 	await opened(context, "plain", async (page) => {
 		await page.evaluate(() => window.trc.tasks.open());
 		check(/no tasks and no regions/.test(await page.locator("#panel-spans").innerText()), "a trace without tasks says so");

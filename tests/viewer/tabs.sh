@@ -29,6 +29,7 @@ recorded()
 }
 
 recorded demo -- "$demo"
+"$analyze" --window 0.5s..0.7s --html "$pages/part.html" "$pages/demo.trc"
 recorded bare --no-sched -- "$demo"
 recorded locks --locks=all -- "$demo"
 recorded busy -- "$top_builddir/tests/viewer/busy_program"
