@@ -9,7 +9,7 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_marks.js viewer/assets/flame_ui.js \
 	viewer/assets/spread.js viewer/assets/heat.js viewer/assets/tasks.js viewer/assets/locks.js viewer/assets/now.js \
 	viewer/assets/sql.js viewer/assets/sql_result.js \
-	viewer/assets/tops.js viewer/assets/search.js viewer/assets/input.js \
+	viewer/assets/tops.js viewer/assets/matches.js viewer/assets/search.js viewer/assets/input.js \
 	viewer/assets/address.js \
 	viewer/assets/main.js
 # The SQL box: SQLite from vendor/, and the worker that runs it.

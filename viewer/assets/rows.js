@@ -480,12 +480,13 @@ function parkWokenFirst(t, from) {
 
 // How this row's length ranks among those of its kind: {n, longer}.
 function rank(rows, key, i) {
+	const keys = rows[key], lengths = rows.length, own = keys[i], length = lengths[i];
 	let n = 0, longer = 0;
 
-	for (let j = 0; j < rows.n; j++)
-		if (rows[key][j] === rows[key][i]) {
+	for (let j = 0; j < keys.length; j++)
+		if (keys[j] === own) {
 			n++;
-			longer += rows.length[j] > rows.length[i];
+			longer += Number(lengths[j] > length);
 		}
 	return {n, longer};
 }

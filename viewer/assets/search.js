@@ -4,81 +4,55 @@
 
 const RESULT_ROWS = 60;
 
-// at: which match is selected, in order of time; -1 = none.
-const search = {query: "", groups: [], matches: matchesMake(), at: -1, timer: 0, active: -1};
+// at: which match is selected, in order of time, and its place; -1 = none.
+const search = {query: "", groups: [], matches: setMake([]), at: -1, place: null, timer: 0, active: -1};
 
-// Matches: what they are (a number in `kinds`), their row + 1, the group they are in (its index), and
-// when they are.  `order` has them by time, from when they are first walked through.
+// A list of matches that is yet to be made: what they are (a number in `kinds`), their row + 1, and when they are.
 function matchesMake() {
-	return {n: 0, kinds: [], kind: new Uint8Array(256), id: new Uint32Array(256), group: new Uint32Array(256),
-		time: new Float64Array(256), order: null};
-}
-
-function matchesGrow(m) {
-	for (const name of ["kind", "id", "group", "time"]) {
-		const larger = new m[name].constructor(m.n * 2);
-		larger.set(m[name]);
-		m[name] = larger;
-	}
+	return {n: 0, kinds: [], kind: [], id: [], time: []};
 }
 
 function matchesAdd(m, kind, id, group, time) {
-	if (m.n === m.id.length)
-		matchesGrow(m);
-	m.kind[m.n] = kind;
-	m.id[m.n] = id;
-	m.group[m.n] = group;
-	m.time[m.n++] = time;
+	m.kind.push(kind);
+	m.id.push(id);
+	m.time.push(time);
+	m.n++;
 }
 
-// The indices of n times, by time; those at the same time stay in their order.  Buckets first, of which each is then put
-// in order by itself: most have a few, which are nearly in order.
-function orderOf(time, n) {
-	const buckets = Math.min(2 ** Math.ceil(Math.log2(n + 2)), 1 << 20), next = new Uint32Array(buckets + 1);
-	const bucket = new Uint32Array(n), order = new Uint32Array(n);
-	let least = Infinity, most = -Infinity;
-
-	for (let i = 0; i < n; i++) {
-		least = time[i] < least ? time[i] : least;
-		most = time[i] > most ? time[i] : most;
-	}
-	const scale = (buckets - 1) / Math.max(most - least, 1);
-	for (let i = 0; i < n; i++) {
-		bucket[i] = (time[i] - least) * scale;
-		next[bucket[i] + 1]++;
-	}
-	for (let k = 0; k < buckets; k++)
-		next[k + 1] += next[k];
-	for (let i = 0; i < n; i++)
-		order[next[bucket[i]]++] = i;
-	for (let k = 0; k < buckets; k++) // next[k] is the end of bucket k now
-		bucketSort(order, time, k ? next[k - 1] : 0, next[k]);
-	return order;
+function setOfList(m) {
+	return setMake(m.kinds.map((kind, number) => {
+		const ids = m.id.filter((_, i) => m.kind[i] === number), time = m.time.filter((_, i) => m.kind[i] === number);
+		return sourceOfList(kind, ids, time);
+	}));
 }
 
-function bucketSort(order, time, from, until) {
-	if (until - from > 64) {
-		order.subarray(from, until).sort((a, b) => time[a] - time[b] || a - b);
-		return;
-	}
-	for (let i = from + 1; i < until; i++) {
-		const moved = order[i], at = time[moved];
-		let k = i;
-		for (; k > from && time[order[k - 1]] > at; k--)
-			order[k] = order[k - 1];
-		order[k] = moved;
-	}
+// ---- the tables that are searched: when their rows are, and what they are called; made when they are first needed ----
+
+const indexed = {};
+
+function indexOf(kind) {
+	indexed[kind] ||= searchTables[kind]();
+	return indexed[kind];
 }
 
-function matchesOrder(m) {
-	m.order = m.order || orderOf(m.time, m.n);
-	return m.order;
+function indexMake(rows, time, columns, length) {
+	return {rows: timedRows(time, rows.n), keys: keysMake(rows.n, columns, length), length};
 }
 
-// Match i as a selection.
-function matchSelection(m, i) {
-	return {kind: m.kinds[m.kind[i]], id: m.id[i]};
-}
+const searchTables = {
+	task: () => indexMake(trace.task, trace.task.start, [trace.task.type], trace.task.length),
+	region: () => indexMake(trace.region, trace.region.start, [trace.region.type], trace.region.length),
+	log: () => indexMake(trace.log, trace.log.time, [trace.log.message, trace.log.category]),
+	labels: () => indexMake(trace.under, trace.under.start, [trace.under.set], trace.under.length),
+	mark: () => indexMake(trace.mark, trace.mark.time, [trace.mark.kind, trace.mark.text, trace.mark.stack]),
+	park: () => {
+		const p = trace.park;
+		return indexMake(p, p.start, [p.descriptor, p.object, p.stack, p.reason], p.length);
+	},
+	fiberwait: () => indexMake(trace.fwait, trace.fwait.start, [trace.fwait.stack], trace.fwait.length),
+	unlock: () => indexMake(trace.unlock, trace.unlock.time, [trace.unlock.object, trace.unlock.stack], trace.unlock.caused_ns),
+	sample: () => indexMake(trace.sample, trace.sample.time, [trace.sample.stack]),
+};
 
 // The ids of all strings that contain the query.
 function textsContaining(query) {
@@ -129,16 +103,16 @@ function labelsMatching(query) {
 	return any ? found : null;
 }
 
-// Matches of one kind and name are a group.  of(kind, nameOf) makes a function from a number, such as
-// that of a stack, to the index of its group; nameOf() is called once for each number.
+// Matches of one kind and name are a group.  of(kind, nameOf) makes a function from a number, such as that of a stack, to the
+// group; nameOf() is called once for each number.
 function groupsMake() {
 	const groups = [], byName = new Map();
 
 	function named(kind, name) {
 		const key = `${kind}\n${name}`;
 		if (!byName.has(key)) {
-			byName.set(key, groups.length);
-			groups.push({kind, name, count: 0, longest: 0, length: -1}); // longest: the index of a match
+			byName.set(key, {kind, name, count: 0, source: -1, row: -1, length: -1}); // row: of the longest
+			groups.push(byName.get(key));
 		}
 		return byName.get(key);
 	}
@@ -153,112 +127,130 @@ function groupsMake() {
 	return {groups, of};
 }
 
+function groupAdd(group, n, source, row, length) {
+	group.count += n;
+	if (length > group.length || (length === group.length && source === group.source && row < group.row))
+		Object.assign(group, {source, row, length});
+}
+
+// Collects sources.  table(): rows of a table, all those of a key that has groups: groupsOf(row) of its first row.  list(): some
+// rows by themselves.
+function sourcesMake() {
+	const sources = [];
+
+	function table(kind, groupsOf) {
+		const {rows, keys, length} = indexOf(kind), wanted = new Uint8Array(keys.counts.length);
+		for (let key = 0; key < wanted.length; key++) {
+			const found = keys.counts[key] ? groupsOf(keys.first[key]) : null;
+			for (const group of found || [])
+				groupAdd(group, keys.counts[key], sources.length, keys.longest[key], length ? length[keys.longest[key]] : 0);
+			wanted[key] = Number(Boolean(found && found.length));
+		}
+		sources.push(sourceMake(kind, rows, {keys, wanted}));
+	}
+	// [row + 1, time, group, length]
+	function list(kind, rows) {
+		const source = sourceOfList(kind, rows.map(([id]) => id), rows.map(([, time]) => time));
+		const at = new Map(Array.from(source.ids, (id, i) => [id, i]));
+		for (const [id, , group, length = 0] of rows)
+			groupAdd(group, 1, sources.length, at.get(id), length);
+		sources.push(source);
+	}
+	return {sources, table, list};
+}
+
 // All groups of matches, and the matches.
 function searchRun(query) {
-	const {groups, of} = groupsMake(), matches = matchesMake(), texts = textsContaining(query);
+	const {groups, of} = groupsMake(), found = sourcesMake(), texts = textsContaining(query);
 	const {stacks, stackName} = stacksMatching(query, texts);
 	const reasons = head.reasons.map((r) => Boolean(r) && r[0].includes(query));
 	const objects = new Uint8Array(column("object.low").length + 1);
-	// For rows that are selected as `kind`: (group, row + 1, time, length).
-	const adder = (kind) => {
-		const number = matches.kinds.push(kind) - 1;
-		return (index, id, time, length = 0) => {
-			const group = groups[index];
-			group.count++;
-			if (length > group.length) {
-				group.length = length;
-				group.longest = matches.n;
-			}
-			matchesAdd(matches, number, id, index, time);
-		};
-	};
 	const textGroup = (kind) => of(kind, text), stackGroup = (kind) => of(kind, (s) => stackName.get(s));
-
 	const address = /^(0x)?[0-9a-f]+$/.test(query) && query.length > 3;
+
 	for (let o = 1; o < objects.length; o++)
 		objects[o] = texts[column("object.name")[o - 1]] || (address && objectName(o).includes(query));
-	const addThread = adder("thread"), threadGroup = of("thread", (t) => trace.threads[t].name);
-	for (const t of trace.threads)
-		if (t.name.toLowerCase().includes(query) || String(t.tid) === query)
-			addThread(threadGroup(t.idx), t.idx + 1, t.firstSeen);
-	const number = /^(?:fiber:)?(\d+)$/.exec(query), addFiber = adder("fiber"), fiberGroup = of("fiber", fiberLabel);
+	const threadGroup = of("thread", (t) => trace.threads[t].name);
+	found.list("thread", trace.threads.filter((t) => t.name.toLowerCase().includes(query) || String(t.tid) === query)
+		.map((t) => [t.idx + 1, t.firstSeen, threadGroup(t.idx)]));
+	searchFibers(query, texts, of("fiber", fiberLabel), found);
+	searchTasks(query, texts, textGroup("task"), found);
+	const g = trace.region, regionGroup = textGroup("region");
+	found.table("region", (i) => texts[g.type[i]] && [regionGroup(g.type[i])]);
+	const l = trace.log, logGroup = textGroup("log");
+	found.table("log", (i) => (texts[l.message[i]] || texts[l.category[i]]) && [logGroup(l.message[i])]);
+	const named = labelsMatching(query), labelGroup = of("label", labelText);
+	const labelsOf = ([j, last]) => Array.from({length: last - j}, (_, k) => j + k).filter((k) => named[k]);
+	if (named)
+		found.table("labels", (i) => labelsOf(setRange(trace.under.set[i])).map(labelGroup));
+	const m = trace.mark, signals = textGroup("signal"), conditions = textGroup("condition");
+	found.table("mark", (i) => (texts[m.text[i]] || stacks[m.stack[i]]) &&
+		[(m.kind[i] === MARK_TRIGGER ? conditions : signals)(m.text[i])]);
+	searchWaits({texts, objects, stacks, reasons}, {found, of, stackGroup});
+	const s = trace.sample, sampleGroup = stackGroup("sample in");
+	found.table("sample", (i) => stacks[s.stack[i]] && [sampleGroup(s.stack[i])]);
+	return {groups, matches: setMake(found.sources)};
+}
+
+function searchFibers(query, texts, group, found) {
+	const number = /^(?:fiber:)?(\d+)$/.exec(query), rows = [];
+
 	for (let f = 1; f <= trace.fiber.n; f++)
 		if (texts[trace.fiber.name[f - 1]] || (number && fiberNumber(f) === number[1])) {
 			const span = fiberSpan(f) || {from: 0, until: 0};
-			addFiber(fiberGroup(f), f, span.from, span.until - span.from);
+			rows.push([f, span.from, group(f), span.until - span.from]);
 		}
-	const k = trace.task, addTask = adder("task"), taskGroup = textGroup("task");
-	for (let i = 0; i < k.n; i++)
-		if (texts[k.type[i]] || k.low[i] + k.high[i] * 4294967296 === Number(query))
-			addTask(taskGroup(k.type[i]), i + 1, k.start[i], k.length[i]);
-	const g = trace.region, addRegion = adder("region"), regionGroup = textGroup("region");
-	for (let i = 0; i < g.n; i++)
-		if (texts[g.type[i]])
-			addRegion(regionGroup(g.type[i]), i + 1, g.start[i], g.length[i]);
-	const l = trace.log, addLog = adder("log"), logGroup = textGroup("log");
-	for (let i = 0; i < l.n; i++)
-		if (texts[l.message[i]] || texts[l.category[i]])
-			addLog(logGroup(l.message[i]), i + 1, l.time[i]);
-	const named = labelsMatching(query), addLabels = adder("labels"), labelGroup = of("label", labelText);
-	for (let i = 0; named && i < trace.under.n; i++)
-		for (let [j, last] = setRange(trace.under.set[i]); j < last; j++)
-			if (named[j])
-				addLabels(labelGroup(j), i + 1, trace.under.start[i], trace.under.length[i]);
-	const m = trace.mark, addMark = adder("mark"), signals = textGroup("signal"), conditions = textGroup("condition");
-	for (let i = 0; i < m.n; i++)
-		if (texts[m.text[i]] || stacks[m.stack[i]])
-			addMark((m.kind[i] === MARK_TRIGGER ? conditions : signals)(m.text[i]), i + 1, m.time[i]);
-	searchWaits({texts, objects, stacks, reasons}, {adder, of, stackGroup});
-	const s = trace.sample, addSample = adder("sample"), sampleGroup = stackGroup("sample in");
-	for (let i = 0; i < s.n; i++)
-		if (stacks[s.stack[i]])
-			addSample(sampleGroup(s.stack[i]), i + 1, s.time[i]);
-	return {groups, matches};
+	found.list("fiber", rows);
+}
+
+// By type; one also by its number.
+function searchTasks(query, texts, group, found) {
+	const k = trace.task, number = /^\d+$/.test(query) ? Number(query) : NaN, rows = [];
+
+	found.table("task", (i) => texts[k.type[i]] && [group(k.type[i])]);
+	for (let i = 0; i < k.n && number >= 0; i++)
+		if (k.low[i] + k.high[i] * 4294967296 === number && !texts[k.type[i]])
+			rows.push([i + 1, k.start[i], group(k.type[i]), k.length[i]]);
+	found.list("task", rows);
 }
 
 // Waits, those of fibers, and unlocks: by their objects and descriptors, their stacks, the reasons of waits.
-function searchWaits({texts, objects, stacks, reasons}, {adder, of, stackGroup}) {
-	const p = trace.park, addPark = adder("park"), parkIn = stackGroup("wait in");
+function searchWaits({texts, objects, stacks, reasons}, {found, of, stackGroup}) {
+	const p = trace.park, parkIn = stackGroup("wait in");
 	const parkFor = of("wait for", reasonName), parkFrom = of("wait for", text);
 	const parkOf = of("wait for", objectName), childOf = of("wait for", (o) => objectOf("child", o));
 	const child = head.reasons.findIndex((r) => r && r[0] === "child");
-	const f = trace.fwait, addFiberWait = adder("fiberwait"), fiberIn = stackGroup("fiber in");
-	const u = trace.unlock, addUnlock = adder("unlock"), unlockIn = stackGroup("unlock in");
-	const unlockOf = of("unlock of", objectName);
+	const f = trace.fwait, fiberIn = stackGroup("fiber in");
+	const u = trace.unlock, unlockIn = stackGroup("unlock in"), unlockOf = of("unlock of", objectName);
 
-	for (let i = 0; i < p.n; i++)
+	found.table("park", (i) => {
 		if (texts[p.descriptor[i]])
-			addPark(parkFrom(p.descriptor[i]), i + 1, p.start[i], p.length[i]);
-		else if (objects[p.object[i]])
-			addPark((p.reason[i] === child ? childOf : parkOf)(p.object[i]), i + 1, p.start[i], p.length[i]);
-		else if (stacks[p.stack[i]])
-			addPark(parkIn(p.stack[i]), i + 1, p.start[i], p.length[i]);
-		else if (reasons[p.reason[i]])
-			addPark(parkFor(p.reason[i]), i + 1, p.start[i], p.length[i]);
-	for (let i = 0; i < f.n; i++)
-		if (stacks[f.stack[i]])
-			addFiberWait(fiberIn(f.stack[i]), i + 1, f.start[i], f.length[i]);
-	for (let i = 0; i < u.n; i++)
-		if (objects[u.object[i]])
-			addUnlock(unlockOf(u.object[i]), i + 1, u.time[i], u.caused_ns[i]);
-		else if (stacks[u.stack[i]])
-			addUnlock(unlockIn(u.stack[i]), i + 1, u.time[i], u.caused_ns[i]);
+			return [parkFrom(p.descriptor[i])];
+		if (objects[p.object[i]])
+			return [(p.reason[i] === child ? childOf : parkOf)(p.object[i])];
+		if (stacks[p.stack[i]])
+			return [parkIn(p.stack[i])];
+		return reasons[p.reason[i]] && [parkFor(p.reason[i])];
+	});
+	found.table("fiberwait", (i) => stacks[f.stack[i]] && [fiberIn(f.stack[i])]);
+	found.table("unlock", (i) => objects[u.object[i]] ? [unlockOf(u.object[i])]
+		: stacks[u.stack[i]] && [unlockIn(u.stack[i])]);
 }
 
 // Where the overview has a tick for matches: one a pixel at most.
 function ticksMake(matches) {
-	const pixels = new Uint8Array(2001), thread = matches.kinds.indexOf("thread");
+	const parts = new Uint8Array(2000);
 
-	for (let i = 0; i < matches.n; i++)
-		if (matches.kind[i] !== thread)
-			pixels[Math.round(Math.min(Math.max(mapX(matches.time[i], 2000), 0), 2000))] = 1;
-	map.ticks = matches.n ? [...pixels.keys()].filter((x) => pixels[x]).map((x) => x / 2000) : null;
+	for (const source of matches.sources)
+		if (source.kind !== "thread")
+			matchParts(source, trace.begin, trace.span, parts);
+	map.ticks = matches.n ? [...parts.keys()].filter((x) => parts[x]).map((x) => x / parts.length) : null;
 }
 
 function searchSet(string) {
 	search.query = string.trim().toLowerCase();
-	const {groups, matches} = search.query ? searchRun(search.query) : {groups: [], matches: matchesMake()};
-	Object.assign(search, {groups, matches, at: -1, active: -1});
+	const {groups, matches} = search.query ? searchRun(search.query) : {groups: [], matches: setMake([])};
+	Object.assign(search, {groups, matches, at: -1, place: null, active: -1});
 	flame.lit = null;
 	ticksMake(matches);
 	searchDraw();
@@ -266,10 +258,11 @@ function searchSet(string) {
 }
 
 // Matches that somebody else found: of one group, to be walked through like those of a query.
-function searchShow(matches, name) {
-	const group = {kind: "flame graph", name, count: matches.n, longest: 0, length: 0};
+function searchShow(list, name) {
+	const matches = setOfList(list);
+	const group = {kind: "flame graph", name, count: matches.n, source: 0, row: 0, length: 0};
 
-	Object.assign(search, {query: name, groups: matches.n ? [group] : [], matches, at: -1, active: -1});
+	Object.assign(search, {query: name, groups: matches.n ? [group] : [], matches, at: -1, place: null, active: -1});
 	byId("search").value = "";
 	ticksMake(matches);
 	searchDraw();
@@ -296,11 +289,11 @@ function searchDraw() {
 	box.hidden = !rows.length || document.activeElement !== byId("search");
 }
 
-// Selects the match that is the at-th in time.
-function matchGo(at) {
-	const sel = matchSelection(search.matches, matchesOrder(search.matches)[at]);
+// Selects the match at a place, the at-th in time.
+function matchGo(place, at) {
+	const sel = matchSelection(search.matches, place);
 
-	search.at = at;
+	Object.assign(search, {place, at});
 	select(sel);
 	if (sel.kind === "thread") {
 		const track = tracks.byThread[sel.id - 1];
@@ -312,35 +305,22 @@ function matchGo(at) {
 
 // A result: its longest match, or the only one.
 function groupGo(group) {
-	matchGo(matchesOrder(search.matches).indexOf(group.longest));
+	const place = placeOfRow(search.matches, group.source, group.row);
+
+	matchGo(place, matchesBefore(search.matches, place));
 	byId("results").hidden = true;
 }
 
-// How many of these, in order of time, are before t.
-function firstFrom(order, time, t) {
-	let lo = 0, hi = order.length;
-
-	while (lo < hi) {
-		const mid = (lo + hi) >>> 1;
-		if (time[order[mid]] < t)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-// The next (1) or previous (-1) match in time; the first one is that at or after the view.
+// The next (1) or previous (-1) match in time; the first one is that at or after the view, or before it.
 function searchStep(step) {
-	const {n, time} = search.matches;
+	const set = search.matches, around = {time: -step * Infinity, source: -1, k: -1};
 
-	if (!n)
+	if (!set.n)
 		return;
-	if (search.at < 0) {
-		const i = firstFrom(matchesOrder(search.matches), time, view.t0);
-		search.at = step > 0 ? i % n - 1 : i;
-	}
-	matchGo((search.at + step + n) % n);
+	const beside = matchBeside(set, search.place || {time: view.t0, source: -1, k: -1}, step);
+	const place = beside || matchBeside(set, around, step);
+	const at = beside && search.place ? search.at + step : matchesBefore(set, place);
+	matchGo(place, at);
 }
 
 function searchKey(event) {

@@ -1,0 +1,18 @@
+#!/bin/bash
+# modules.sh - parts of the page's program, run by node: what they answer is what plain loops over all rows answer.
+set -u -o pipefail
+
+command -v node >/dev/null || {
+	echo "modules.sh: skipped: no node"
+	exit 77
+}
+work=$top_builddir/tests/viewer/modules
+mkdir -p "$work"
+
+# As embed.sh joins them: one scope.
+{
+	cat "$top_srcdir"/viewer/assets/{format,matches}.js
+	echo 'export {keysMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, placeOfRow, setMake, sourceMake, sourceOfList, timedRows};'
+} >"$work/modules.mjs"
+cp -f "$top_srcdir/tests/viewer/modules_test.mjs" "$work"
+node --test "$work/modules_test.mjs"

@@ -1,0 +1,117 @@
+// modules_test.mjs - run by modules.sh.
+
+import assert from "node:assert/strict";
+import {test} from "node:test";
+import {keysMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, placeOfRow, setMake, sourceMake, sourceOfList, timedRows} from "./modules.mjs";
+
+let state = 12345;
+
+function random(below) {
+	state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+	return Math.floor(state / 4294967296 * below);
+}
+
+const numbers = (Type, n, below) => Type.from({length: n}, () => random(below));
+
+test("times are put in order, equal ones stay in theirs", () => {
+	for (const n of [0, 1, 2, 1000]) {
+		const time = numbers(Float64Array, n, 300);
+		const wanted = [...time.keys()].sort((a, b) => time[a] - time[b] || a - b);
+		assert.deepEqual([...orderOf(time, n)], wanted);
+	}
+});
+
+test("rows are counted by their values", () => {
+	for (const [Type, below] of [[Uint8Array, 3], [Uint16Array, 300], [Uint32Array, 70000]]) {
+		const n = 70000, columns = [numbers(Uint8Array, n, 2), new Uint8Array(0), numbers(Type, n, below), numbers(Type, n, 3)];
+		const length = numbers(Float64Array, n, 50), {key, counts, first, longest} = keysMake(n, columns, length);
+		const rows = new Map();
+
+		for (let i = 0; i < n; i++) {
+			const name = `${columns[0][i]} ${columns[2][i]} ${columns[3][i]}`;
+			if (!rows.has(name))
+				rows.set(name, []);
+			rows.get(name).push(i);
+		}
+		assert.equal(rows.size, counts.length);
+		for (const own of rows.values()) {
+			const most = own.reduce((best, i) => length[i] > length[best] ? i : best);
+			assert.ok(own.every((i) => key[i] === key[own[0]]));
+			assert.deepEqual([counts[key[own[0]]], first[key[own[0]]], longest[key[own[0]]]], [own.length, own[0], most]);
+		}
+	}
+});
+
+// Rows by thread, by time, and in no order; of one kind all, of one some.
+function setOfAll() {
+	const n = 3000, byThread = new Float64Array(n), key = numbers(Uint8Array, n, 40);
+
+	for (let t = 0; t < 10; t++)
+		byThread.set(numbers(Float64Array, n / 10, 1000).sort(), t * n / 10);
+	const keys = keysMake(n, [key], null), wanted = Uint8Array.from(keys.counts, (_, k) => k % 13 === 5);
+	const shuffled = numbers(Float64Array, 40000, 1000), few = keysMake(40000, [numbers(Uint16Array, 40000, 500)], null);
+	const list = numbers(Float64Array, 20, 1000);
+
+	return setMake([
+		sourceMake("park", timedRows(byThread, n), {keys, wanted}),
+		sourceMake("log", timedRows(shuffled, 40000), {keys: few, wanted: Uint8Array.from(few.counts, (_, k) => k === 7)}),
+		sourceOfList("thread", list.map((_, i) => 20 - i), list),
+		sourceMake("none", timedRows(new Float64Array(0), 0)),
+	]);
+}
+
+// Every match as [time, source, row + 1, kind], in order, by looking at all rows.
+function listOf({sources}) {
+	return sources.flatMap(({kind, rows, key, wanted, ids}, source) => Array.from({length: rows.n}, (_, i) => i)
+		.filter((i) => !wanted || wanted[key[i]])
+		.map((i) => ({time: rows.time[i], source, i, id: ids ? ids[i] : i + 1, kind})))
+		.sort((a, b) => a.time - b.time || a.source - b.source || a.i - b.i);
+}
+
+test("matches are walked through in order of time, both ways", () => {
+	const set = setOfAll(), all = listOf(set);
+
+	assert.equal(set.n, all.length);
+	assert.ok(set.sources[1].rows.order, "one kind is in no order");
+	for (const step of [1, -1]) {
+		const wanted = step > 0 ? all : all.toReversed();
+		let place = matchBeside(set, {time: -step * Infinity, source: -1, k: -1}, step);
+		for (const [i, {id, kind}] of wanted.entries()) {
+			assert.deepEqual(matchSelection(set, place), {kind, id});
+			assert.equal(matchesBefore(set, place), step > 0 ? i : all.length - 1 - i);
+			place = matchBeside(set, place, step);
+		}
+		assert.equal(place, null);
+	}
+});
+
+test("the first match from a time on, and the last before it", () => {
+	const set = setOfAll(), all = listOf(set);
+
+	for (let time = -1; time < 1002; time++) {
+		const around = {time, source: -1, k: -1};
+		const next = all.find((m) => m.time >= time), last = all.findLast((m) => m.time < time);
+		for (const [step, match] of [[1, next], [-1, last]]) {
+			const found = matchBeside(set, around, step);
+			assert.deepEqual(found && matchSelection(set, found), match ? {kind: match.kind, id: match.id} : null);
+		}
+	}
+});
+
+test("a row is found again", () => {
+	const set = setOfAll();
+
+	for (const {source, i} of listOf(set)) {
+		const {kind, ids} = set.sources[source];
+		assert.deepEqual(matchSelection(set, placeOfRow(set, source, i)), {kind, id: ids ? ids[i] : i + 1});
+	}
+});
+
+test("parts of the time that have matches", () => {
+	const set = setOfAll(), parts = new Uint8Array(37), wanted = new Uint8Array(37);
+
+	set.sources.forEach((source) => matchParts(source, 100, 950, parts));
+	for (const {time} of listOf(set))
+		wanted[Math.max(0, Math.min(Math.floor((time - 100) / 850 * 37), 36))] = 1;
+	assert.deepEqual(parts, wanted);
+});

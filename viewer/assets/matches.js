@@ -1,0 +1,292 @@
+// matches.js - sets of rows of the trace, walked through in order of time without a list of them all.
+//
+// Rows have a time each.  They lie in runs in which the times do not fall (waits: one run a thread), or `order` says
+// how they follow each other: then there is one run.  A set has sources: rows of one kind, of which those are in the
+// set whose key is wanted; or all, if there are no keys.  A place in a set is {time, source, k}: a source's number, and a
+// position in its order; places are ordered by these three.  So the next match is found by binary search in each run, and
+// by looking on from there.
+
+const RUNS_MAX = 1 << 14; // rows that lie in more are sorted
+
+// The indices of n times, by time; those at the same time stay in their order.  Buckets first, of which each is then put
+// in order by itself: most have a few, which are nearly in order.
+function orderOf(time, n) {
+	const buckets = Math.min(2 ** Math.ceil(Math.log2(n + 2)), 1 << 20), next = new Uint32Array(buckets + 1);
+	const bucket = new Uint32Array(n), order = new Uint32Array(n);
+	let least = Infinity, most = -Infinity;
+
+	for (let i = 0; i < n; i++) {
+		least = time[i] < least ? time[i] : least;
+		most = time[i] > most ? time[i] : most;
+	}
+	const scale = (buckets - 1) / Math.max(most - least, 1);
+	for (let i = 0; i < n; i++) {
+		bucket[i] = (time[i] - least) * scale;
+		next[bucket[i] + 1]++;
+	}
+	for (let k = 0; k < buckets; k++)
+		next[k + 1] += next[k];
+	for (let i = 0; i < n; i++)
+		order[next[bucket[i]]++] = i;
+	for (let k = 0; k < buckets; k++) // next[k] is the end of bucket k now
+		bucketSort(order, time, k ? next[k - 1] : 0, next[k]);
+	return order;
+}
+
+function bucketSort(order, time, from, until) {
+	if (until - from > 64) {
+		order.subarray(from, until).sort((a, b) => time[a] - time[b] || a - b);
+		return;
+	}
+	for (let i = from + 1; i < until; i++) {
+		const moved = order[i], at = time[moved];
+		let k = i;
+		for (; k > from && time[order[k - 1]] > at; k--)
+			order[k] = order[k - 1];
+		order[k] = moved;
+	}
+}
+
+// Where the runs of n times begin; behind them n.
+function runsOf(time, n) {
+	const runs = [0];
+
+	for (let i = 1; i < n && runs.length <= RUNS_MAX; i++)
+		if (time[i] < time[i - 1])
+			runs.push(i);
+	runs.push(n);
+	return runs;
+}
+
+function timedRows(time, n) {
+	const runs = n ? runsOf(time, n) : [0];
+
+	return runs.length > RUNS_MAX ? {n, time, runs: [0, n], order: orderOf(time, n)} : {n, time, runs, order: null};
+}
+
+// ---- keys: rows that are called the same have one number ----
+
+// Less than this are the values of an array.
+function valuesLimit(array) {
+	let most = 0;
+
+	if (array.BYTES_PER_ELEMENT < 4)
+		return 1 << 8 * array.BYTES_PER_ELEMENT;
+	for (let i = 0; i < array.length; i++)
+		most = array[i] > most ? array[i] : most;
+	return most + 1;
+}
+
+// A number for each pair that occurs: tables by both values while these are small, or else by hash.
+function pairNumbers(limitA, limitB) {
+	if (limitA * limitB <= 1 << 22) {
+		const table = new Uint32Array(limitA * limitB);
+		return {n: 0, of(a, b) {
+			const at = a * limitB + b;
+			return (table[at] ||= ++this.n) - 1;
+		}};
+	}
+	let pairs = new Float64Array(1 << 12).fill(-1), numbers = new Uint32Array(1 << 12);
+	const slotOf = (pair) => {
+		let slot = Math.imul(pair % 4294967296 ^ pair / 4294967296, 0x9e3779b1) >>> 8 & pairs.length - 1;
+		while (pairs[slot] !== -1 && pairs[slot] !== pair)
+			slot = slot + 1 & pairs.length - 1;
+		return slot;
+	};
+	const grow = () => {
+		const were = pairs, had = numbers;
+		pairs = new Float64Array(were.length * 2).fill(-1);
+		numbers = new Uint32Array(were.length * 2);
+		were.forEach((pair, i) => {
+			if (pair === -1)
+				return;
+			const slot = slotOf(pair);
+			pairs[slot] = pair;
+			numbers[slot] = had[i];
+		});
+	};
+	return {n: 0, of(a, b) {
+		const pair = a * limitB + b;
+		let slot = slotOf(pair);
+		if (pairs[slot] === pair)
+			return numbers[slot];
+		if (this.n * 2 >= pairs.length) {
+			grow();
+			slot = slotOf(pair);
+		}
+		pairs[slot] = pair;
+		numbers[slot] = this.n;
+		return this.n++;
+	}};
+}
+
+// Of two arrays one: a number for each pair, counted in order of their first rows.  {key, limit}.
+function keysPaired(one, other, n) {
+	const numbers = pairNumbers(one.limit, other.limit), a = one.key, b = other.key;
+	let key = new Uint8Array(n), room = 256;
+
+	for (let i = 0; i < n; i++) {
+		const number = numbers.of(a[i], b[i]);
+		if (number === room) {
+			room *= room;
+			key = room > 65536 ? new Uint32Array(key) : new Uint16Array(key);
+		}
+		key[i] = number;
+	}
+	return {key, limit: numbers.n};
+}
+
+// Rows by the values of some columns: key[i] of row i; by key how many rows have it, which of them is the longest, and
+// the first of them.
+function keysMake(n, columns, length) {
+	const parts = columns.map((column) => ({key: column, limit: valuesLimit(column)})).filter(({key}) => key.length);
+	const {key, limit} = parts.length ? parts.reduce((one, other) => keysPaired(one, other, n)) : {key: new Uint8Array(n), limit: 1};
+	const counts = new Uint32Array(limit), first = new Uint32Array(limit), longest = new Uint32Array(limit);
+
+	for (let i = 0; i < n; i++) {
+		const k = key[i];
+		if (counts[k]++ === 0)
+			first[k] = longest[k] = i;
+		else if (length && length[i] > length[longest[k]])
+			longest[k] = i;
+	}
+	return {key, counts, first, longest};
+}
+
+// ---- sets ----
+
+// The rows of a source that are in the set: `wanted` by key, or all.  ids: the rows' numbers, if not their position + 1.
+function sourceMake(kind, rows, {keys = null, wanted = null, ids = null} = {}) {
+	let n = rows.n;
+
+	if (wanted) {
+		n = 0;
+		for (let k = 0; k < wanted.length; k++)
+			n += wanted[k] ? keys.counts[k] : 0;
+	}
+	return {kind, rows, key: keys && keys.key, wanted, ids, n};
+}
+
+const setMake = (sources) => ({sources, n: sources.reduce((sum, {n}) => sum + n, 0)});
+
+// A list in any order, of numbers of rows and of times.
+function sourceOfList(kind, ids, time) {
+	const order = orderOf(time, ids.length);
+
+	return sourceMake(kind, {n: ids.length, time: Float64Array.from(order, (i) => time[i]), runs: [0, ids.length], order: null},
+		{ids: Uint32Array.from(order, (i) => ids[i])});
+}
+
+// How many of the rows at lo..hi in the order are before `time`, or at it if `through`.
+function rowsBefore({time, order}, lo, hi, limit, through) {
+	const from = lo;
+
+	while (lo < hi) {
+		const mid = (lo + hi) >>> 1, t = time[order ? order[mid] : mid];
+		if (t < limit || (through && t === limit))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo - from;
+}
+
+// The first position of a run that is not before a place.
+function runFrom({rows}, number, lo, hi, place) {
+	if (number === place.source && lo <= place.k && place.k < hi)
+		return place.k;
+	const through = number < place.source || (number === place.source && hi <= place.k);
+	return lo + rowsBefore(rows, lo, hi, place.time, through);
+}
+
+const rowAt = ({rows: {order}}, k) => order ? order[k] : k;
+
+// From position k on by `step` up to (not including) `end`: the first that is in the set and no farther in time than
+// `limit`; `end` if there is none.
+function runSeek({rows: {time, order}, key, wanted}, k, end, step, limit) {
+	for (; k !== end; k += step) {
+		const row = order ? order[k] : k;
+		if ((time[row] - limit) * step > 0)
+			return end;
+		if (!wanted || wanted[key[row]])
+			return k;
+	}
+	return end;
+}
+
+function placeIsBefore(a, b) {
+	return a.time < b.time || (a.time === b.time && (a.source < b.source || (a.source === b.source && a.k < b.k)));
+}
+
+// The match nearest to a place, behind (1) or before it (-1); null = none.
+function matchBeside(set, place, step) {
+	let best = null;
+
+	set.sources.forEach((source, number) => {
+		const {runs, time} = source.rows;
+		if (!source.n)
+			return;
+		for (let r = 0; r + 1 < runs.length; r++) {
+			const lo = runs[r], hi = runs[r + 1], from = runFrom(source, number, lo, hi, place);
+			const isPlace = number === place.source && lo <= place.k && place.k < hi;
+			const end = step > 0 ? hi : lo - 1;
+			const k = runSeek(source, step > 0 ? from + isPlace : from - 1, end, step, best ? best.time : step * Infinity);
+			if (k === end)
+				continue;
+			const found = {time: time[rowAt(source, k)], source: number, k};
+			if (!best || (step > 0 ? placeIsBefore(found, best) : placeIsBefore(best, found)))
+				best = found;
+		}
+	});
+	return best;
+}
+
+// Where a row of a source is.
+function placeOfRow(set, number, row) {
+	const source = set.sources[number], {rows} = source, time = rows.time[row];
+	let k = row;
+
+	if (rows.order)
+		for (k = rowsBefore(rows, 0, rows.n, time, false); rows.order[k] !== row;)
+			k++;
+	return {time, source: number, k};
+}
+
+// How many matches are before a place.
+function matchesBefore(set, place) {
+	let n = 0;
+
+	set.sources.forEach((source, number) => {
+		const {rows: {runs, order}, key, wanted} = source;
+		for (let r = 0; source.n && r + 1 < runs.length; r++) {
+			const until = runFrom(source, number, runs[r], runs[r + 1], place);
+			if (!wanted)
+				n += until - runs[r];
+			for (let k = runs[r]; wanted && k < until; k++)
+				n += wanted[key[order ? order[k] : k]];
+		}
+	});
+	return n;
+}
+
+// A match as a selection.
+function matchSelection(set, {source, k}) {
+	const {kind, ids} = set.sources[source], row = rowAt(set.sources[source], k);
+
+	return {kind, id: ids ? ids[row] : row + 1};
+}
+
+// Which of the equal parts of the time from begin to end have matches; those beyond are in the first and the last.
+function matchParts(source, begin, end, parts) {
+	const {rows} = source, {runs, time} = rows, last = parts.length - 1, length = (end - begin) / parts.length;
+
+	for (let r = 0; source.n && r + 1 < runs.length; r++) {
+		const hi = runs[r + 1];
+		for (let k = runs[r]; k < hi;) {
+			const part = Math.min(Math.max(Math.floor((time[rowAt(source, k)] - begin) / length), 0), last);
+			const k1 = part === last ? hi : k + rowsBefore(rows, k, hi, begin + (part + 1) * length, false);
+			parts[part] ||= Number(runSeek(source, k, k1, 1, Infinity) < k1);
+			k = Math.max(k1, k + 1);
+		}
+	}
+}
