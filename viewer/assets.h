@@ -8,6 +8,9 @@
 
 extern const unsigned char trc_asset_css[], trc_asset_js[], trc_asset_body[];
 extern const size_t trc_asset_css_bytes, trc_asset_js_bytes, trc_asset_body_bytes;
+/* The part of the program that decodes the page, as a worker's. */
+extern const unsigned char trc_asset_decoder[];
+extern const size_t trc_asset_decoder_bytes;
 /* SQLite and the worker that runs it; gzip, in base64. */
 extern const unsigned char trc_asset_sql_wasm[], trc_asset_sql_worker[];
 extern const size_t trc_asset_sql_wasm_bytes, trc_asset_sql_worker_bytes;

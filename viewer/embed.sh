@@ -1,10 +1,10 @@
 #!/bin/sh
-# embed.sh BODY CSS WASM LIBRARY WORKER JS... - writes assets.c: the page's files as C arrays.
+# embed.sh BODY CSS WASM LIBRARY WORKER DECODER... -- JS... - writes assets.c: the page's files as C arrays.
 # embed.sh frame BODY CSS JS - the same for trace-view's frame (serve/).
 #
-# The JS files become one script: one function's scope, in the order given.  Nothing in them
-# may end a script element early.  SQLite (WASM, with the LIBRARY that calls it) and the WORKER that runs both are
-# compressed, and in base64.
+# The DECODER and JS files become one script: one function's scope, in the order given.  The DECODER files are also a script by
+# themselves, for a worker.  Nothing in them may end a script element early.  SQLite (WASM, with the LIBRARY that calls it) and
+# the WORKER that runs both are compressed, and in base64.
 set -eu
 AWK=${AWK-awk}
 prefix=trc_asset header=viewer/assets.h
@@ -12,6 +12,7 @@ if [ "$1" = frame ]; then
 	prefix=trc_asset_frame header=viewer/serve/assets.h
 	body=$2 css=$3
 	shift 3
+	set -- -- "$@"
 else
 	body=$1 css=$2 wasm=$3 library=$4 worker=$5
 	shift 5
@@ -20,12 +21,26 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 {
+	printf '"use strict";\n'
+	decoder=
+	while [ "$1" != -- ]; do
+		cat "$1"
+		decoder="$decoder $1"
+		shift
+	done
+	shift
+	printf 'const decoder = decoderMake((message, moved) => postMessage(message, moved));\n'
+	printf 'onmessage = ({data}) => decoder(data);\n'
+} >"$work/decoder"
+# shellcheck disable=SC2086 # several files
+set -- $decoder "$@"
+{
 	printf '(() => {\n"use strict";\n'
 	cat "$@"
 	printf '})();\n'
 } >"$work/js"
 
-if grep -n -i -e '</script' -e '<!--' "$work/js" "$body" || grep -n -i '</style' "$css"; then
+if grep -n -i -e '</script' -e '<!--' "$work/js" "$work/decoder" "$body" || grep -n -i '</style' "$css"; then
 	echo "embed.sh: the lines above would end their element early" >&2
 	exit 1
 fi
@@ -67,6 +82,7 @@ bytes ${prefix}_js "$work/js"
 hash ${prefix}_css "$css"
 hash ${prefix}_js "$work/js"
 [ $prefix = trc_asset ] || exit 0
+bytes trc_asset_decoder "$work/decoder"
 gzip -9nc "$wasm" | base64 -w 0 >"$work/wasm"
 cat "$library" "$worker" | gzip -9nc | base64 -w 0 >"$work/worker"
 bytes trc_asset_sql_wasm "$work/wasm"

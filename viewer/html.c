@@ -73,9 +73,10 @@ static void json_number(FILE *out, const char *key, double value)
 	fprintf(out, ",\n\"%s\":%.0f", key, value);
 }
 
-static void head_schema(FILE *out)
+/* What every page says: the script needs it before there is a head. */
+static void write_schema(FILE *out)
 {
-	fputs(",\n\"reasons\":[null", out);
+	fputs("<script type=\"application/json\" id=\"schema\">{\"reasons\":[null", out);
 	for (unsigned int i = 1; i < TRC_REASON_COUNT; i++) {
 		fputs(",\n[", out);
 		trc_page_json_string(out, trc_reason_name(i));
@@ -92,7 +93,7 @@ static void head_schema(FILE *out)
 		fputs(i ? "," : "],\n\"cause_kinds\":[", out);
 		trc_page_json_string(out, trc_cause_name(i));
 	}
-	fputs("]", out);
+	fputs("]}</script>\n", out);
 }
 
 static void head_info(FILE *out, const struct trc_reader *reader)
@@ -222,7 +223,6 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	json_number(out, "alloc_step", (double)r->alloc_step);
 	json_number(out, "blame_from_ns", (double)r->blame_from_ns);
 	json_number(out, "without_blame", r->without_blame);
-	head_schema(out);
 	head_info(out, trc_model_reader(r->m));
 	head_findings(out, r, findings);
 	fprintf(out, ",\n\"sql\":%s", r->sql_head ? r->sql_head : "null");
@@ -231,22 +231,32 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	fputs("}</script>\n", out);
 }
 
-/* What is compiled from WebAssembly, and the worker that runs it, come from the page itself. */
+static void write_script(FILE *out)
+{
+	fputs("<script type=\"text/plain\" id=\"decoder\">", out);
+	fwrite(trc_asset_decoder, 1, trc_asset_decoder_bytes, out);
+	fputs("</script>\n<script>", out);
+	fwrite(trc_asset_js, 1, trc_asset_js_bytes, out);
+	fputs("</script>\n", out);
+}
+
+/* The script stands first, so that it can decode what follows while the browser still reads.  Workers, and what is compiled from
+ * WebAssembly, come from the page itself. */
 static void write_top(FILE *out, bool with_sql)
 {
 	fprintf(out,
 		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		"script-src '%s'%s; style-src '%s'; base-uri 'none'; form-action 'none'\">\n"
+		"script-src '%s'%s; worker-src blob:; style-src '%s'; base-uri 'none'; form-action 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width\">\n"
 		"<meta name=\"color-scheme\" content=\"light dark\">\n"
 		"<meta name=\"generator\" content=\"trc " PACKAGE_VERSION "\">\n"
 		"<title>trc timeline</title>\n<style>",
-		trc_asset_js_hash, with_sql ? " 'wasm-unsafe-eval'; worker-src blob:" : "",
-		trc_asset_css_hash);
+		trc_asset_js_hash, with_sql ? " 'wasm-unsafe-eval'" : "", trc_asset_css_hash);
 	fwrite(trc_asset_css, 1, trc_asset_css_bytes, out);
 	fputs("</style>\n</head>\n<body>\n", out);
 	fwrite(trc_asset_body, 1, trc_asset_body_bytes, out);
+	write_schema(out);
 }
 
 /* What the SQL box runs, as it lies in the program: compressed base64. */
@@ -269,8 +279,10 @@ static int write_page(FILE *out, struct trc_rows *r, struct trc_tracks *tracks,
 
 	if (!rc) {
 		write_top(out, sql);
-		rc = trc_rows_write(r, tracks);
+		write_script(out);
 	}
+	if (!rc)
+		rc = trc_rows_write(r, tracks);
 	if (!rc && sql)
 		rc = sql(r);
 	if (!rc && sql)
@@ -280,9 +292,7 @@ static int write_page(FILE *out, struct trc_rows *r, struct trc_tracks *tracks,
 	trc_array_free(&findings);
 	if (rc)
 		return rc;
-	fputs("<script>", out);
-	fwrite(trc_asset_js, 1, trc_asset_js_bytes, out);
-	fputs("</script>\n</body>\n</html>\n", out);
+	fputs("</body>\n</html>\n", out);
 	errno = 0;
 	if (fflush(out) || ferror(out))
 		return errno ? -errno : -EIO;

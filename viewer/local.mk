@@ -1,5 +1,6 @@
 # viewer: the timeline.  The page's program lies in assets/ as readable modules; embed.sh makes one
 # script of them, and C arrays of that.
+viewer_decoder = viewer/assets/decode.js viewer/assets/levels.js viewer/assets/states.js viewer/assets/decode_worker.js
 viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.js \
 	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/tracks.js \
 	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/cut.js viewer/assets/groups.js viewer/assets/procs.js \
@@ -14,7 +15,7 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/main.js
 # The SQL box: SQLite from vendor/, and the worker that runs it.
 viewer_sql = viewer/vendor/sql-wasm-browser.wasm viewer/vendor/sql-wasm-browser.js viewer/assets/sql_worker.js
-viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_sql) $(viewer_js)
+viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_sql) $(viewer_decoder) $(viewer_js)
 
 noinst_LTLIBRARIES += libtrcviewer.la
 libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/html.c viewer/html.h viewer/page.c viewer/page.h viewer/source.c viewer/source.h \
@@ -30,7 +31,8 @@ libtrcviewer_la_LIBADD = $(ZLIB_LIBS)
 # Also when the list of modules changes.
 viewer/assets.c: $(viewer_assets:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh $(srcdir)/viewer/local.mk
 	$(AM_V_GEN)$(MKDIR_P) viewer && AWK='$(AWK)' $(SHELL) $(srcdir)/viewer/embed.sh \
-		$(viewer_assets:%=$(srcdir)/%) >$@-t && mv -f $@-t $@
+		$(srcdir)/viewer/assets/body.html $(srcdir)/viewer/assets/app.css $(viewer_sql:%=$(srcdir)/%) \
+		$(viewer_decoder:%=$(srcdir)/%) -- $(viewer_js:%=$(srcdir)/%) >$@-t && mv -f $@-t $@
 CLEANFILES += viewer/assets.c viewer/assets.c-t
 EXTRA_DIST += viewer/embed.sh $(viewer_assets) viewer/vendor/README.md viewer/vendor/update.sh \
 	viewer/vendor/sql.js.version viewer/vendor/SHA256SUMS viewer/vendor/LICENSE.sql.js viewer/vendor/AUTHORS.sql.js

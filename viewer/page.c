@@ -12,7 +12,7 @@
 #include "format/utf8.h"
 
 /* Base64 characters in a script element, and the bytes that make so many (P1). */
-enum { CHUNK_BASE64 = 8 << 20, CHUNK_BYTES = CHUNK_BASE64 / 4 * 3 };
+enum { CHUNK_BASE64 = 512 << 10, CHUNK_BYTES = CHUNK_BASE64 / 4 * 3 };
 
 static bool bytes_reserve(struct trc_bytes *b, size_t n_bytes)
 {
@@ -84,6 +84,7 @@ void trc_column_add(struct trc_column *c, uint64_t value)
 		c->last = value;
 		break;
 	case TRC_COLUMN_DERIVED:
+	case TRC_COLUMN_ZERO:
 		break;
 	}
 	c->n++;
@@ -97,7 +98,8 @@ void trc_texts_init(struct trc_texts *t)
 		.length = trc_column_make("text.bytes", TRC_COLUMN_VARINT),
 		.bytes = trc_column_make("text.data", TRC_COLUMN_BYTES),
 	};
-	trc_texts_id(t, ""); /* P3 */
+	t->bytes.max = UINT8_MAX; /* put as they are, not added one by one */
+	trc_texts_id(t, "");	  /* P3 */
 }
 
 void trc_texts_free(struct trc_texts *t)
@@ -217,12 +219,23 @@ static void page_fail(struct trc_page *p, int error)
 		p->error = error;
 }
 
-static void page_chunk(struct trc_page *p, uint32_t chunk, const uint8_t *data, size_t n_bytes,
-		       char *scratch)
+static const char *const type_name[] = {
+	[TRC_COLUMN_BYTES] = "bytes", [TRC_COLUMN_VARINT] = "varint",
+	[TRC_COLUMN_DELTA] = "delta", [TRC_COLUMN_DERIVED] = "derived",
+	[TRC_COLUMN_ZERO] = "zero",
+};
+
+static void page_chunk(struct trc_page *p, const struct trc_column *c, uint32_t chunk, bool last,
+		       const uint8_t *data, size_t n_bytes, char *scratch)
 {
 	size_t n = base64(scratch, data, n_bytes);
 
-	fprintf(p->out, "<script type=\"text/plain\" id=\"c%zu-%u\">", p->n_entries, chunk);
+	fputs("<script type=\"text/plain\"", p->out);
+	if (c->name[0])
+		fprintf(p->out, " data-column=\"%s %s %llu %llu %zu %d\"", c->name,
+			type_name[c->type], (unsigned long long)c->n, (unsigned long long)c->max,
+			c->bytes.n_bytes, last);
+	fprintf(p->out, " id=\"c%zu-%u\">", p->n_entries, chunk);
 	fwrite(scratch, 1, n, p->out);
 	fputs("</script>\n", p->out);
 	if (ferror(p->out))
@@ -230,7 +243,7 @@ static void page_chunk(struct trc_page *p, uint32_t chunk, const uint8_t *data, 
 }
 
 /* Deflates the bytes into chunks; returns how many, or a negative errno. */
-static int64_t page_deflate(struct trc_page *p, const struct trc_bytes *b, uint8_t *chunk,
+static int64_t page_deflate(struct trc_page *p, const struct trc_column *c, uint8_t *chunk,
 			    char *scratch)
 {
 	z_stream z = {0};
@@ -241,20 +254,20 @@ static int64_t page_deflate(struct trc_page *p, const struct trc_bytes *b, uint8
 	if (deflateInit(&z, 6) != Z_OK)
 		return -ENOMEM;
 	do {
-		size_t left = b->n_bytes - done;
+		size_t left = c->bytes.n_bytes - done;
 
 		z.next_out = chunk;
 		z.avail_out = CHUNK_BYTES;
 		do {
 			if (!z.avail_in) {
-				z.next_in = b->data + done;
+				z.next_in = c->bytes.data + done;
 				z.avail_in = left < (1U << 30) ? (uInt)left : 1U << 30;
 				done += z.avail_in;
 				left -= z.avail_in;
 			}
 			rc = deflate(&z, left ? Z_NO_FLUSH : Z_FINISH);
 		} while (rc == Z_OK && z.avail_out);
-		page_chunk(p, n_chunks++, chunk, CHUNK_BYTES - z.avail_out, scratch);
+		page_chunk(p, c, n_chunks++, rc != Z_OK, chunk, CHUNK_BYTES - z.avail_out, scratch);
 	} while (rc == Z_OK);
 	deflateEnd(&z);
 	return n_chunks;
@@ -266,12 +279,16 @@ void trc_page_column(struct trc_page *p, struct trc_column *c)
 	char *scratch = malloc(CHUNK_BASE64 + 4);
 	int64_t chunks = 0;
 
+	if (c->name[0] && c->n && !c->max && !c->bytes.failed && c->type != TRC_COLUMN_DERIVED) {
+		trc_bytes_free(&c->bytes);
+		c->type = TRC_COLUMN_ZERO;
+	}
 	if (!chunk || !scratch || c->bytes.failed)
 		page_fail(p, -ENOMEM);
 	else if (p->n_entries == TRC_PAGE_COLUMNS_MAX)
 		page_fail(p, -E2BIG);
 	else if (!p->error && c->bytes.n_bytes)
-		chunks = page_deflate(p, &c->bytes, chunk, scratch);
+		chunks = page_deflate(p, c, chunk, scratch);
 	if (chunks < 0)
 		page_fail(p, (int)chunks);
 	if (!p->error)
@@ -290,20 +307,13 @@ void trc_page_column(struct trc_page *p, struct trc_column *c)
 
 void trc_page_directory(struct trc_page *p)
 {
-	static const char *const type[] = {
-		[TRC_COLUMN_BYTES] = "bytes",
-		[TRC_COLUMN_VARINT] = "varint",
-		[TRC_COLUMN_DELTA] = "delta",
-		[TRC_COLUMN_DERIVED] = "derived",
-	};
-
 	fputc('[', p->out);
 	for (size_t i = 0; i < p->n_entries; i++) {
 		const struct trc_page_entry *e = &p->entry[i];
 
 		/* max only chooses an array's width: as a double it may round */
 		fprintf(p->out, "%s[\"%s\",\"%s\",%llu,%llu,%llu,%u]", i ? ",\n" : "", e->name,
-			type[e->type], (unsigned long long)e->n, (unsigned long long)e->max,
+			type_name[e->type], (unsigned long long)e->n, (unsigned long long)e->max,
 			(unsigned long long)e->raw_bytes, e->chunks);
 	}
 	fputc(']', p->out);

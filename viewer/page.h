@@ -5,8 +5,9 @@
  * type text/plain, which the browser does not run; assets/data.js is the reader.
  * The directory of all columns goes into the page's JSON head, after them.
  *
- *   page:P1  a script element holds at most 8 MB of base64, which has no character that
- *       could end the element or that HTML gives a meaning
+ *   page:P1  a script element holds at most 512 KB of base64, which has no character that
+ *       could end the element or that HTML gives a meaning; its data-column says what it is a piece of, so
+ *       that it can be decoded before the directory is there
  *   page:P2  an allocation that fails makes the page fail when it is finished, not before:
  *       adding a value reports nothing
  *   page:P3  string 0 is the empty string; equal strings have one id
@@ -35,6 +36,7 @@ enum trc_column_type {
 	TRC_COLUMN_VARINT,  /* low bits first, seven a byte */
 	TRC_COLUMN_DELTA,   /* varint of the zigzag difference to the value before, from 0 */
 	TRC_COLUMN_DERIVED, /* no bytes: the page computes the values from other columns */
+	TRC_COLUMN_ZERO, /* what a column with a name becomes if all of its values are 0: no bytes */
 };
 
 struct trc_column {

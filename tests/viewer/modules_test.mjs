@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {keysMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, placeOfRow, setMake, sourceMake, sourceOfList, timedRows} from "./modules.mjs";
+import {keysMake, laneCounts, laneLonger, lanePaint, lanesMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf,
+	paintMake, placeOfRow, setMake, sourceMake, sourceOfList, timedRows} from "./modules.mjs";
 
 let state = 12345;
 
@@ -114,4 +115,89 @@ test("parts of the time that have matches", () => {
 	for (const {time} of listOf(set))
 		wanted[Math.max(0, Math.min(Math.floor((time - 100) / 850 * 37), 36))] = 1;
 	assert.deepEqual(parts, wanted);
+});
+
+// ---- lanes: three, of which one has a few intervals, and one none ----
+
+const LOCK = 9, locks = new Uint8Array(256).fill(1, LOCK, LOCK + 2);
+
+// Lengths of 1 to 8, now and then 1,000 times as long; values 1..8, and waits for locks.
+function lanesRandom(withHoles) {
+	const counts = [20000, 5, 0], n = counts.reduce((sum, k) => sum + k + 1, 0), bounds = [];
+	const s = new Float64Array(n), e = withHoles ? new Float64Array(n) : null, v = new Uint8Array(n);
+	let i = 0;
+
+	for (const own of counts) {
+		const lo = i;
+		for (let at = 0; i <= lo + own; i++) {
+			const length = (1 + random(8)) * (random(200) ? 1 : 1000);
+			s[i] = at;
+			v[i] = 1 + random(10);
+			if (e)
+				e[i] = at + length;
+			at += length + (e ? random(3) : 0);
+		}
+		bounds.push([lo, i - 1]);
+	}
+	return lanesMake({s, e, v}, bounds, withHoles ? null : locks);
+}
+
+const endOf = (lane, i) => lane.e ? lane.e[i] : lane.s[i + 1];
+
+// Time by value of each of w parts of [t0, t1): exactly.
+function timesOf(lane, t0, t1, w) {
+	const times = Array.from({length: w}, () => new Float64Array(128)), part = (t1 - t0) / w;
+
+	for (let i = lane.lo; i < lane.hi; i++)
+		for (let c = Math.max(0, Math.floor((lane.s[i] - t0) / part)); c < w && t0 + c * part < endOf(lane, i); c++)
+			times[c][lane.v[i]] += Math.max(0, Math.min(endOf(lane, i), t0 + (c + 1) * part) - Math.max(lane.s[i], t0 + c * part)) / part;
+	return times;
+}
+
+test("where intervals are wider than a pixel, a lane is drawn exactly", () => {
+	for (const lane of [...lanesRandom(false), ...lanesRandom(true)])
+		for (const [t0, t1] of [[0, 400], [333, 777.5], [5000, 5100]]) {
+			const w = 500, paint = paintMake(w), counts = new Float32Array(128 * w), times = timesOf(lane, t0, t1, w);
+			lanePaint(lane, t0, t1, w, paint);
+			laneCounts(lane, t0, t1, w, Uint8Array.from({length: 128}, (_, i) => i), counts);
+			for (let c = 0; c < w; c++) {
+				const isLock = (value) => lane.locks && lane.locks[value];
+				const best = Math.max(0, ...times[c].filter((_, value) => !isLock(value)));
+				const all = times[c].reduce((sum, t) => sum + t, 0), locked = times[c].filter((_, value) => isLock(value)).reduce((a, t) => a + t, 0);
+				assert.ok(Math.abs(times[c][paint.row[c]] - best) < 1e-6, `column ${c}: ${paint.row[c]}`);
+				assert.ok(Math.abs(paint.lockShare[c] - (locked ? locked / all : 0)) < 1e-6, `column ${c}: locks`);
+				times[c].forEach((time, value) => assert.ok(Math.abs(counts[value * w + c] - time) < 1e-4));
+			}
+		}
+});
+
+test("where they are narrower, time is drawn no farther than a pixel from where it is", () => {
+	for (const lane of [...lanesRandom(false), ...lanesRandom(true)]) {
+		const end = lane.hi > lane.lo ? endOf(lane, lane.hi - 1) : 1, w = 300, paint = paintMake(w);
+		for (const [t0, t1] of [[0, end], [end / 3, end / 2], [end / 7, end / 7 + end / 40]]) {
+			const counts = new Float32Array(2 * w), classes = Uint8Array.from({length: 128}, (_, i) => i === LOCK || i === LOCK + 1);
+			const times = timesOf(lane, t0, t1, w);
+			let drawn = 0, exact = 0;
+			lanePaint(lane, t0, t1, w, paint);
+			laneCounts(lane, t0, t1, w, classes, counts);
+			for (let c = 0; c < w && lane.locks; c++) {
+				drawn += counts[w + c];
+				exact += times[c][LOCK] + times[c][LOCK + 1];
+				assert.ok(Math.abs(drawn - exact) < 1.01, `column ${c}: ${drawn} of locks, ${exact}`);
+				assert.ok(Math.abs(counts[c] + counts[w + c] - times[c].reduce((a, t) => a + t, 0)) < 1e-3);
+				assert.ok((paint.lockShare[c] > 0) === (paint.lockRow[c] > 0));
+			}
+		}
+	}
+});
+
+test("the longer intervals of a lane", () => {
+	for (const lane of [...lanesRandom(false), ...lanesRandom(true)])
+		for (const least of [5, 500, 3000]) {
+			const wanted = [];
+			for (let i = lane.lo; i < lane.hi; i++)
+				if (endOf(lane, i) - lane.s[i] > least && endOf(lane, i) > 1000 && lane.s[i] < 50000)
+					wanted.push(i);
+			assert.deepEqual(laneLonger(lane, 1000, 50000, least), wanted);
+		}
 });

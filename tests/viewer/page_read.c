@@ -183,7 +183,7 @@ uint64_t *page_read_column(const char *page, const char *name, size_t *n)
 	uint8_t *raw;
 	const uint8_t *at;
 	uint64_t *values, last = 0, above = 0;
-	int is_bytes, is_delta, derived;
+	int is_bytes, is_delta, derived, is_zero;
 
 	*n = 0;
 	if (find_entry(page, name, &e))
@@ -194,7 +194,8 @@ uint64_t *page_read_column(const char *page, const char *name, size_t *n)
 	derived = is_derived(page, &e, name, values);
 	is_bytes = !strcmp(e.type, "bytes");
 	is_delta = !strcmp(e.type, "delta");
-	for (size_t i = 0; i < e.n && !derived; i++) {
+	is_zero = !strcmp(e.type, "zero");
+	for (size_t i = 0; i < e.n && !derived && !is_zero; i++) {
 		uint64_t value = is_bytes ? *at++ : varint(&at);
 
 		if (is_delta)

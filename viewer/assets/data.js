@@ -1,11 +1,13 @@
 // data.js - from the page's script elements to typed arrays.
 //
-// A column is zlib-deflated, base64, cut into elements c<number>-<chunk>; the head's
-// directory gives [name, type, values, largest value, bytes, chunks] for each.
-// A column that is missing reads as an empty one.  One of type "derived" has no bytes: it follows from others.
+// A column is zlib-deflated, base64, cut into elements c<number>-<chunk>.  They are sent to the decoder (decode_worker.js) while
+// the rest of the page is still being read.  The head, at the page's end, has a directory: it gives [name, type, values, largest
+// value, bytes, chunks] for each.  A column that is missing reads as an empty one.  One of type "zero" has no bytes, since all of
+// its values are 0; one of type "derived" has none, since it follows from others.
 
-const head = JSON.parse(document.getElementById("head").textContent);
+const head = JSON.parse(document.getElementById("schema").textContent); // the rest when it is there
 const columnsByName = new Map(); // arrays, or functions that decode one
+const arrived = {states: null, parks: null}; // what the decoder made of the intervals
 
 function column(name) {
 	let values = columnsByName.get(name);
@@ -26,138 +28,115 @@ function lazily(object, name, make) {
 	}});
 }
 
-function base64Bytes(text) {
-	if (Uint8Array.fromBase64)
-		return Uint8Array.fromBase64(text);
-	const binary = atob(text);
-	const bytes = new Uint8Array(binary.length);
-	for (let i = 0; i < bytes.length; i++)
-		bytes[i] = binary.charCodeAt(i);
-	return bytes;
+const loading = {bytes: 0, sent: new Map(), decoder: null, worker: null, done: null, finish: null, fail: null};
+
+function loadingShow(bytes) {
+	loading.bytes += bytes;
+	byId("loading").textContent = `Loading the timeline: ${Math.round(loading.bytes / 1e6)} MB`;
 }
 
-// The deflated chunks of column `number`; their elements are removed, to free the text, unless they are kept.
-function* columnChunks(number, chunks, keep) {
+// What the decoder says.
+const decoderTold = {
+	column: ({name, values, later}) => columnsByName.set(name, values || (() => columnDecode(later))),
+	progress: ({bytes}) => loadingShow(bytes),
+	parks: (parks) => { arrived.parks = parks; },
+	states: (states) => {
+		arrived.states = states;
+		loading.finish();
+	},
+	failed: ({text}) => loading.fail(new Error(text)),
+};
+
+// A worker; or, if the browser gives none, the same functions here.
+function decoderStart() {
+	const told = (message) => decoderTold[message.kind](message);
+
+	loading.done = new Promise((resolve, reject) => Object.assign(loading, {finish: resolve, fail: reject}));
+	loading.done.catch(() => {}); // it may fail before anybody waits for it
+	try {
+		const url = URL.createObjectURL(new Blob([byId("decoder").textContent], {type: "text/javascript"}));
+		loading.worker = new Worker(url);
+		URL.revokeObjectURL(url);
+		loading.worker.onmessage = ({data}) => told(data);
+		loading.worker.onerror = (event) => loading.fail(new Error(event.message || "the decoder does not start"));
+		loading.decoder = (message, moved) => loading.worker.postMessage(message, moved);
+	} catch {
+		loading.decoder = decoderMake(told);
+	}
+}
+
+// A piece of a column; its element is removed, to free the text.
+function pieceSend(element) {
+	const number = Number(/^c(\d+)-/.exec(element.id)[1]);
+	const [name, type, n, max, raw, isLast] = element.dataset.column.split(" ");
+	const piece = base64Bytes(element.textContent);
+
+	element.remove();
+	loading.sent.set(number, (loading.sent.get(number) || 0) + 1);
+	loading.decoder({kind: "column", number, name, type, n: Number(n), max: Number(max), raw: Number(raw), piece,
+		isLast: isLast === "1"}, [piece.buffer]);
+}
+
+// All pieces that are whole: something follows them.
+function piecesSend() {
+	for (const element of document.querySelectorAll("script[data-column]")) {
+		if (!element.nextSibling && document.readyState === "loading")
+			break;
+		pieceSend(element);
+	}
+}
+
+function pageIsRead() {
+	return new Promise((resolve) => {
+		const observer = new MutationObserver(piecesSend);
+		observer.observe(document.body, {childList: true});
+		document.addEventListener("DOMContentLoaded", () => {
+			observer.disconnect();
+			resolve();
+		});
+	});
+}
+
+// The rest of the head; whether all pieces that it tells of were there.
+function headRead() {
+	const element = byId("head");
+
+	if (!element)
+		throw new Error("the page is incomplete: its end is missing");
+	Object.assign(head, JSON.parse(element.textContent));
+	head.columns.forEach(([name, type, n, , , chunks], number) => {
+		if (name && (loading.sent.get(number) || 0) !== chunks)
+			throw new Error(`the page is incomplete: a piece of part ${number} is missing`);
+		if (type === "zero")
+			columnsByName.set(name, new Uint8Array(n));
+	});
+}
+
+// The bytes of a column that is not sent to the decoder; its elements stay.
+async function inflate(number, chunks, bytes) {
+	const inflating = inflater(number, bytes);
+
 	for (let k = 0; k < chunks; k++) {
 		const element = document.getElementById(`c${number}-${k}`);
 		if (!element)
 			throw new Error(`the page is incomplete: part ${number}-${k} is missing`);
-		yield base64Bytes(element.textContent);
-		if (!keep)
-			element.remove();
+		inflating.put(base64Bytes(element.textContent));
 	}
-}
-
-async function inflate(number, chunks, bytes, {keep = false} = {}) {
-	const out = new Uint8Array(bytes);
-	const stream = new DecompressionStream("deflate");
-	const writer = stream.writable.getWriter();
-	const reader = stream.readable.getReader();
-	let at = 0;
-
-	const writing = (async () => {
-		for (const chunk of columnChunks(number, chunks, keep))
-			await writer.write(chunk);
-		await writer.close();
-	})();
-	const reading = (async () => {
-		for (;;) {
-			const {value, done} = await reader.read();
-			if (done)
-				break;
-			out.set(value, at);
-			at += value.length;
-		}
-	})();
-	await Promise.all([writing, reading]);
-	if (at !== bytes)
-		throw new Error(`the page is damaged: part ${number} has ${at} bytes, not ${bytes}`);
-	return out;
-}
-
-// The narrowest array that holds values up to max.
-function numberArray(n, max) {
-	if (max < 256)
-		return new Uint8Array(n);
-	if (max < 65536)
-		return new Uint16Array(n);
-	return max < 4294967296 ? new Uint32Array(n) : new Float64Array(n);
-}
-
-function decodeVarints(bytes, out) {
-	let at = 0;
-
-	for (let i = 0; i < out.length; i++) {
-		let byte = bytes[at++];
-		let value = byte & 127;
-		let scale = 128;
-		while (byte > 127) {
-			byte = bytes[at++];
-			value += (byte & 127) * scale;
-			scale *= 128;
-		}
-		out[i] = value;
-	}
-	return out;
-}
-
-function unzigzag(value) {
-	return value % 2 ? -(value + 1) / 2 : value / 2;
-}
-
-function decodeDeltas(bytes, out) {
-	let at = 0;
-	let sum = 0;
-
-	for (let i = 0; i < out.length; i++) {
-		let byte = bytes[at++];
-		let value = byte & 127;
-		let scale = 128;
-		while (byte > 127) {
-			byte = bytes[at++];
-			value += (byte & 127) * scale;
-			scale *= 128;
-		}
-		sum += value % 2 ? -(value + 1) / 2 : value / 2;
-		out[i] = sum;
-	}
-	return out;
-}
-
-const loading = {done: 0, total: 0};
-
-function loadingShow(bytes) {
-	loading.done += bytes;
-	byId("loading").textContent = `Loading the timeline: ${Math.round(loading.done / 1e6)} of ` +
-		`${Math.round(loading.total / 1e6)} MB`;
-}
-
-async function loadColumn(entry, number) {
-	const [name, type, n, max, bytes, chunks] = entry;
-
-	if (!name) // the SQL box reads it when it is opened
-		return;
-	const raw = bytes ? await inflate(number, chunks, bytes) : new Uint8Array(0);
-
-	loadingShow(bytes);
-
-	if (type === "bytes" || (type === "varint" && max < 128)) // one byte each
-		columnsByName.set(name, raw);
-	else if (type === "derived") // filled in by parksDerive()
-		columnsByName.set(name, numberArray(n, max));
-	else if (type === "varint")
-		columnsByName.set(name, () => decodeVarints(raw, numberArray(n, max)));
-	else
-		columnsByName.set(name, () => decodeDeltas(raw, numberArray(n, max)));
+	return inflating.done();
 }
 
 // Strings are decoded when they are first asked for.
 const texts = {offset: null, data: null, cache: [], decoder: new TextDecoder("utf-8")};
 
 async function loadColumns() {
-	for (const [name, , , , bytes] of head.columns)
-		loading.total += name ? bytes : 0;
-	await Promise.all(head.columns.map(loadColumn));
+	decoderStart();
+	await pageIsRead();
+	piecesSend();
+	headRead();
+	const threads = head.columns.find(([name]) => name === "thread.serial")[2];
+	loading.decoder({kind: "end", columns: head.columns, threads, isLock: stateIsLock}, []);
+	await loading.done;
+	loading.worker?.terminate();
 	const lengths = column("text.bytes");
 	texts.data = column("text.data");
 	texts.offset = new Float64Array(lengths.length + 1);

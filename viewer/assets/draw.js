@@ -40,10 +40,12 @@ function screenResize() {
 	canvasSize(byId("base"), screen.width, screen.height, screen.ratio);
 	canvasSize(byId("over"), screen.width, screen.height, screen.ratio);
 	const w = byId("base").width, h = byId("base").height;
-	screen.image = new ImageData(w, h);
-	screen.pixels = new Uint32Array(screen.image.data.buffer);
-	screen.paint = paintMake(w);
-	screen.line = new Uint32Array(w);
+	if (screen.image?.width !== w || screen.image.height !== h) {
+		screen.image = new ImageData(w, h);
+		screen.pixels = new Uint32Array(screen.image.data.buffer);
+		screen.paint = paintMake(w);
+		screen.line = new Uint32Array(w);
+	}
 	byId("spacer").style.height = `${Math.max(0, tracks.height - screen.height)}px`;
 }
 
@@ -125,22 +127,10 @@ function laneToPixels(item, top, wide) {
 function wideIntervals(item, top, wide) {
 	const {lane} = item;
 	const least = (view.t1 - view.t0) / view.width * 26;
-	const [first, last] = laneRange(lane, view.t0, view.t1);
 
-	for (let i = first; i < last;) {
-		// Nodes that are narrow as a whole have nothing wide in them.
-		let size = 1, k = 0;
-		while (k < lane.levels.length && (i - lane.lo) % (size * 4) === 0) {
-			const until = Math.min(i + size * 4, lane.hi);
-			if (laneEnd(lane, until - 1) - lane.s[i] > least)
-				break;
-			size *= 4;
-			k++;
-		}
-		if (size === 1 && laneEnd(lane, i) - lane.s[i] > least && lane.v[i] & 127)
+	for (const i of laneLonger(lane, view.t0, view.t1, least))
+		if (lane.v[i] & 127)
 			wide.push({item, top, i});
-		i += size;
-	}
 }
 
 function intervalLabel(item, i) {

@@ -73,12 +73,10 @@ function groupCounts(group, w) {
 
 	if (group.countsOf === key)
 		return group.counts;
-	const sums = new Float32Array(128 * w), counts = Array.from({length: CLASS_COUNT}, () => new Float32Array(w));
+	const sums = new Float32Array(CLASS_COUNT * w);
 	for (let i = 0; i < group.threads.length; i += stride)
-		lanePaint(group.threads[i].lane, view.t0, view.t1, w, screen.paint, sums);
-	for (let s = 1; s < 128; s++)
-		for (let x = 0, at = s * w, count = counts[stateClass[s]]; x < w; x++)
-			count[x] += sums[at + x];
+		laneCounts(group.threads[i].lane, view.t0, view.t1, w, stateClass, sums);
+	const counts = Array.from({length: CLASS_COUNT}, (_, c) => sums.subarray(c * w, (c + 1) * w));
 	group.counts = counts;
 	group.countsOf = key;
 	return counts;

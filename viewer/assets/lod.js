@@ -1,88 +1,4 @@
-// lod.js - lanes of intervals, and how to draw millions of them into a few pixels.
-//
-// A lane is a run lo..hi of intervals in arrays shared by all lanes: s[i] its start, v[i] its
-// value (a state, or a colour + 1), its end s[i + 1], or e[i] where intervals have holes between
-// them.  locks[value] says which values are waits for locks; it is null where none are.  Above the
-// intervals stand levels: node j of level k covers the intervals lo + j * 4^k and on.  It says which
-// value has most time in it, waits for locks apart, and of these which has most, and the time of
-// them all.
-
-function laneMake(s, e, v, lo, hi, locks) {
-	const lane = {s, e, v, lo, hi, locks, levels: []};
-	let n = hi - lo;
-	let below = null;
-
-	while (n > 8) {
-		const level = levelMake(lane, below, n);
-		if (below)
-			below.time = null; // only the level above needs it
-		lane.levels.push(level);
-		below = level;
-		n = level.n;
-	}
-	return lane;
-}
-
-function laneEnd(lane, i) {
-	return lane.e ? lane.e[i] : lane.s[i + 1];
-}
-
-// The times of up to four values.
-const tallyMake = () => ({n: 0, values: [0, 0, 0, 0], times: [0, 0, 0, 0]});
-
-function tallyAdd(tally, value, time) {
-	for (let k = 0; k < tally.n; k++)
-		if (tally.values[k] === value) {
-			tally.times[k] += time;
-			return;
-		}
-	tally.values[tally.n] = value;
-	tally.times[tally.n++] = time;
-}
-
-// Which has most; -1 if it is empty.
-function tallyBest(tally) {
-	let best = tally.n - 1;
-
-	for (let k = 0; k < tally.n; k++)
-		if (tally.times[k] > tally.times[best])
-			best = k;
-	return best;
-}
-
-const others = tallyMake(), waits = tallyMake();
-
-// One level up: four nodes (or intervals) to one.
-function levelMake(lane, below, nBelow) {
-	const n = Math.ceil(nBelow / 4), {locks, lo} = lane;
-	const level = {n, value: new Uint8Array(n), time: new Float32Array(n),
-		lock: locks && new Uint8Array(n), lockTime: locks && new Float32Array(n)};
-
-	for (let j = 0; j < n; j++) {
-		const last = Math.min(j * 4 + 4, nBelow);
-		others.n = waits.n = 0;
-		for (let i = j * 4; i < last; i++) {
-			if (below) {
-				tallyAdd(others, below.value[i], below.time[i]);
-				if (locks && below.lockTime[i])
-					tallyAdd(waits, below.lock[i], below.lockTime[i]);
-			} else {
-				const value = lane.v[lo + i] & 127;
-				tallyAdd(locks && locks[value] ? waits : others, value,
-					laneEnd(lane, lo + i) - lane.s[lo + i]);
-			}
-		}
-		const best = tallyBest(others), most = tallyBest(waits);
-		level.value[j] = best < 0 ? 0 : others.values[best];
-		level.time[j] = best < 0 ? 0 : others.times[best];
-		if (most < 0)
-			continue;
-		level.lock[j] = waits.values[most];
-		for (let k = 0; k < waits.n; k++)
-			level.lockTime[j] += waits.times[k];
-	}
-	return level;
-}
+// lod.js - draws lanes of intervals (levels.js) into a few pixels, and picks from them: level of detail.
 
 // The intervals that touch [t0, t1): indices [first, last).
 function laneRange(lane, t0, t1) {
@@ -101,124 +17,172 @@ function paintMake(w) {
 	return {row: new Uint8Array(w), lockRow: new Uint8Array(w), lockShare: new Float32Array(w)};
 }
 
-// Columns compete: the value with most time in a pixel column takes it, waits for locks apart.
-const columnTime = new Float64Array(256);
-const columnTouched = new Uint8Array(256);
+// What lies in one pixel column, of which one is filled at a time: values compete, and the one with most time takes it, waits
+// for locks apart.  time: by value; seen: those that have some.
+const competing = {time: new Float64Array(128), seen: new Uint8Array(256), n: 0};
+
+function compete(value, part) {
+	const {time} = competing;
+
+	if (time[value] === 0)
+		competing.seen[competing.n++] = value;
+	time[value] += part + 1e-12;
+}
+
+function competeBoth(value, lock, locked, length) {
+	if (locked < 1)
+		compete(value, length * (1 - locked));
+	if (locked > 0)
+		compete(lock, length * locked);
+}
+
+// The outcome, into the column; begins anew.
+function competeEnd(paint, locks, column, w) {
+	const {time, seen, n} = competing;
+	let best = -1, value = 0, most = -1, lock = 0, locked = 0, all = 0;
+
+	for (let k = 0; k < n; k++) {
+		const v = seen[k], part = time[v];
+		time[v] = 0;
+		all += part;
+		if (locks !== null && locks[v] !== 0) {
+			locked += part;
+			if (part > most) {
+				most = part;
+				lock = v;
+			}
+		} else if (part > best) {
+			best = part;
+			value = v;
+		}
+	}
+	competing.n = 0;
+	if (column < 0 || column >= w)
+		return;
+	paint.row[column] = value;
+	if (lock) {
+		paint.lockRow[column] = lock;
+		paint.lockShare[column] = locked / all;
+	}
+}
+
+function paintWhole(paint, locks, from, until, value) {
+	const isLock = locks && locks[value];
+
+	(isLock ? paint.lockRow : paint.row).fill(value, from, until);
+	if (isLock)
+		paint.lockShare.fill(1, from, until);
+}
+
+// Which part of a node's time was a wait for a lock.
+function lockedShare(lockTime, time) {
+	return lockTime > time * 0.9999 ? 1 : lockTime / time; // but for rounding
+}
 
 // Fills, of `paint`, row[0..w) with the value of each pixel column (0 where there is nothing), lockRow[0..w) with
 // the lock that was waited for (0: none) and lockShare[0..w) with the part of the column's time in
-// which one was.  If `sums` is given, sums[value * w + column] grows by the share of the column with
-// that value.
-function lanePaint(lane, t0, t1, w, paint, sums) {
-	const {row, lockRow, lockShare} = paint, {locks} = lane;
-	const scale = w / (t1 - t0);
+// which one was.
+function lanePaint(lane, t0, t1, w, paint) {
+	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = 1 / scale;
 	const [first, last] = laneRange(lane, t0, t1);
-	const n = lane.hi - lane.lo;
-	let col = -1, touched = 0;
+	let column = -1;
 
-	row.fill(0, 0, w);
-	lockRow.fill(0, 0, w);
-	lockShare.fill(0, 0, w);
-
-	function flush() {
-		let best = -1, value = 0, most = -1, lock = 0, locked = 0, all = 0;
-		for (let k = 0; k < touched; k++) {
-			const v = columnTouched[k], time = columnTime[v];
-			all += time;
-			if (locks && locks[v]) {
-				locked += time;
-				if (time > most) {
-					most = time;
-					lock = v;
-				}
-			} else if (time > best) {
-				best = time;
-				value = v;
-			}
-			if (sums && col >= 0 && col < w)
-				sums[v * w + col] += time;
-			columnTime[v] = 0;
-		}
-		if (col >= 0 && col < w) {
-			row[col] = value;
-			lockRow[col] = lock;
-			lockShare[col] = lock ? locked / all : 0;
-		}
-		touched = 0;
-	}
-
-	function addTime(value, time) {
-		if (columnTime[value] === 0)
-			columnTouched[touched++] = value;
-		columnTime[value] += time + 1e-12;
-	}
-
-	// A part of column c, in which `value` is found, and `lock` in a share of it.
-	function add(c, part, value, lock, locked) {
-		if (c !== col) {
-			flush();
-			col = c;
-		}
-		if (locked < 1)
-			addTime(value, part * (1 - locked));
-		if (locked > 0)
-			addTime(lock, part * locked);
-	}
-
-	function whole(c0, c1, value) {
-		if (locks && locks[value]) {
-			lockRow.fill(value, c0, c1);
-			lockShare.fill(1, c0, c1);
+	paint.row.fill(0, 0, w);
+	paint.lockRow.fill(0, 0, w);
+	paint.lockShare.fill(0, 0, w);
+	for (let i = first - lo, k = levels.length - 1, start = s[first]; i < last - lo;) {
+		let value, end, lock = 0, locked = 0;
+		k = levelAt(levels, nodes.end, i, start, pixel, k);
+		if (k < 0) {
+			value = v[lo + i] & 127;
+			end = e ? e[lo + i] : s[lo + i + 1];
+			i++;
 		} else {
-			row.fill(value, c0, c1);
-		}
-		for (let c = c0; sums && c < c1; c++)
-			sums[value * w + c]++;
-	}
-
-	for (let i = first - lane.lo; i < last - lane.lo;) {
-		// The largest node that begins here and is no wider than a pixel.
-		let k = 0, size = 1, value = lane.v[lane.lo + i] & 127;
-		const start = lane.s[lane.lo + i];
-		let end = laneEnd(lane, lane.lo + i);
-		while (k < lane.levels.length && i % (size * 4) === 0) {
-			const until = Math.min(i + size * 4, n);
-			const wide = laneEnd(lane, lane.lo + until - 1);
-			if ((wide - start) * scale > 1)
-				break;
-			size *= 4;
-			end = wide;
-			k++;
-		}
-		let lock = 0, locked = 0; // of a node: its share
-		if (k) {
-			const level = lane.levels[k - 1], j = i / size;
-			value = level.value[j];
-			if (locks && level.lockTime[j]) {
-				lock = level.lock[j];
-				locked = level.lockTime[j] / (end - start);
-				if (locked > 0.9999) // but for rounding
-					locked = 1;
+			const node = levels[k] + (i >> levelShift(k));
+			value = nodes.value[node];
+			end = nodes.end[node];
+			if (locks && nodes.lockTime[node] !== 0) {
+				lock = nodes.lock[node];
+				locked = lockedShare(nodes.lockTime[node], end - start);
 			}
+			i += 1 << levelShift(k);
 		}
-		i += size;
-
-		const x0 = Math.max((start - t0) * scale, 0), x1 = Math.min((end - t0) * scale, w);
-		const c0 = Math.floor(x0), c1 = Math.floor(x1);
-		if (c0 === c1) {
-			add(c0, x1 - x0, value, lock, locked);
+		const x0 = start > t0 ? (start - t0) * scale : 0, x1 = end < t1 ? (end - t0) * scale : w;
+		const c0 = x0 | 0, c1 = x1 | 0;
+		start = e ? s[lo + i] : end;
+		if (c0 !== column) {
+			competeEnd(paint, locks, column, w);
+			column = c0;
+		}
+		competeBoth(value, lock, locked, (c0 === c1 ? x1 : c0 + 1) - x0);
+		if (c0 === c1)
 			continue;
-		}
-		add(c0, c0 + 1 - x0, value, lock, locked);
-		if (c1 - c0 > 1) {
-			flush();
-			whole(c0 + 1, Math.min(c1, w), value);
-			col = -1;
-		}
+		competeEnd(paint, locks, column, w);
+		column = c1;
+		if (c1 - c0 > 1)
+			paintWhole(paint, locks, c0 + 1, c1, value);
 		if (x1 > c1)
-			add(c1, x1 - c1, value, lock, locked);
+			competeBoth(value, lock, locked, x1 - c1);
 	}
-	flush();
+	competeEnd(paint, locks, column, w);
+}
+
+// counts[classes[value] * w + column] grows by the share of each column with that value.
+function laneCounts(lane, t0, t1, w, classes, counts) {
+	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = 1 / scale;
+	const [first, last] = laneRange(lane, t0, t1);
+
+	for (let i = first - lo, k = levels.length - 1, start = s[first]; i < last - lo;) {
+		let value, end, lock = 0, locked = 0;
+		k = levelAt(levels, nodes.end, i, start, pixel, k);
+		if (k < 0) {
+			value = v[lo + i] & 127;
+			end = e ? e[lo + i] : s[lo + i + 1];
+			i++;
+		} else {
+			const node = levels[k] + (i >> levelShift(k));
+			value = nodes.value[node];
+			end = nodes.end[node];
+			if (locks && nodes.lockTime[node] !== 0) {
+				lock = nodes.lock[node];
+				locked = lockedShare(nodes.lockTime[node], end - start);
+			}
+			i += 1 << levelShift(k);
+		}
+		const x0 = start > t0 ? (start - t0) * scale : 0, x1 = end < t1 ? (end - t0) * scale : w;
+		start = e ? s[lo + i] : end;
+		if (locked < 1)
+			countsAdd(counts, classes[value] * w, x0, x1, 1 - locked);
+		if (locked > 0)
+			countsAdd(counts, classes[lock] * w, x0, x1, locked);
+	}
+}
+
+function countsAdd(counts, at, x0, x1, share) {
+	const c0 = x0 | 0, c1 = x1 | 0;
+
+	if (c0 === c1) {
+		counts[at + c0] += (x1 - x0) * share;
+		return;
+	}
+	counts[at + c0] += (c0 + 1 - x0) * share;
+	for (let c = c0 + 1; c < c1; c++)
+		counts[at + c] += share;
+	if (x1 > c1)
+		counts[at + c1] += (x1 - c1) * share;
+}
+
+// The intervals of [t0, t1) that last longer than `least`, in order.
+function laneLonger(lane, t0, t1, least) {
+	const {s, lo, levels} = lane, [first, last] = laneRange(lane, t0, t1), found = [];
+
+	for (let i = first - lo, k = levels.length - 1; i < last - lo;) {
+		k = levelAt(levels, lane.nodes.end, i, s[lo + i], least, k);
+		if (k < 0 && laneEnd(lane, lo + i) - s[lo + i] > least)
+			found.push(lo + i);
+		i += k < 0 ? 1 : 1 << levelShift(k);
+	}
+	return found;
 }
 
 // Exact time by value in [t0, t1), into sums[value].

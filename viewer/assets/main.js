@@ -64,10 +64,8 @@ function titleDraw() {
 function onViewChange(what) {
 	if (what === "selection" || what === "range-selection" || what === "tracks")
 		detailsDraw();
-	if (what === "tracks") {
-		screenResize();
-		drawMap();
-	}
+	if (what === "tracks")
+		resized();
 	addressWrite();
 	drawSoon();
 }

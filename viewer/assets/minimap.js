@@ -10,7 +10,7 @@ function mapX(time, w) {
 	return (time - trace.begin) / (trace.span - trace.begin) * w;
 }
 
-const map = {image: document.createElement("canvas"), ticks: null};
+const map = {image: document.createElement("canvas"), width: 0, ticks: null}; // width: of the screen, when it was drawn
 
 // The state whose colour stands for a class.
 function classState(cls) {
@@ -22,21 +22,17 @@ function classState(cls) {
 
 // Threads per class and column, on average over the column's time.
 function mapCounts(w) {
-	const paint = paintMake(w), sums = new Float32Array(128 * w);
-	const stride = Math.max(1, Math.ceil(trace.threads.length / MAP_THREADS_MAX));
-	const counts = Array.from({length: CLASS_COUNT}, () => new Float32Array(w));
+	const counts = new Float32Array(CLASS_COUNT * w), stride = Math.max(1, Math.ceil(trace.threads.length / MAP_THREADS_MAX));
 
 	for (let t = 0; t < trace.threads.length; t += stride)
-		lanePaint(trace.threads[t].lane, trace.begin, trace.span, w, paint, sums);
-	for (let s = 1; s < 128; s++)
-		for (let x = 0; x < w; x++)
-			counts[stateClass[s]][x] += sums[s * w + x];
-	return counts;
+		laneCounts(trace.threads[t].lane, trace.begin, trace.span, w, stateClass, counts);
+	return Array.from({length: CLASS_COUNT}, (_, c) => counts.subarray(c * w, (c + 1) * w));
 }
 
 // Redraws the strip; needed when the width or the theme changes.
 function drawMap() {
 	const canvas = map.image;
+	map.width = screen.width;
 	canvasSize(byId("map"), screen.width, MAP_HEIGHT, screen.ratio);
 	const w = canvas.width = byId("map").width, h = canvas.height = byId("map").height;
 	const ctx = canvas.getContext("2d");
@@ -81,7 +77,7 @@ function drawMapWindow() {
 	const canvas = byId("map");
 	const ctx = canvas.getContext("2d");
 
-	if (map.image.width !== canvas.width)
+	if (map.width !== screen.width)
 		drawMap();
 	ctx.setTransform(1, 0, 0, 1, 0, 0);
 	ctx.drawImage(map.image, 0, 0);

@@ -1,7 +1,6 @@
 // palette.js - states: their numbers (tracks.h), names, classes and colours.
 
-const ABSENT = 0, RUNNING = 1, RUNNABLE = 2, ACTIVE = 3, OFF_PROC = 4, WOKEN = 5;
-const PARKED = 32, MERGED = 128;
+const ABSENT = 0, RUNNABLE = 2, ACTIVE = 3, OFF_PROC = 4; // the others: states.js
 
 // Colours of different classes are told apart by those who see no red or no green, too: of classes that look alike
 // without red and green one is darker (waits for locks, and for threads) than the other (running; files).  A test computes

@@ -146,13 +146,10 @@ function procsToPixels(top) {
 		return;
 	procsMake();
 	if (procs.summaryOf !== key) {
-		const sums = new Float32Array(128 * w);
+		const whoever = new Uint8Array(128);
 		procs.summary = new Float32Array(w);
 		for (const lane of procs.lanes)
-			lanePaint(lane, view.t0, view.t1, w, screen.paint, sums);
-		for (let v = 1; v < 128; v++)
-			for (let x = 0; x < w; x++)
-				procs.summary[x] += sums[v * w + x];
+			laneCounts(lane, view.t0, view.t1, w, whoever, procs.summary);
 		procs.summaryOf = key;
 	}
 	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + STATE_HEIGHT) * ratio);

@@ -122,78 +122,18 @@ function parkId(p) {
 	return column("park.id_by_start")[before];
 }
 
-// What a wait's intervals say of it: when it began, how long it lasted, for what, and when its waker acted; or else what
-// other.* does.
-function parksDerive() {
-	const {start, length, reason, wake} = trace.park, {s, v, ref} = trace.states;
-	const other = table("other", "park", "start", "length", "reason", "wake");
-	const seen = new Uint8Array(trace.park.n), atEnd = column("park.woken_at_end");
-
-	for (const {lane} of trace.threads)
-		for (let i = lane.lo; i < lane.hi; i++) {
-			if (v[i] & MERGED || (v[i] < PARKED && v[i] !== WOKEN))
-				continue;
-			const p = ref[i] - 1;
-			if (!seen[p])
-				start[p] = s[i];
-			seen[p] = 1;
-			length[p] = s[i + 1] - start[p];
-			if (v[i] === WOKEN)
-				wake[p] = 2 * (s[i] - start[p]) + 1;
-			else
-				wake[p] = atEnd[p] ? 2 * length[p] + 1 : 0;
-			if (v[i] !== WOKEN)
-				reason[p] = v[i] - PARKED;
-		}
-	for (let k = 0; k < other.n; k++) {
-		const p = other.park[k];
-		start[p] = other.start[k];
-		length[p] = other.length[k];
-		reason[p] = other.reason[k];
-		wake[p] = other.wake[k];
-	}
-	trace.parksInOrder = true;
-	for (let p = 1; p < trace.park.n; p++)
-		trace.parksInOrder &&= start[p] >= start[p - 1] || trace.park.thread[p] !== trace.park.thread[p - 1];
-	lazily(trace.park, "id", parkIds);
-}
-
-// One lane of states per thread; they share arrays, with one value more per thread, its end.
+// What the decoder made of the intervals (states.js): one lane per thread, and waits.
 function statesLoad() {
-	const counts = column("iv.count"), lengths = column("iv.duration"), state = column("iv.state");
-	const parks = column("iv.park"), procs = column("iv.proc"), merged = column("iv.merged");
-	const total = state.length + trace.threads.length;
-	const s = new Float64Array(total), v = new Uint8Array(total), ref = new Uint32Array(total);
-	let from = 0, to = 0, park = 0, proc = 0, group = 0;
+	const {s, v, ref, bounds, nodes} = arrived.states, {lanes} = lanesOver({s, e: null, v}, bounds, stateIsLock, nodes);
 
 	trace.states = {s, v, ref};
 	trace.threads.forEach((thread, idx) => {
-		const lo = to;
-		let at = 0;
-		for (const until = from + counts[idx]; from < until; from++, to++) {
-			const value = state[from];
-			s[to] = at;
-			v[to] = value;
-			at += lengths[from];
-			if (value & MERGED)
-				ref[to] = merged[group++];
-			else if (value >= PARKED || value === WOKEN)
-				ref[to] = parks[park++];
-			else if (value === RUNNING)
-				ref[to] = procs[proc++];
-		}
-		s[to++] = at;
-		thread.lane = laneMake(s, null, v, lo, to - 1, stateIsLock);
+		thread.lane = lanes[idx];
 		thread.firstSeen = thread.start >= 0 ? thread.start : 0;
 	});
-	trace.parkFirst = new Uint32Array(trace.threads.length + 1);
-	for (let i = 0; i < trace.park.n; i++)
-		trace.parkFirst[trace.park.thread[i]]++;
-	for (let i = 0; i < trace.threads.length; i++)
-		trace.parkFirst[i + 1] += trace.parkFirst[i];
-	parksDerive();
-	columnsByName.delete("iv.duration"); // the largest; `s` says it now
-	columnsByName.delete("iv.state");
+	trace.parkFirst = arrived.parks.first;
+	trace.parksInOrder = arrived.parks.inOrder;
+	lazily(trace.park, "id", parkIds);
 }
 
 // Rows sorted by lane, as lanes; laneOf(i) < n, or -1 for a row that is not drawn.  Coloured by `colour`,
@@ -218,12 +158,9 @@ function lanesOf(rows, nLanes, laneOf) {
 		e[at] = rows.start[i] + rows.length[i];
 		v[at] = (rows.colour ? rows.colour[i] : typeColour(rows.type[i])) + 1;
 	}
-	const lanes = [];
-	for (let l = 0; l < nLanes; l++) {
-		const lane = laneMake(s, e, v, first[l], first[l + 1], null);
+	const lanes = lanesMake({s, e, v}, Array.from({length: nLanes}, (_, l) => [first[l], first[l + 1]]), null);
+	for (const lane of lanes)
 		lane.order = order;
-		lanes.push(lane);
-	}
 	return lanes;
 }
 

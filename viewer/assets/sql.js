@@ -69,7 +69,7 @@ async function sqlOwnColumns() {
 
 	await Promise.all(head.columns.map(async ([name, type, n, , bytes, chunks], number) => {
 		if (!name)
-			own[number] = {type, n, bytes: bytes ? await inflate(number, chunks, bytes, {keep: true}) : new Uint8Array(0)};
+			own[number] = {type, n, bytes: bytes ? await inflate(number, chunks, bytes) : new Uint8Array(0)};
 	}));
 	return own;
 }

@@ -1,0 +1,94 @@
+// decode.js - from a column's bytes to its values.  Runs in the worker that decodes the page (decode_worker.js), and, of what is
+// decoded only when it is needed, in the page.
+
+function base64Bytes(text) {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const binary = atob(text);
+	const bytes = new Uint8Array(binary.length);
+	for (let i = 0; i < bytes.length; i++)
+		bytes[i] = binary.charCodeAt(i);
+	return bytes;
+}
+
+// Inflates deflated pieces, as they come: {put(piece), done()}, which resolves to the bytes.
+function inflater(number, bytes) {
+	const out = new Uint8Array(bytes), stream = new DecompressionStream("deflate");
+	const writer = stream.writable.getWriter(), reader = stream.readable.getReader();
+	const writing = [];
+	let at = 0;
+
+	const reading = (async () => {
+		for (;;) {
+			const {value, done} = await reader.read();
+			if (done)
+				break;
+			if (at + value.length <= bytes)
+				out.set(value, at);
+			at += value.length;
+		}
+	})();
+	return {
+		put: (piece) => writing.push(writer.write(piece)),
+		done: async () => {
+			await Promise.all([...writing, writer.close(), reading]);
+			if (at !== bytes)
+				throw new Error(`the page is damaged: part ${number} has ${at} bytes, not ${bytes}`);
+			return out;
+		},
+	};
+}
+
+// The narrowest array that holds values up to max.
+function numberArray(n, max) {
+	if (max < 256)
+		return new Uint8Array(n);
+	if (max < 65536)
+		return new Uint16Array(n);
+	return max < 4294967296 ? new Uint32Array(n) : new Float64Array(n);
+}
+
+// The next number of {bytes, at}: seven bits a byte, low ones first.
+function varintNext(from) {
+	const {bytes} = from;
+	let byte = bytes[from.at++], value = byte & 127, scale = 128;
+
+	while (byte > 127) {
+		byte = bytes[from.at++];
+		value += (byte & 127) * scale;
+		scale *= 128;
+	}
+	return value;
+}
+
+function decodeVarints(bytes, out) {
+	const from = {bytes, at: 0};
+
+	for (let i = 0; i < out.length; i++)
+		out[i] = varintNext(from);
+	return out;
+}
+
+function unzigzag(value) {
+	return value % 2 ? -(value + 1) / 2 : value / 2;
+}
+
+function decodeDeltas(bytes, out) {
+	const from = {bytes, at: 0};
+	let sum = 0;
+
+	for (let i = 0; i < out.length; i++) {
+		sum += unzigzag(varintNext(from));
+		out[i] = sum;
+	}
+	return out;
+}
+
+// The values of a column {type, n, max, bytes}.
+function columnDecode({type, n, max, bytes}) {
+	if (type === "zero")
+		return new Uint8Array(n);
+	if (type === "bytes" || (type === "varint" && max < 128)) // one byte each
+		return bytes;
+	return (type === "varint" ? decodeVarints : decodeDeltas)(bytes, numberArray(n, max));
+}

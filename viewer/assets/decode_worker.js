@@ -1,0 +1,69 @@
+// decode_worker.js - decodes the page's columns as they arrive, beside the page: in a worker, or where there can be none, in the
+// page itself.  The columns of the intervals stay here, and become the lanes of all threads.
+
+// The columns that the page decodes when they are needed: few need them.
+const DECODED_LATER = new Set(["park.id_by_start"]);
+
+// tell(message, arrays that move to the page).  Returns what takes the page's messages:
+//   column  a piece of one: {number, name, type, n, max, raw, piece, isLast}
+//   end     all of them were sent: {columns, threads, isLock}
+function decoderMake(tell) {
+	const inflating = new Map(), pending = [], kept = new Map();
+
+	const stays = (name) => /^(iv|other)\.|^park\.(thread|woken_at_end)$/.test(name);
+	async function finish({name, type, n, max}, inflated) {
+		const column = {type, n, max, bytes: await inflated};
+		if (stays(name))
+			kept.set(name, column);
+		else if (DECODED_LATER.has(name))
+			tell({kind: "column", name, later: column}, [column.bytes.buffer]);
+		else
+			sendColumn(name, columnDecode(column));
+		tell({kind: "progress", bytes: column.bytes.length}, []);
+	}
+	function sendColumn(name, values) {
+		tell({kind: "column", name, values}, [values.buffer]);
+	}
+	function take(message) {
+		const {number, raw, piece, isLast} = message;
+		if (!inflating.has(number))
+			inflating.set(number, inflater(number, raw));
+		inflating.get(number).put(piece);
+		if (isLast)
+			pending.push(finish(message, inflating.get(number).done()));
+		if (isLast)
+			inflating.delete(number);
+	}
+	async function end({columns, threads, isLock}) {
+		await Promise.all(pending);
+		const entries = new Map(columns.map(([name, type, n, max]) => [name, {type, n, max, bytes: new Uint8Array(0)}]));
+		const raw = (name) => kept.get(name) || entries.get(name) || {type: "bytes", n: 0, max: 0, bytes: new Uint8Array(0)};
+		const values = (name) => columnDecode(raw(name));
+		const numbers = (name) => ({bytes: raw(name).type === "zero" ? new Uint8Array(raw(name).n) : raw(name).bytes, at: 0});
+		const park = {}, other = {}, of = values("park.thread");
+		for (const name of ["start", "length", "reason", "wake"])
+			park[name] = numberArray(raw(`park.${name}`).n, raw(`park.${name}`).max);
+		for (const name of ["park", "start", "length", "reason", "wake"])
+			other[name] = values(`other.${name}`);
+		const states = statesMake(values("iv.count"), values("iv.state"), {durations: numbers("iv.duration"),
+			parks: numbers("iv.park"), procs: numbers("iv.proc"), merged: numbers("iv.merged")}, park, values("park.woken_at_end"));
+		kept.clear();
+		parksCorrect(park, other);
+		tell({kind: "parks", ...parksByThread(of, park.start, threads)}, []);
+		for (const [name, array] of Object.entries({...park, thread: of}))
+			sendColumn(`park.${name}`, array);
+		const {s, v, ref, bounds} = states, [lane] = lanesMake({s, e: null, v}, bounds, isLock), nodes = lane ? lane.nodes : {};
+		tell({kind: "states", s, v, ref, bounds, nodes}, [s, v, ref, ...Object.values(nodes)].map(({buffer}) => buffer));
+	}
+	return (message) => {
+		const failed = (error) => tell({kind: "failed", text: error.message}, []);
+		try {
+			if (message.kind === "column")
+				take(message);
+			else
+				end(message).catch(failed);
+		} catch (error) {
+			failed(error);
+		}
+	};
+}

@@ -1,0 +1,149 @@
+// levels.js - lanes of intervals, and levels above them, for drawing millions of intervals into a few pixels.
+//
+// A lane is a run lo..hi of intervals in arrays shared by all lanes: s[i] its start, v[i] its value (a state, or a
+// colour + 1), its end s[i + 1], or e[i] where intervals have holes between them.  locks[value] says which values are waits
+// for locks; it is null where none are.
+//
+// Node j of level k covers 8 * 4^k intervals, from lo + j * 8 * 4^k on.  It says when the last of them ends, which value has
+// most time in it, waits for locks apart, and of these which has most, and the time of them all.  The nodes of all lanes lie
+// in arrays that they share, too: those of level k of a lane from levels[k] on.
+
+const NODE_SHIFT = 3, FAN_SHIFT = 2;
+
+const levelShift = (k) => NODE_SHIFT + k * FAN_SHIFT;
+
+// How many nodes each level above n intervals has.
+function levelSizes(n) {
+	const sizes = [];
+
+	for (let k = 0, nodes = n; nodes > 2 << (k ? 0 : NODE_SHIFT); k++) {
+		nodes = Math.ceil(n / 2 ** levelShift(k));
+		sizes.push(nodes);
+	}
+	return sizes;
+}
+
+function laneEnd(lane, i) {
+	return lane.e ? lane.e[i] : lane.s[i + 1];
+}
+
+// Lanes [lo, hi] of these arrays, over nodes that are there; how many nodes they have.
+function lanesOver({s, e, v}, bounds, locks, nodes) {
+	let base = 0;
+
+	const lanes = bounds.map(([lo, hi]) => {
+		const levels = [];
+		for (const size of levelSizes(hi - lo)) {
+			levels.push(base);
+			base += size;
+		}
+		return {s, e, v, lo, hi, locks, levels, nodes};
+	});
+	return {lanes, n: base};
+}
+
+// The same with nodes made from the intervals.
+function lanesMake(arrays, bounds, locks) {
+	const nodes = {end: null, value: null, lock: null, lockTime: null}, {lanes, n} = lanesOver(arrays, bounds, locks, nodes);
+	const times = new Float64Array(n); // of the value with most, for the level above
+
+	nodes.end = new Float64Array(n);
+	nodes.value = new Uint8Array(n);
+	nodes.lock = new Uint8Array(locks ? n : 0);
+	nodes.lockTime = new Float32Array(locks ? n : 0);
+	for (const lane of lanes)
+		lane.levels.forEach((_, k) => k ? levelAbove(lane, k, times) : levelLowest(lane, times));
+	return lanes;
+}
+
+// Time by value.  seen: the values that have some, in the order in which they came.
+const tallyMake = () => ({times: new Float64Array(128), seen: new Uint8Array(256), n: 0, best: 0, most: 0, sum: 0});
+
+const others = tallyMake(), waits = tallyMake();
+
+function tallyAdd(tally, value, time) {
+	if (tally.times[value] === 0)
+		tally.seen[tally.n++] = value;
+	tally.times[value] += time;
+}
+
+// Which value has most, and how much; all together.  Empties it.
+function tallyTake(tally) {
+	const {times, seen} = tally;
+
+	tally.best = tally.n ? seen[0] : 0;
+	tally.most = tally.n ? times[seen[0]] : 0;
+	tally.sum = 0;
+	for (let k = 0; k < tally.n; k++) {
+		const time = times[seen[k]];
+		tally.sum += time;
+		if (time > tally.most) {
+			tally.most = time;
+			tally.best = seen[k];
+		}
+		times[seen[k]] = 0;
+	}
+	tally.n = 0;
+}
+
+function nodeSet(lane, node, times) {
+	const {value, lock, lockTime} = lane.nodes;
+
+	tallyTake(others);
+	value[node] = others.best;
+	times[node] = others.most;
+	if (!lane.locks)
+		return;
+	tallyTake(waits);
+	lock[node] = waits.best;
+	lockTime[node] = waits.sum;
+}
+
+function levelLowest(lane, times) {
+	const {s, e, v, lo, hi, locks, nodes} = lane;
+
+	for (let node = lane.levels[0], i = lo; i < hi; node++) {
+		const until = Math.min(i + (1 << NODE_SHIFT), hi);
+		for (; i < until; i++) {
+			const value = v[i] & 127;
+			tallyAdd(locks && locks[value] ? waits : others, value, (e ? e[i] : s[i + 1]) - s[i]);
+		}
+		nodes.end[node] = laneEnd(lane, i - 1);
+		nodeSet(lane, node, times);
+	}
+}
+
+// Of four nodes, or fewer at the end, one.
+function levelAbove(lane, k, times) {
+	const {end, value, lock, lockTime} = lane.nodes, n = Math.ceil((lane.hi - lane.lo) / 2 ** levelShift(k - 1));
+
+	for (let j = 0, node = lane.levels[k]; j < n; node++) {
+		const until = Math.min(j + (1 << FAN_SHIFT), n), below = lane.levels[k - 1];
+		for (; j < until; j++) {
+			if (value[below + j])
+				tallyAdd(others, value[below + j], times[below + j]);
+			if (lane.locks && lockTime[below + j])
+				tallyAdd(waits, lock[below + j], lockTime[below + j]);
+		}
+		end[node] = end[below + j - 1];
+		nodeSet(lane, node, times);
+	}
+}
+
+// The level of the largest node that begins at interval lo + i, at time `start`, and lasts no longer than `width`; -1 is the
+// interval itself.  k: where the search begins; best is the answer for the interval before.
+function levelAt(levels, end, i, start, width, k) {
+	while (k + 1 < levels.length) {
+		const shift = levelShift(k + 1);
+		if ((i & (1 << shift) - 1) !== 0 || end[levels[k + 1] + (i >> shift)] - start > width)
+			break;
+		k++;
+	}
+	while (k >= 0) {
+		const shift = levelShift(k);
+		if ((i & (1 << shift) - 1) === 0 && end[levels[k] + (i >> shift)] - start <= width)
+			break;
+		k--;
+	}
+	return k;
+}

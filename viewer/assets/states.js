@@ -1,0 +1,72 @@
+// states.js - the intervals of all threads, and what they say of waits; made from columns in the worker.
+
+const RUNNING = 1, WOKEN = 5, PARKED = 32, MERGED = 128; // states (tracks.h)
+
+// One lane of states per thread; they share arrays, with one value more per thread, its end.  s: when an interval begins; v: its
+// state; ref: its wait, its proc, or how many it stands for.  bounds: where each thread's begin and end.
+//
+// Fills, of each wait, what its intervals say: when it began, how long it lasted, for what, and when its waker acted.  Waits have
+// their numbers in the order of their first intervals.
+function statesMake(counts, state, {durations, parks, procs, merged}, {start, length, reason, wake}, atEnd) {
+	const total = state.length + counts.length, s = new Float64Array(total), v = new Uint8Array(total);
+	const ref = new Uint32Array(total), bounds = [];
+	let from = 0, to = 0, park = 0, seen = 0;
+
+	for (const count of counts) {
+		const lo = to;
+		let at = 0;
+		for (const until = from + count; from < until; from++, to++) {
+			const value = state[from], end = at + varintNext(durations);
+			s[to] = at;
+			v[to] = value;
+			if (value & MERGED) {
+				ref[to] = varintNext(merged);
+			} else if (value >= PARKED || value === WOKEN) {
+				ref[to] = park += unzigzag(varintNext(parks));
+				if (park > seen) {
+					seen = park;
+					start[park - 1] = at;
+				}
+				const lasted = end - start[park - 1];
+				length[park - 1] = lasted;
+				if (value === WOKEN) {
+					wake[park - 1] = 2 * (at - start[park - 1]) + 1;
+				} else {
+					wake[park - 1] = atEnd[park - 1] ? 2 * lasted + 1 : 0;
+					reason[park - 1] = value - PARKED;
+				}
+			} else if (value === RUNNING) {
+				ref[to] = varintNext(procs);
+			}
+			at = end;
+		}
+		s[to++] = at;
+		bounds.push([lo, to - 1]);
+	}
+	return {s, v, ref, bounds};
+}
+
+// Waits of which it is otherwise.
+function parksCorrect({start, length, reason, wake}, other) {
+	for (let k = 0; k < other.park.length; k++) {
+		const p = other.park[k];
+		start[p] = other.start[k];
+		length[p] = other.length[k];
+		reason[p] = other.reason[k];
+		wake[p] = other.wake[k];
+	}
+}
+
+// By thread index: where its waits begin; and whether those of each thread stand in the order of their starts.
+function parksByThread(threads, start, n) {
+	const first = new Uint32Array(n + 1);
+	let descents = 0;
+
+	for (let p = 0; p < threads.length; p++)
+		first[threads[p]]++;
+	for (let p = 1; p < threads.length; p++)
+		descents += Number(start[p] < start[p - 1] && threads[p] === threads[p - 1]);
+	for (let t = 0; t < n; t++)
+		first[t + 1] += first[t];
+	return {first, inOrder: descents === 0};
+}
