@@ -11,14 +11,14 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/spread.js viewer/assets/heat.js viewer/assets/tasks.js viewer/assets/locks.js viewer/assets/now.js \
 	viewer/assets/sql.js viewer/assets/sql_result.js \
 	viewer/assets/tops.js viewer/assets/matches.js viewer/assets/search.js viewer/assets/input.js \
-	viewer/assets/address.js \
+	viewer/assets/address.js viewer/assets/first.js \
 	viewer/assets/main.js
 # The SQL box: SQLite from vendor/, and the worker that runs it.
 viewer_sql = viewer/vendor/sql-wasm-browser.wasm viewer/vendor/sql-wasm-browser.js viewer/assets/sql_worker.js
 viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_sql) $(viewer_decoder) $(viewer_js)
 
 noinst_LTLIBRARIES += libtrcviewer.la
-libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/html.c viewer/html.h viewer/page.c viewer/page.h viewer/source.c viewer/source.h \
+libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/first.c viewer/first.h viewer/html.c viewer/html.h viewer/page.c viewer/page.h viewer/source.c viewer/source.h \
 	viewer/rows.c viewer/rows.h viewer/rows_blame.c viewer/rows_end.c \
 	viewer/rows_fibers.c viewer/rows_heap.c viewer/rows_labels.c viewer/rows_locks.c viewer/rows_now.c \
 	viewer/rows_samples.c viewer/rows_sched.c viewer/rows_top.c viewer/rows_unlocks.c viewer/rows_user.c \

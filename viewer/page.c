@@ -213,6 +213,21 @@ static size_t base64(char *out, const uint8_t *in, size_t n_bytes)
 	return n;
 }
 
+void trc_page_base64(FILE *out, const void *bytes, size_t n_bytes)
+{
+	enum { AT_ONCE = 3 << 10 };
+	const uint8_t *at = bytes;
+	char text[AT_ONCE / 3 * 4];
+
+	while (n_bytes) {
+		size_t n = n_bytes < AT_ONCE ? n_bytes : AT_ONCE;
+
+		fwrite(text, 1, base64(text, at, n), out);
+		at += n;
+		n_bytes -= n;
+	}
+}
+
 static void page_fail(struct trc_page *p, int error)
 {
 	if (!p->error)

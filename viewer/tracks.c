@@ -44,6 +44,7 @@ struct walk {
 
 	/* The thread being walked. */
 	const struct trc_thread *thread;
+	uint32_t thread_idx;
 	uint32_t cpu_first, cpu_next, cpu_limit; /* its on_cpus */
 	uint32_t cpu_before; /* row + 1 of its last one before these; 0 = none */
 	bool has_cpu;	     /* it has some, here or elsewhere */
@@ -191,6 +192,8 @@ static void emit(struct walk *w, const struct stretch *i)
 	trc_column_add(&t->duration, (uint64_t)i->ns);
 	trc_column_add(&t->state, i->state);
 	w->n_thread_intervals++;
+	trc_first_add(&t->first, w->thread_idx, w->written_ns, w->written_ns + (uint64_t)i->ns,
+		      i->state);
 	w->written_ns += (uint64_t)i->ns;
 	if (i->state & TRC_STATE_MERGED) {
 		trc_column_add(&t->merged, w->n_held);
@@ -424,6 +427,7 @@ static void walk_all(struct walk *w)
 
 	for (size_t i = 0; i < n_threads; i++) {
 		w->thread = &thread[i];
+		w->thread_idx = (uint32_t)i;
 		w->n_thread_intervals = 0;
 		w->written_ns = 0;
 		memset(w->time_ns, 0, sizeof(w->time_ns));
@@ -500,6 +504,7 @@ void trc_tracks_free(struct trc_tracks *t)
 	trc_tracks_columns(t, column);
 	for (size_t i = 0; i < TRC_TRACKS_COLUMNS; i++)
 		trc_bytes_free(&column[i]->bytes);
+	trc_first_free(&t->first);
 	free(t->shown);
 	t->shown = NULL;
 }
@@ -515,7 +520,10 @@ static int walk_prepare(struct walk *w)
 	parks = TIMED(trc_park, w->park, n_parks);
 	on_cpu = TIMED(trc_on_cpu, w->on_cpu, w->n_on_cpu);
 	if (by_thread_make(&w->parks, w, &parks, n_threads) ||
-	    by_thread_make(&w->on_cpus, w, &on_cpu, n_threads))
+	    by_thread_make(&w->on_cpus, w, &on_cpu, n_threads) ||
+	    trc_first_init(&w->tracks->first, (uint32_t)n_threads,
+			   (uint64_t)(w->from_ns - w->start_ns),
+			   (uint64_t)(w->to_ns - w->start_ns)))
 		return -ENOMEM;
 	w->park_idx = calloc(n_parks + 1, sizeof(*w->park_idx));
 	w->tracks->shown =

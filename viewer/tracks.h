@@ -15,6 +15,7 @@
 
 #include "analyzer/model/model.h"
 #include "cut.h"
+#include "first.h"
 #include "page.h"
 
 enum trc_state {
@@ -52,6 +53,7 @@ struct trc_tracks {
 	struct trc_column beyond;			    /* per thread: TRC_BEYOND_* (cut:A3) */
 	size_t n_threads_out;				    /* threads with TRC_BEYOND_ALL */
 
+	struct trc_first first;
 	struct trc_shown_park *shown; /* in the order of their first intervals; owned */
 	uint32_t n_shown;
 	uint64_t n_intervals, n_before_merging;

@@ -946,6 +946,8 @@ async function largePage(context) {
 	console.log(`${intervals} intervals, ${parks} waits: open ${Math.round(page.openMs)} ms, frame p50 ` +
 		`${frames[60].toFixed(1)} ms, p99 ${frames[118].toFixed(1)} ms`);
 	check(intervals > 1e6, "a page of a million intervals opens", intervals);
+	const {sketched, loaded} = await page.evaluate(() => window.trc.timing);
+	check(sketched > 0 && sketched < loaded, "a sketch of its threads is drawn before all is there", [sketched, loaded]);
 	await locksHaveTheirShare(page);
 	await stepsThroughAll(page);
 	same(page.troubles, [], "no trouble with a million intervals");

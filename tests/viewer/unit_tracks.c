@@ -210,10 +210,48 @@ START_TEST(merging_keeps_the_limit_and_the_times)
 }
 END_TEST
 
+/* Two threads, 16 steps of 10 ns each: a thread that is absent is so in all of its steps. */
+START_TEST(the_sketch_has_the_state_with_most_time)
+{
+	struct trc_first f;
+	const struct trc_first_cell *cell;
+	enum {
+		IN_MUTEX = TRC_STATE_PARKED + TRC_REASON_MUTEX,
+		IN_READ = TRC_STATE_PARKED + TRC_REASON_READ,
+	};
+
+	ck_assert_int_eq(trc_first_init(&f, 9000, 1000, 1160), 0);
+	ck_assert_uint_eq(f.steps, 16);
+	trc_first_add(&f, 0, 0, 1013, TRC_STATE_ACTIVE);
+	trc_first_add(&f, 0, 1013, 1020, IN_READ);
+	trc_first_add(&f, 0, 1020, 1026, IN_MUTEX);
+	trc_first_add(&f, 0, 1026, 1030, TRC_STATE_ACTIVE);
+	trc_first_add(&f, 0, 1030, 1160, IN_MUTEX);
+	trc_first_add(&f, 2, 0, 1154, TRC_STATE_RUNNING);
+	trc_first_add(&f, 2, 1154, 1160, TRC_STATE_MERGED | TRC_STATE_ACTIVE);
+	trc_first_end(&f);
+	cell = f.cell;
+	ck_assert_uint_eq(cell[0].state, TRC_STATE_ACTIVE);
+	ck_assert_uint_eq(cell[0].locked, 0);
+	ck_assert_uint_eq(cell[1].state, IN_READ);
+	ck_assert_uint_eq(cell[2].state, TRC_STATE_ACTIVE);
+	ck_assert_uint_eq(cell[2].lock, IN_MUTEX);
+	ck_assert_uint_eq(cell[2].locked, 255 * 6 / 10);
+	ck_assert_uint_eq(cell[15].lock, IN_MUTEX);
+	ck_assert_uint_eq(cell[15].locked, 255);
+	ck_assert_uint_eq(cell[16].state, TRC_STATE_ABSENT);
+	ck_assert_uint_eq(cell[31].locked, 0);
+	ck_assert_uint_eq(cell[32].state, TRC_STATE_RUNNING);
+	ck_assert_uint_eq(cell[47].state, TRC_STATE_ACTIVE);
+	trc_first_free(&f);
+}
+END_TEST
+
 TCase *unit_tracks(void)
 {
 	TCase *t = tcase_create("tracks");
 
+	tcase_add_test(t, the_sketch_has_the_state_with_most_time);
 	tcase_add_loop_test(t, tracks_show_what_is_known, 0, sizeof(rows) / sizeof(rows[0]));
 	tcase_add_test(t, merging_keeps_the_limit_and_the_times);
 	return t;

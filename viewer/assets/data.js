@@ -5,7 +5,7 @@
 // value, bytes, chunks] for each.  A column that is missing reads as an empty one.  One of type "zero" has no bytes, since all of
 // its values are 0; one of type "derived" has none, since it follows from others.
 
-const head = JSON.parse(document.getElementById("schema").textContent); // the rest when it is there
+const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there
 const columnsByName = new Map(); // arrays, or functions that decode one
 const arrived = {states: null, parks: null}; // what the decoder made of the intervals
 

@@ -6,6 +6,7 @@ const screen = {
 	scrollY: 0,
 	image: null, pixels: null,
 	paint: null, line: null, // of one lane: what is in each column, and its colours
+	isWatched: false, // whether it follows the window's size
 	scheduled: false,
 	baseStale: true, // more than what follows the pointer
 	bases: 0, // how often the base was drawn, for tests

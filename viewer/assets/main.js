@@ -1,6 +1,6 @@
 // main.js - puts it together, and offers window.trc to people and tests.
 
-const timing = {begun: performance.now(), loaded: 0, drawn: 0};
+const timing = {begun: performance.now(), sketched: 0, loaded: 0, drawn: 0};
 
 function themeInit() {
 	const system = matchMedia("(prefers-color-scheme: dark)");
@@ -77,6 +77,12 @@ function resized() {
 	if (screen.width !== width || screen.ratio !== ratio)
 		drawMap();
 	drawSoon();
+}
+
+function resizedWatch() {
+	if (!screen.isWatched)
+		new ResizeObserver(resized).observe(byId("canvases"));
+	screen.isWatched = true;
 }
 
 // Where a thread's state lane and a time are on the page, for tests: CSS pixels.
@@ -168,7 +174,7 @@ function start() {
 	traceLoad();
 	timing.loaded = performance.now();
 	byId("loading").remove();
-	byId("app").hidden = false;
+	byId("app").hidden = byId("app").inert = false;
 	gapsLoad();
 	threadKeys();
 	for (const [id, [name]] of Object.entries(threadOrders))
@@ -177,7 +183,6 @@ function start() {
 	bannersDraw();
 	titleDraw();
 	tracksLayout();
-	themeInit();
 	legendDraw();
 	screenResize();
 	hatchMake(byId("base").getContext("2d"));
@@ -188,7 +193,7 @@ function start() {
 	addressInit();
 	searchInit();
 	inputInit();
-	new ResizeObserver(resized).observe(byId("canvases"));
+	resizedWatch();
 	drawAll();
 	timing.drawn = performance.now();
 	window.trc = apiMake();
@@ -206,4 +211,6 @@ function failed(error) {
 }
 
 statesInit();
+themeInit();
+firstDraw();
 loadColumns().then(start).catch(failed);

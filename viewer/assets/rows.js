@@ -76,6 +76,7 @@ function tablesLoad() {
 }
 
 function threadsLoad() {
+	trace.threads = []; // no sketch of them any more
 	const t = table("thread", "serial", "tid", "name", "creator", "stack", "start", "end",
 		"events", "parks", "idle");
 	const beyond = column("thread.beyond");

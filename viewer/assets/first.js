@@ -1,0 +1,54 @@
+// first.js - the first picture of a large trace: a sketch of its threads' states (viewer/first.h), by the same functions that draw
+// the timeline.  It is there before the rest of the page has been read, and can only be looked at.
+
+// A lane of a thread's cells: of each step the state with most time, then what part of it was a wait for a lock.
+function firstLane(cells, {s, v}, {steps, from_ns: begin, to_ns: end}, thread) {
+	const lo = thread * (2 * steps + 1), length = (end - begin) / steps;
+
+	for (let i = 0; i < steps; i++) {
+		const [state, lock, locked] = cells.subarray((thread * steps + i) * 3, (thread * steps + i) * 3 + 3);
+		s[lo + 2 * i] = begin + i * length;
+		s[lo + 2 * i + 1] = begin + (i + 1 - locked / 255) * length;
+		v[lo + 2 * i] = state;
+		v[lo + 2 * i + 1] = lock;
+	}
+	s[lo + 2 * steps] = end;
+	return [lo, lo + 2 * steps];
+}
+
+function firstThreads(first, cells) {
+	const {threads, steps} = first, n = threads.length * (2 * steps + 1);
+	const arrays = {s: new Float64Array(n), e: null, v: new Uint8Array(n)};
+	const lanes = lanesMake(arrays, threads.map((_, t) => firstLane(cells, arrays, first, t)), stateIsLock);
+
+	return threads.map(([name, serial, tid, idle, beyond], idx) => {
+		const time = new Float64Array(128);
+		laneSums(lanes[idx], first.from_ns, first.to_ns, time);
+		return {idx, serial, tid, name: name || `thread ${tid || serial}`, named: name !== "", idle: idle !== 0,
+			beyond, out: (beyond & BEYOND_ALL) !== 0, time, lane: lanes[idx], fibers: null, labels: null, regions: [],
+			parks: 0, firstSeen: 0};
+	});
+}
+
+function firstDraw() {
+	const element = byId("first");
+
+	if (!element)
+		return;
+	const first = JSON.parse(element.textContent), none = {n: 0, first: new Uint32Array(first.threads.length + 2)};
+	element.remove();
+	Object.assign(trace, {begin: first.from_ns, span: Math.max(first.to_ns, first.from_ns + 1),
+		threads: firstThreads(first, base64Bytes(first.cells)), log: none, mark: none, sample: none});
+	view.t0 = trace.begin;
+	view.t1 = trace.span;
+	byId("app").hidden = false;
+	byId("app").inert = true;
+	byId("loading").classList.add("over");
+	threadKeys();
+	tracksLayout();
+	legendDraw();
+	screenResize();
+	resizedWatch();
+	drawAll();
+	timing.sketched = performance.now();
+}
