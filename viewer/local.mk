@@ -45,7 +45,7 @@ endif
 viewer_trace_view_SOURCES = viewer/serve/main.c viewer/serve/assets.h \
 	viewer/serve/connections.c viewer/serve/connections.h viewer/serve/frame.c viewer/serve/frame.h \
 	viewer/serve/launch.c viewer/serve/launch.h viewer/serve/maker.c viewer/serve/maker.h \
-	viewer/serve/options.c viewer/serve/options.h viewer/serve/reply.c viewer/serve/reply.h \
+	viewer/serve/options.c viewer/serve/options.h viewer/serve/overview.c viewer/serve/overview.h viewer/serve/reply.c viewer/serve/reply.h \
 	viewer/serve/route.c viewer/serve/route.h viewer/serve/server.c viewer/serve/server.h \
 	viewer/serve/source.c viewer/serve/source.h viewer/serve/visitors.c viewer/serve/visitors.h
 nodist_viewer_trace_view_SOURCES = viewer/serve/assets.c

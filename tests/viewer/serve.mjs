@@ -1,4 +1,4 @@
-// serve.mjs - trace-view's pages in a browser: of a trace, of a process, and what ends it.
+// serve.mjs - trace-view's pages in a browser: of a trace and its parts, of a process, and what ends it.
 //
 //   node serve.mjs TRACE-VIEW TRACE PID
 //
@@ -100,6 +100,70 @@ async function traceIsShown(context) {
 	same(server.errors, "", "it said nothing");
 }
 
+// What the page that is shown has: the window's edges and the whole, as the page itself tells.
+function partOf(page) {
+	return page.evaluate(() => {
+		const [from, to] = ["from", "to"].map((name) => Number(new URLSearchParams(location.search).get(name)));
+		return {from, to, span: JSON.parse(document.getElementById("about").textContent).overview.span};
+	});
+}
+
+// The bounds that the page's own program has.
+function viewOf(page) {
+	return innerOf(page).evaluate(() => window.trc.view);
+}
+
+// A trace with more events than are wanted at once is shown in parts.
+async function partsAreShown(context) {
+	const server = await served("--events", "2000", trace);
+	const page = await opened(context, server);
+	const first = await viewOf(page);
+	const {span} = await partOf(page);
+
+	check(first.t0 === 0 && first.t1 < span / 2, "the first part is a part", [first, span]);
+	check(/^This page shows 0 s to [\d.]+ s of [\d.]+ s, about [\d,]+ of [\d,]+ events\.$/.test(await said(page)),
+		"it says that it is a part", await said(page));
+
+	await page.click("#later");
+	await drawn(page, 2);
+	let part = await partOf(page);
+	check(part.from === first.t1 && Math.abs(part.to - 2 * first.t1) <= 1, "the next begins where the first ends", part);
+	let view = await viewOf(page);
+	check(view.t0 === part.from && view.t1 === part.to, "and is what the page shows", view);
+
+	// A drag over the middle of the overview.
+	const box = await page.locator("#overview").boundingBox();
+	await page.mouse.move(box.x + box.width * 0.5, box.y + 10);
+	await page.mouse.down();
+	await page.mouse.move(box.x + box.width * 0.6, box.y + 12);
+	await page.mouse.move(box.x + box.width * 0.75, box.y + 12);
+	await page.mouse.up();
+	await drawn(page, 3);
+	part = await partOf(page);
+	check(Math.abs(part.from / span - 0.5) < 0.02 && Math.abs(part.to / span - 0.75) < 0.02, "a drag chooses a part", part);
+	view = await viewOf(page);
+	check(view.t0 === part.from && view.t1 === part.to, "which the page shows", view);
+	check(await innerOf(page).evaluate(() => window.trc.threads().length > 0), "with threads");
+
+	// A click chooses one as long as before; the browser's button leads back.
+	await page.mouse.click(box.x + box.width * 0.2, box.y + 10);
+	await drawn(page, 4);
+	const clicked = await partOf(page);
+	check(Math.abs((clicked.from + clicked.to) / 2 / span - 0.2) < 0.02, "a click chooses a part around it", clicked);
+	check(Math.abs(clicked.to - clicked.from - (part.to - part.from)) <= 1, "as long as the one before", clicked);
+	await page.goBack();
+	await drawn(page, 5);
+	same((await partOf(page)).from, part.from, "back is the part before");
+
+	// The address of a part is enough for it.
+	const other = await opened(context, server, `?from=${part.from}&to=${part.to}#t=${part.from + 1000},5000`);
+	same(await viewOf(other).then((v) => [v.t0, v.t1]), [part.from + 1000, part.from + 6000], "an address has part and view");
+	same(page.troubles.concat(other.troubles), [], "no trouble");
+	await page.close();
+	await other.close();
+	same(await server.whenEnded, {status: 0, signal: null}, "it ends");
+}
+
 function endOf(inner) {
 	return inner.evaluate(() => {
 		const head = JSON.parse(document.getElementById("head").textContent);
@@ -157,6 +221,7 @@ async function endIsTold({server, page, last}) {
 
 await withBrowser("light", async (context) => {
 	await traceIsShown(context);
+	await partsAreShown(context);
 	await endIsTold(await processIsShown(context));
 });
 console.log(`serve.mjs: ${results.passed} passed, ${results.failed} failed`);

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "overview.h"
 
 struct trc_frame {
 	char *bytes;
@@ -18,7 +19,8 @@ struct trc_frame {
 };
 
 /* Of a file with this name, or of a process.  0 or -errno; trc_frame_free() it. */
-int trc_frame_make(struct trc_frame *frame, const char *name, uint32_t pid);
+int trc_frame_make(struct trc_frame *frame, const char *name, uint32_t pid,
+		   const struct trc_overview *overview);
 void trc_frame_free(struct trc_frame *frame); /* accepts a zeroed one */
 
 #endif

@@ -1,6 +1,9 @@
 // frame.js - around the page that trace-view serves: tells the server that somebody is there, takes
 // snapshots of a process, and shows in the address of the window what the page has in its own.
 //
+// A large trace is shown in parts: ?from=..&to=.., nanoseconds since its begin.  The bar then has an overview of
+// the trace, by which other parts are chosen.
+//
 // The page is in an iframe of the same origin.  A new one is loaded out of sight and takes the place of the one
 // before when it is there, so that a snapshot that fails takes nothing away.
 
@@ -11,6 +14,8 @@ const bar = document.getElementById("bar"), said = document.getElementById("said
 const again = document.getElementById("again"), pages = document.getElementById("pages");
 const visitor = crypto.getRandomValues(new Uint32Array(1))[0];
 const what = about.pid ? `${about.name || "process"} (${about.pid})` : about.name;
+const overview = document.getElementById("overview"), whole = about.overview;
+let part = partAsked(); // what is shown of a trace: [from, to]; null = all
 let shown = null; // the iframe that is seen
 let waiting = null; // the one that is being loaded
 let sentence = ""; // of the bar, but for trouble
@@ -18,7 +23,100 @@ let sentence = ""; // of the bar, but for trouble
 function say(text, bad = false) {
 	said.textContent = text;
 	bar.classList.toggle("bad", bad);
-	bar.hidden = !text && !about.pid;
+	bar.hidden = !text && !about.pid && !part;
+}
+
+// ---- parts of a trace ---------------------------------------------------------------------
+
+// What the address asks for; else what there is too much for.
+function partAsked() {
+	const asked = new URLSearchParams(location.search);
+	const [from, to] = [Number(asked.get("from")), Number(asked.get("to"))];
+
+	if (about.pid)
+		return null;
+	if (Number.isInteger(from) && Number.isInteger(to) && from >= 0 && to > from)
+		return [from, to];
+	return about.overview.to ? [0, about.overview.to] : null;
+}
+
+function timeText(ns) {
+	return `${Number((ns / 1e9).toPrecision(6))} s`;
+}
+
+// About how many events lie between: parts of the overview are taken in proportion.
+function eventsIn([from, to]) {
+	const width = whole.span / whole.counts.length;
+
+	return Math.round(whole.counts.reduce((sum, n, i) =>
+		sum + n * Math.max(0, Math.min(to, (i + 1) * width) - Math.max(from, i * width)) / width, 0));
+}
+
+function partText() {
+	return `This page shows ${timeText(part[0])} to ${timeText(part[1])} of ${timeText(whole.span)}, ` +
+		`about ${eventsIn(part).toLocaleString("en")} of ${whole.events.toLocaleString("en")} events.`;
+}
+
+// `chosen`: what is being chosen now.
+function overviewDraw(chosen = part) {
+	const ctx = overview.getContext("2d"), most = Math.max(...whole.counts);
+
+	overview.width = overview.clientWidth;
+	overview.height = overview.clientHeight;
+	const {width, height} = overview, step = width / whole.counts.length;
+	ctx.fillStyle = getComputedStyle(bar).color;
+	whole.counts.forEach((n, i) => n && ctx.fillRect(i * step, height, step, -Math.max(1, n / most * height)));
+	ctx.fillStyle = "rgba(64, 128, 255, 0.45)";
+	ctx.fillRect(chosen[0] / whole.span * width, 0, Math.max(2, (chosen[1] - chosen[0]) / whole.span * width), height);
+}
+
+function partShow(from, to) {
+	const length = Math.max(1, Math.min(Math.round(to - from), whole.span));
+	const begin = Math.max(0, Math.min(Math.round(from), whole.span - length));
+
+	history.pushState(null, "", `?from=${begin}&to=${begin + length}`);
+	partRead();
+}
+
+function partRead() {
+	const before = String(part);
+
+	part = partAsked();
+	if (String(part) !== before)
+		load(location.hash);
+}
+
+function timeAt(event) {
+	const box = overview.getBoundingClientRect();
+
+	return Math.max(0, Math.min(1, (event.clientX - box.left) / box.width)) * whole.span;
+}
+
+// Drags choose a part, a click one as long as before.
+function partsInit() {
+	let began = null;
+
+	overview.addEventListener("pointerdown", (event) => {
+		began = timeAt(event);
+		overview.setPointerCapture(event.pointerId);
+	});
+	overview.addEventListener("pointermove", (event) => began !== null &&
+		overviewDraw([Math.min(began, timeAt(event)), Math.max(began, timeAt(event))]));
+	overview.addEventListener("pointercancel", () => { began = null; overviewDraw(); });
+	overview.addEventListener("pointerup", (event) => {
+		const [from, to] = [Math.min(began, timeAt(event)), Math.max(began, timeAt(event))];
+		const half = (part[1] - part[0]) / 2, few = 4 / overview.clientWidth * whole.span;
+
+		began = null;
+		if (to - from > few)
+			partShow(from, to);
+		else
+			partShow(from - half, from + half);
+	});
+	document.getElementById("earlier").addEventListener("click", () => partShow(2 * part[0] - part[1], part[0]));
+	document.getElementById("later").addEventListener("click", () => partShow(part[1], 2 * part[1] - part[0]));
+	window.addEventListener("popstate", partRead);
+	window.addEventListener("resize", () => part && overviewDraw());
 }
 
 // ---- the server ---------------------------------------------------------------------------
@@ -59,7 +157,7 @@ function show(frame, head) {
 	shown = frame;
 	shown.classList.remove("waits");
 	document.title = about.pid ? `${what} at ${momentOf(head)} - trc` : `${what} - trc`;
-	sentence = about.pid ? `Snapshot of ${what} at ${momentOf(head)}, while it runs on.` : "";
+	sentence = about.pid ? `Snapshot of ${what} at ${momentOf(head)}, while it runs on.` : part ? partText() : "";
 	if (about.pid && head.info.some(([key, value]) => key === "snapshot" && value === "recovered"))
 		sentence = `What ${what} left in its recorder when it ended.`;
 	say(sentence);
@@ -99,8 +197,11 @@ function load(hash) {
 	frame.className = "waits";
 	frame.title = "timeline";
 	frame.addEventListener("load", () => loaded(frame));
-	frame.src = `page${hash}`;
+	frame.src = `page${part ? `?from=${part[0]}&to=${part[1]}` : ""}${hash}`;
 	pages.append(frame);
+	document.getElementById("parts").hidden = !part;
+	if (part)
+		overviewDraw();
 }
 
 // ---- the address ---------------------------------------------------------------------------
@@ -114,13 +215,14 @@ function addressFollow() {
 }
 
 window.addEventListener("hashchange", () => {
-	if (shown)
+	if (shown && shown.contentWindow.location.hash !== location.hash)
 		shown.contentWindow.location.hash = location.hash;
 });
 window.addEventListener("pagehide", () => fetch(`gone?id=${visitor}`, {keepalive: true, cache: "no-store"}));
 window.addEventListener("pageshow", (event) => event.persisted && alive());
 again.addEventListener("click", () => load(""));
 again.hidden = !about.pid;
+partsInit();
 setInterval(alive, ALIVE_MS);
 setInterval(addressFollow, ADDRESS_MS);
 alive();

@@ -32,7 +32,7 @@ static void make(struct trc_maker *m, struct trc_job *job, bool wanted)
 	snprintf(job->error.text, sizeof(job->error.text), "nobody waits for this page");
 	if (wanted && !is_left(job->socket)) {
 		job->error.text[0] = '\0';
-		job->err = trc_view_source_page(m->source, &job->page, &job->error);
+		job->err = trc_view_source_page(m->source, &job->window, &job->page, &job->error);
 	}
 	if (job->err && !job->error.text[0])
 		snprintf(job->error.text, sizeof(job->error.text), "%s", strerror(-job->err));

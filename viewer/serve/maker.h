@@ -13,6 +13,7 @@ struct trc_maker;
 /* A page that somebody waits for; the caller's until it is put, and again in `done`. */
 struct trc_job {
 	struct trc_job *next;
+	struct trc_window window;
 	int socket; /* of whoever waits; nothing is made for one who has gone */
 	int err;    /* -ECANCELED: it was not made */
 	struct trc_error error;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,18 @@
 #include "config.h"
 #include "format/utf8.h"
 
-enum { OPT_VERSION = 0x100, OPT_PORT, OPT_NO_BROWSER, OPT_KEEP, OPT_WITHOUT_SQL, OPT_MEMORY };
+enum {
+	OPT_VERSION = 0x100,
+	OPT_PORT,
+	OPT_NO_BROWSER,
+	OPT_KEEP,
+	OPT_WITHOUT_SQL,
+	OPT_EVENTS,
+	OPT_MEMORY
+};
+
+/* A page of twice as many opens in a second or two. */
+#define EVENTS_DEFAULT 2000000
 
 static const struct option known[] = {
 	{"help", no_argument, NULL, 'h'},
@@ -21,6 +33,7 @@ static const struct option known[] = {
 	{"no-browser", no_argument, NULL, OPT_NO_BROWSER},
 	{"keep", no_argument, NULL, OPT_KEEP},
 	{"without-sql", no_argument, NULL, OPT_WITHOUT_SQL},
+	{"events", required_argument, NULL, OPT_EVENTS},
 	{"memory", required_argument, NULL, OPT_MEMORY},
 	{0},
 };
@@ -34,6 +47,8 @@ static const char help[] =
 	"  --no-browser     print the address, open no browser\n"
 	"  --keep           go on when the last page is closed\n"
 	"  --without-sql    no SQL box in the page: 0.5 MB and more less\n"
+	"  --events N       of a trace with more than twice as many, show about N events at first\n"
+	"                   (default: 2000000)\n"
 	"  --memory SIZE    take no more memory than that, K, M or G (default: what is fair)\n"
 	"  -h, --help       print this\n"
 	"  --version        print the version\n";
@@ -75,6 +90,18 @@ static int take_port(struct trc_view_options *o, const char *text)
 	return TRC_VIEW_OK;
 }
 
+static int take_events(struct trc_view_options *o, const char *text)
+{
+	unsigned long n;
+
+	if (!parse_number(text, ULONG_MAX, &n) || !n) {
+		trc_view_say("--events is a number from 1, not %s", text);
+		return TRC_VIEW_USAGE;
+	}
+	o->n_events = n;
+	return TRC_VIEW_OK;
+}
+
 static int take_memory(struct trc_view_options *o, const char *text)
 {
 	o->memory_bytes = trc_memory_parse(text);
@@ -101,6 +128,8 @@ static int take_option(struct trc_view_options *o, int got, const char *word)
 	switch (got) {
 	case OPT_PORT:
 		return take_port(o, optarg);
+	case OPT_EVENTS:
+		return take_events(o, optarg);
 	case OPT_MEMORY:
 		return take_memory(o, optarg);
 	case OPT_NO_BROWSER:
@@ -138,7 +167,7 @@ int trc_view_options_parse(struct trc_view_options *o, int argc, char **argv)
 {
 	int got, status = TRC_VIEW_OK;
 
-	*o = (struct trc_view_options){0};
+	*o = (struct trc_view_options){.n_events = EVENTS_DEFAULT};
 	opterr = 0;
 	while (!status && (got = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
 		if (got == 'h' || got == OPT_VERSION) {

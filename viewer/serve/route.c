@@ -59,16 +59,36 @@ static struct trc_route refuse(unsigned int status, const char *why)
 	return (struct trc_route){.status = status, .why = why};
 }
 
+static bool parse(const char *text, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	if (!text || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return !*end && !errno && *number <= most;
+}
+
 static struct trc_route find_frame(enum trc_wanted wanted, const char *id)
 {
 	struct trc_route r = {.wanted = wanted};
-	char *end;
 
-	if (!id || *id < '0' || *id > '9')
-		return refuse(400, "id= has to be a number");
-	errno = 0;
-	r.id = strtoull(id, &end, 10);
-	return *end || errno ? refuse(400, "id= has to be a number") : r;
+	return parse(id, UINT64_MAX, &r.id) ? r : refuse(400, "id= has to be a number");
+}
+
+static struct trc_route find_page(const struct trc_asking *asking)
+{
+	struct trc_route r = {.wanted = TRC_WANTED_PAGE};
+	uint64_t from, to;
+
+	if (!asking->from && !asking->to)
+		return r;
+	if (!parse(asking->from, INT64_MAX, &from) || !parse(asking->to, INT64_MAX, &to) ||
+	    from >= to)
+		return refuse(400, "from= and to= have to be nanoseconds, from below to");
+	r.window = (struct trc_window){(int64_t)from, (int64_t)to};
+	return r;
 }
 
 static struct trc_route find_in(const char *name, const struct trc_asking *asking)
@@ -76,7 +96,7 @@ static struct trc_route find_in(const char *name, const struct trc_asking *askin
 	if (!*name)
 		return (struct trc_route){.wanted = TRC_WANTED_FRAME};
 	if (!strcmp(name, "page"))
-		return (struct trc_route){.wanted = TRC_WANTED_PAGE};
+		return find_page(asking);
 	if (!strcmp(name, "alive"))
 		return find_frame(TRC_WANTED_ALIVE, asking->id);
 	if (!strcmp(name, "gone"))

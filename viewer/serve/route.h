@@ -4,7 +4,7 @@
  *	/KEY			once: leads to the next; this is what a browser is started with, whose
  *				command line other users can see
  *	/TOKEN/			the frame around the page (frame.h)
- *	/TOKEN/page		the page
+ *	/TOKEN/page		the page; with ?from=NS&to=NS that of a window
  *	/TOKEN/alive?id=N	a frame is there (visitors.h)
  *	/TOKEN/gone?id=N	it is left
  *
@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "overview.h"
 
 enum { TRC_TOKEN_BYTES = 33 }; /* 128 bits in hexadecimal, and a zero */
 
@@ -27,7 +28,7 @@ struct trc_access {
 
 struct trc_asking {
 	const char *method, *path;
-	const char *host, *id; /* NULL = not given */
+	const char *host, *id, *from, *to; /* NULL = not given */
 };
 
 enum trc_wanted {
@@ -42,8 +43,9 @@ enum trc_wanted {
 struct trc_route {
 	enum trc_wanted wanted;
 	unsigned int status;
-	const char *why; /* a literal */
-	uint64_t id;	 /* of the frame */
+	const char *why;	  /* a literal */
+	uint64_t id;		  /* of the frame */
+	struct trc_window window; /* of the page; to_ns 0 = all */
 };
 
 /* Makes both up.  0 or -errno. */

@@ -83,15 +83,28 @@ static enum MHD_Result deliver_frame(struct trc_server *s, struct exchange *x)
 			    "Content-Security-Policy", s->frame.policy);
 }
 
+static unsigned int status_of(int err)
+{
+	switch (err) {
+	case -EINVAL:
+		return MHD_HTTP_BAD_REQUEST;
+	case -ENOENT:
+		return MHD_HTTP_NOT_FOUND;
+	case -ESRCH:
+		return MHD_HTTP_GONE;
+	case -ECANCELED:
+		return MHD_HTTP_SERVICE_UNAVAILABLE;
+	default:
+		return MHD_HTTP_INTERNAL_SERVER_ERROR;
+	}
+}
+
 static enum MHD_Result deliver_page(struct trc_server *s, struct exchange *x)
 {
 	const struct trc_job *job = &x->job;
-	unsigned int status = job->err == -ESRCH       ? MHD_HTTP_GONE
-			      : job->err == -ECANCELED ? MHD_HTTP_SERVICE_UNAVAILABLE
-						       : MHD_HTTP_INTERNAL_SERVER_ERROR;
 
 	if (job->err)
-		return deliver(s, x, status, trc_reply_line(job->error.text), 0);
+		return deliver(s, x, status_of(job->err), trc_reply_line(job->error.text), 0);
 	x->job.err = -ECANCELED; /* the file is the reply's now */
 	return deliver(s, x, MHD_HTTP_OK, trc_reply_page(&job->page), job->page.n_bytes);
 }
@@ -146,6 +159,11 @@ static enum MHD_Result tell_visitors(struct trc_server *s, struct exchange *x,
 	return deliver(s, x, MHD_HTTP_OK, trc_reply_line("yes"), 0);
 }
 
+static const char *find_argument(const struct exchange *x, const char *name)
+{
+	return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
 static enum MHD_Result answer(struct trc_server *s, struct exchange *x, const char *method,
 			      const char *path)
 {
@@ -153,7 +171,9 @@ static enum MHD_Result answer(struct trc_server *s, struct exchange *x, const ch
 		.method = method,
 		.path = path,
 		.host = MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, "Host"),
-		.id = MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, "id"),
+		.id = find_argument(x, "id"),
+		.from = find_argument(x, "from"),
+		.to = find_argument(x, "to"),
 	};
 	const struct trc_route route = trc_route_find(&s->access, &asking);
 
@@ -165,6 +185,7 @@ static enum MHD_Result answer(struct trc_server *s, struct exchange *x, const ch
 	case TRC_WANTED_FRAME:
 		return deliver_frame(s, x);
 	case TRC_WANTED_PAGE:
+		x->job.window = route.window;
 		return want_page(s, x);
 	case TRC_WANTED_ALIVE:
 	case TRC_WANTED_GONE:
@@ -279,12 +300,14 @@ static int start_parts(struct trc_server *s, struct trc_view_source *source, uin
 		       struct trc_error *error)
 {
 	const char *what = "a random token";
+	struct trc_overview overview;
 	int err = trc_access_init(&s->access);
 
 	if (!err) {
 		what = "the frame of the page";
+		trc_view_source_overview(source, &overview);
 		err = trc_frame_make(&s->frame, trc_view_source_name(source),
-				     trc_view_source_pid(source));
+				     trc_view_source_pid(source), &overview);
 	}
 	if (!err) {
 		what = "a thread that makes pages";

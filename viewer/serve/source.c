@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyzer/model/selection.h"
 #include "analyzer/open/memory.h"
 #include "analyzer/open/trace.h"
 #include "viewer/html.h"
@@ -26,8 +28,9 @@ struct opened {
 struct trc_view_source {
 	const struct trc_view_options *options;
 	char name[NAME_BYTES];
-	struct opened trace;	      /* of a file */
-	struct trc_served_page whole; /* of a file; fd -1 = not made yet */
+	struct opened trace;	     /* of a file */
+	struct trc_served_page last; /* of a file; fd -1 = not made yet */
+	struct trc_window of_last;
 };
 
 static void opened_close(struct opened *o)
@@ -92,7 +95,7 @@ int trc_view_source_open(struct trc_view_source **out, const struct trc_view_opt
 		return -ENOMEM;
 	}
 	s->options = options;
-	s->whole.fd = -1;
+	s->last.fd = -1;
 	err = look_at(s, error);
 	if (err) {
 		add_hint(error, err);
@@ -108,8 +111,8 @@ void trc_view_source_close(struct trc_view_source *s)
 	if (!s)
 		return;
 	opened_close(&s->trace);
-	if (s->whole.fd >= 0)
-		close(s->whole.fd);
+	if (s->last.fd >= 0)
+		close(s->last.fd);
 	free(s);
 }
 
@@ -121,6 +124,17 @@ const char *trc_view_source_warning(const struct trc_view_source *s)
 const char *trc_view_source_name(const struct trc_view_source *s)
 {
 	return s->name;
+}
+
+void trc_view_source_overview(const struct trc_view_source *s, struct trc_overview *o)
+{
+	const struct trc_model *m = s->trace.model;
+
+	if (m)
+		trc_overview_make(o, trc_model_reader(m), trc_model_start_ns(m),
+				  trc_model_end_ns(m), s->options->n_events);
+	else
+		*o = (struct trc_overview){0};
 }
 
 uint32_t trc_view_source_pid(const struct trc_view_source *s)
@@ -174,19 +188,51 @@ static int page_of_now(const struct trc_view_source *s, struct trc_served_page *
 	return err;
 }
 
-static int page_of_trace(struct trc_view_source *s, struct trc_served_page *page,
-			 struct trc_error *error)
+static int page_of_window(struct trc_view_source *s, const struct trc_window *window,
+			  struct trc_served_page *page, struct trc_error *error)
+{
+	struct trc_model *m = s->trace.model;
+	struct trc_selection selection = {0};
+	char text[64];
+	int err;
+
+	if (!window->to_ns)
+		return make_page(s, m, page, error);
+	snprintf(text, sizeof(text), "%" PRId64 "ns..%" PRId64 "ns", window->from_ns,
+		 window->to_ns);
+	err = trc_selection_ask_window(&selection, text, error);
+	if (!err) {
+		trc_model_select(m, &selection);
+		err = trc_selection_find(&selection, m, error);
+	}
+	if (!err)
+		err = make_page(s, m, page, error);
+	trc_model_select(m, NULL);
+	trc_selection_free(&selection);
+	return err;
+}
+
+static bool is_same(const struct trc_window *a, const struct trc_window *b)
+{
+	return a->from_ns == b->from_ns && a->to_ns == b->to_ns;
+}
+
+static int page_of_trace(struct trc_view_source *s, const struct trc_window *window,
+			 struct trc_served_page *page, struct trc_error *error)
 {
 	struct trc_served_page made;
 	int err;
 
-	if (s->whole.fd < 0) {
-		err = make_page(s, s->trace.model, &made, error);
+	if (s->last.fd < 0 || !is_same(window, &s->of_last)) {
+		err = page_of_window(s, window, &made, error);
 		if (err)
 			return err;
-		s->whole = made;
+		if (s->last.fd >= 0)
+			close(s->last.fd);
+		s->last = made;
+		s->of_last = *window;
 	}
-	*page = (struct trc_served_page){fcntl(s->whole.fd, F_DUPFD_CLOEXEC, 0), s->whole.n_bytes};
+	*page = (struct trc_served_page){fcntl(s->last.fd, F_DUPFD_CLOEXEC, 0), s->last.n_bytes};
 	if (page->fd >= 0)
 		return 0;
 	err = -errno;
@@ -194,10 +240,11 @@ static int page_of_trace(struct trc_view_source *s, struct trc_served_page *page
 	return err;
 }
 
-int trc_view_source_page(struct trc_view_source *s, struct trc_served_page *page,
-			 struct trc_error *error)
+int trc_view_source_page(struct trc_view_source *s, const struct trc_window *window,
+			 struct trc_served_page *page, struct trc_error *error)
 {
-	int err = s->options->pid ? page_of_now(s, page, error) : page_of_trace(s, page, error);
+	int err = s->options->pid ? page_of_now(s, page, error)
+				  : page_of_trace(s, window, page, error);
 
 	if (err)
 		add_hint(error, err);

@@ -10,6 +10,7 @@
 
 #include "format/reader.h"
 #include "options.h"
+#include "overview.h"
 
 struct trc_view_source;
 
@@ -30,9 +31,12 @@ const char *trc_view_source_warning(const struct trc_view_source *source);
 const char *trc_view_source_name(const struct trc_view_source *source);
 uint32_t trc_view_source_pid(const struct trc_view_source *source); /* 0 = it is a file */
 
-/* The page: of a trace always the same one, of a process that of now.  0 or -errno with a line in
- * error.  One thread at a time. */
-int trc_view_source_page(struct trc_view_source *source, struct trc_served_page *page,
-			 struct trc_error *error);
+/* Of a trace; of a process there is none. */
+void trc_view_source_overview(const struct trc_view_source *source, struct trc_overview *overview);
+
+/* The page: of a process that of now; of a trace that of the window, of all if to_ns is 0.  0 or
+ * -errno with a line in error; -ENOENT: nothing lies in the window.  One thread at a time. */
+int trc_view_source_page(struct trc_view_source *source, const struct trc_window *window,
+			 struct trc_served_page *page, struct trc_error *error);
 
 #endif

@@ -67,9 +67,32 @@ grep -qi '^content-security-policy: frame-ancestors ' head.txt || fail 'others m
 grep -qi '^referrer-policy: no-referrer' head.txt || fail 'the address is told to others'
 status_of 200 -D head.txt "$url"
 grep -q '"name":"demo.trc","pid":0' body.txt || fail 'the frame has no name'
+# The overview has every event, and is of the time that the report is of.
+sed -n 's/.*"counts":\[\([0-9,]*\)\].*/\1/p' body.txt | tr , '\n' | awk '{ n += $1 } END { print n }' >counted.txt
+"$trace_analyze" --output tsv --sql 'SELECT count(*) FROM events' demo.trc | tail -n 1 | cmp - counted.txt ||
+	fail 'the overview has not all events'
+grep -q '"to":0,' body.txt || fail 'a small trace is shown in parts'
 grep -qi "^content-security-policy: default-src 'none'; script-src 'sha256-" head.txt || fail 'the frame has no policy'
 status_of 303 "${url%/}"
 passed 'the page is that of --html, byte for byte'
+
+# A window, as --window has it; windows and the whole in turns.
+"$trace_analyze" --html window.html --window 300000000ns..500000000ns demo.trc || fail 'no page of a window'
+for _ in 1 2; do
+	status_of 200 "${url}page?from=300000000&to=500000000"
+	cmp body.txt window.html || fail 'the page of a window is not that of --window'
+	status_of 200 "${url}page"
+	cmp body.txt demo.html || fail 'the whole page is another after that of a window'
+done
+status_of 200 "${url}?from=300000000&to=500000000"
+for query in from=1 to=1 'from=5&to=5' 'from=6&to=5' 'from=-1&to=5' 'from=1e3&to=5000' 'from=1&to=9223372036854775808' 'from=&to='; do
+	status_of 400 "${url}page?$query"
+done
+status_of 404 "${url}page?from=9000000000000&to=9100000000000"
+status_of 400 "${url}page?from=9000000000000000000&to=9100000000000000000"
+status_of 200 "${url}page?other=1"
+cmp body.txt demo.html || fail 'what is not known changes the page'
+passed 'the page of a window is that of --window, byte for byte'
 
 # ---- who may not ------------------------------------------------------------------------------
 host=http://127.0.0.1:$port
@@ -233,6 +256,7 @@ refused 2 'a value is missing' demo.trc --port
 refused 2 'it takes no value' --keep=yes demo.trc
 refused 2 'port is a number' --port 65536 demo.trc
 refused 2 'port is a number' --port -1 demo.trc
+refused 2 'events is a number' --events 0 demo.trc
 refused 2 'memory is a size' --memory much demo.trc
 odd=$'evil\e[31m\n.trc'
 cp demo.trc "$odd"
@@ -265,7 +289,7 @@ end_of()
 view "$recorded"
 viewer=$pid of_process=$url
 status_of 200 "$url"
-grep -q "\"name\":\"trc-demo\",\"pid\":$recorded}" body.txt || fail 'the frame does not name the process'
+grep -q "\"name\":\"trc-demo\",\"pid\":$recorded," body.txt || fail 'the frame does not name the process'
 status_of 200 "${url}page"
 first=$(end_of body.txt)
 sleep 0.3

@@ -63,8 +63,10 @@ static const struct {
 
 START_TEST(routes_are)
 {
-	const struct trc_asking asking = {routes[_i].method, routes[_i].path, routes[_i].host,
-					  routes[_i].id};
+	const struct trc_asking asking = {.method = routes[_i].method,
+					  .path = routes[_i].path,
+					  .host = routes[_i].host,
+					  .id = routes[_i].id};
 	struct trc_access access = access_of(false);
 	struct trc_route r = trc_route_find(&access, &asking);
 
@@ -77,10 +79,48 @@ START_TEST(routes_are)
 }
 END_TEST
 
+static const struct {
+	const char *from, *to;
+	bool is_good;
+	struct trc_window window;
+} windows[] = {
+	{NULL, NULL, true, {0, 0}},
+	{"0", "1", true, {0, 1}},
+	{"5", "9223372036854775807", true, {5, INT64_MAX}},
+	{"5", NULL, false, {0, 0}},
+	{NULL, "5", false, {0, 0}},
+	{"5", "5", false, {0, 0}},
+	{"6", "5", false, {0, 0}},
+	{"-1", "5", false, {0, 0}},
+	{"", "5", false, {0, 0}},
+	{"1", "5s", false, {0, 0}},
+	{"1", "9223372036854775808", false, {0, 0}},
+};
+
+START_TEST(windows_are)
+{
+	const struct trc_asking asking = {
+		.method = "GET",
+		.path = "/" TOKEN "/page",
+		.host = "localhost",
+		.from = windows[_i].from,
+		.to = windows[_i].to,
+	};
+	struct trc_access access = access_of(false);
+	struct trc_route r = trc_route_find(&access, &asking);
+
+	ck_assert_int_eq(r.wanted, windows[_i].is_good ? TRC_WANTED_PAGE : TRC_WANTED_NOTHING);
+	ck_assert_uint_eq(r.status, windows[_i].is_good ? 0 : 400);
+	ck_assert_int_eq(r.window.from_ns, windows[_i].window.from_ns);
+	ck_assert_int_eq(r.window.to_ns, windows[_i].window.to_ns);
+}
+END_TEST
+
 START_TEST(key_opens_once)
 {
-	const struct trc_asking asking = {"GET", "/" KEY, "localhost", NULL};
-	const struct trc_asking elsewhere = {"GET", "/" KEY, "evil.example", NULL};
+	const struct trc_asking asking = {.method = "GET", .path = "/" KEY, .host = "localhost"};
+	const struct trc_asking elsewhere = {
+		.method = "GET", .path = "/" KEY, .host = "evil.example"};
 	struct trc_access access = access_of(false);
 
 	/* Who may not use it uses it not up. */
@@ -170,6 +210,7 @@ int main(void)
 	int failed;
 
 	tcase_add_loop_test(tests, routes_are, 0, (int)(sizeof(routes) / sizeof(*routes)));
+	tcase_add_loop_test(tests, windows_are, 0, (int)(sizeof(windows) / sizeof(*windows)));
 	tcase_add_test(tests, key_opens_once);
 	tcase_add_test(tests, tokens_are_random);
 	tcase_add_test(tests, nobody_has_come);

@@ -1,0 +1,27 @@
+/* overview.h - how many events a trace has, and when: by the list of its blocks, which costs nothing. */
+#ifndef TRC_VIEWER_SERVE_OVERVIEW_H
+#define TRC_VIEWER_SERVE_OVERVIEW_H
+
+#include "format/reader.h"
+
+enum { TRC_OVERVIEW_PARTS = 400 };
+
+/* Times are from the begin of the trace. */
+struct trc_window {
+	int64_t from_ns, to_ns;
+};
+
+struct trc_overview {
+	int64_t span_ns; /* of the trace; 0 = there is no overview */
+	uint64_t n_events;
+	uint64_t count
+		[TRC_OVERVIEW_PARTS]; /* of events in each part; blocks are spread over their time */
+	struct trc_window first;      /* what is shown first; to_ns 0 = all */
+};
+
+/* Of a trace with more than twice as many events as `n_wanted`, a part at its begin with about that
+ * many is shown first. */
+void trc_overview_make(struct trc_overview *o, const struct trc_reader *reader, int64_t start_ns,
+		       int64_t end_ns, uint64_t n_wanted);
+
+#endif
