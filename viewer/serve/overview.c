@@ -1,6 +1,8 @@
 /* overview.c - see overview.h. */
 #include "overview.h"
 
+#include "format/schema.h"
+
 /* The part in which a time lies. */
 static size_t part_at(const struct trc_overview *o, int64_t ns)
 {
@@ -9,11 +11,18 @@ static size_t part_at(const struct trc_overview *o, int64_t ns)
 	return part < 0 ? 0 : part >= TRC_OVERVIEW_PARTS ? TRC_OVERVIEW_PARTS - 1 : (size_t)part;
 }
 
+/* Locks that nobody waited for are most of a trace with all locks, and nothing is drawn of them. */
+static uint64_t drawn_in(const struct trc_block_info *b)
+{
+	return b->n_events - b->kind_count[TRC_KIND_ACQUIRE] - b->kind_count[TRC_KIND_RELEASE];
+}
+
 static void add_block(struct trc_overview *o, const struct trc_block_info *b, int64_t start_ns)
 {
 	size_t from = part_at(o, b->first_ns - start_ns), to = part_at(o, b->last_ns - start_ns);
-	uint64_t n_parts = to < from ? 1 : to - from + 1, left = b->n_events;
+	uint64_t n_parts = to < from ? 1 : to - from + 1, left = drawn_in(b);
 
+	o->n_events += left;
 	for (uint64_t i = 0; i < n_parts; i++) {
 		uint64_t n = left / (n_parts - i);
 
@@ -42,11 +51,7 @@ void trc_overview_make(struct trc_overview *o, const struct trc_reader *reader, 
 		o->span_ns = 0;
 		return;
 	}
-	for (size_t i = 0; i < trc_reader_blocks(reader); i++) {
-		const struct trc_block_info *b = trc_reader_block(reader, i);
-
-		o->n_events += b->n_events;
-		add_block(o, b, start_ns);
-	}
+	for (size_t i = 0; i < trc_reader_blocks(reader); i++)
+		add_block(o, trc_reader_block(reader, i), start_ns);
 	choose_first(o, n_wanted);
 }

@@ -12,11 +12,11 @@ struct trc_window {
 };
 
 struct trc_overview {
-	int64_t span_ns; /* of the trace; 0 = there is no overview */
-	uint64_t n_events;
-	uint64_t count
-		[TRC_OVERVIEW_PARTS]; /* of events in each part; blocks are spread over their time */
-	struct trc_window first;      /* what is shown first; to_ns 0 = all */
+	int64_t span_ns;   /* of the trace; 0 = there is no overview */
+	uint64_t n_events; /* without those that only --locks=all records */
+	/* How many of them are in each part; those of a block are spread over its time. */
+	uint64_t count[TRC_OVERVIEW_PARTS];
+	struct trc_window first; /* what is shown first; to_ns 0 = all */
 };
 
 /* Of a trace with more than twice as many events as `n_wanted`, a part at its begin with about that

@@ -71,6 +71,7 @@ grep -q '"name":"demo.trc","pid":0' body.txt || fail 'the frame has no name'
 sed -n 's/.*"counts":\[\([0-9,]*\)\].*/\1/p' body.txt | tr , '\n' | awk '{ n += $1 } END { print n }' >counted.txt
 "$trace_analyze" --output tsv --sql 'SELECT count(*) FROM events' demo.trc | tail -n 1 | cmp - counted.txt ||
 	fail 'the overview has not all events'
+[ "$(cat counted.txt)" -gt 1000 ] || fail 'the overview has next to nothing'
 grep -q '"to":0,' body.txt || fail 'a small trace is shown in parts'
 grep -qi "^content-security-policy: default-src 'none'; script-src 'sha256-" head.txt || fail 'the frame has no policy'
 status_of 303 "${url%/}"
@@ -93,6 +94,27 @@ status_of 400 "${url}page?from=9000000000000000000&to=9100000000000000000"
 status_of 200 "${url}page?other=1"
 cmp body.txt demo.html || fail 'what is not known changes the page'
 passed 'the page of a window is that of --window, byte for byte'
+
+# Of a trace with all locks nothing but waits is drawn, and counted.
+"$trace_record" --locks=all -o locks.trc -- "$demo" -s 1 >demo.txt 2>&1 || fail 'nothing was recorded'
+of_demo=$url demo_pid=$pid
+view --events 500 locks.trc
+status_of 200 "$url"
+counted=$(sed -n 's/.*"events":\([0-9]*\),.*/\1/p' body.txt)
+wanted=$("$trace_analyze" --output tsv locks.trc --sql \
+	"SELECT count(*) FROM events WHERE kind NOT IN ('acquire', 'release')" | tail -n 1)
+[ "$counted" = "$wanted" ] || fail "the overview has $counted events, not $wanted"
+to=$(sed -n 's/.*"to":\([0-9]*\),.*/\1/p' body.txt)
+[ "$to" -gt 0 ] || fail 'a large trace is not shown in parts'
+within=$("$trace_analyze" --output tsv locks.trc --sql \
+	"SELECT count(*) FROM events WHERE kind NOT IN ('acquire', 'release') AND ts_ns < $to +
+	(SELECT min(ts_ns) FROM events)" | tail -n 1)
+[ "$within" -gt 100 ] && [ "$within" -lt 2500 ] || fail "the first part has $within events, where 500 were wanted"
+finish "$pid" TERM
+url=$of_demo pid=$demo_pid
+port=${url#http://127.0.0.1:}
+port=${port%%/*}
+passed 'a large trace is shown in parts'
 
 # ---- who may not ------------------------------------------------------------------------------
 host=http://127.0.0.1:$port
