@@ -135,7 +135,7 @@ function groupAdd(group, n, source, row, length) {
 
 // Collects sources.  table(): rows of a table, all those of a key that has groups: groupsOf(row) of its first row.  list(): some
 // rows by themselves.
-function sourcesMake() {
+function matchSourcesMake() {
 	const sources = [];
 
 	function table(kind, groupsOf) {
@@ -161,7 +161,7 @@ function sourcesMake() {
 
 // All groups of matches, and the matches.
 function searchRun(query) {
-	const {groups, of} = groupsMake(), found = sourcesMake(), texts = textsContaining(query);
+	const {groups, of} = groupsMake(), found = matchSourcesMake(), texts = textsContaining(query);
 	const {stacks, stackName} = stacksMatching(query, texts);
 	const reasons = head.reasons.map((r) => Boolean(r) && r[0].includes(query));
 	const objects = new Uint8Array(column("object.low").length + 1);
