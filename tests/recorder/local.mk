@@ -202,6 +202,14 @@ tests_recorder_guest_labels_program_LDADD = libtrc.la -lpthread
 TESTS += tests/recorder/guest/labels.sh
 EXTRA_DIST += tests/recorder/guest/labels.sh
 
+# Names and labels that come again.
+check_PROGRAMS += tests/recorder/guest/met_program
+tests_recorder_guest_met_program_SOURCES = tests/recorder/guest/met_program.c
+tests_recorder_guest_met_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_recorder_guest_met_program_LDADD = libtrc.la -lpthread
+TESTS += tests/recorder/guest/met.sh
+EXTRA_DIST += tests/recorder/guest/met.sh
+
 check_PROGRAMS += tests/recorder/guest/fiber_program
 tests_recorder_guest_fiber_program_SOURCES = tests/recorder/guest/fiber_program.c
 tests_recorder_guest_fiber_program_CFLAGS = $(AM_CFLAGS) -fexceptions -fno-omit-frame-pointer -fno-optimize-sibling-calls
