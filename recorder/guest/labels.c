@@ -213,20 +213,22 @@ void trc_labels_unref(const struct trace_labels *labels)
 
 /* Where reading one of the sets that hang on each other has come to. */
 struct cursor {
-	const char *at, *end;
+	const char *from, *at, *end; /* [from, at): the bytes of `label` */
 	struct trc_label label;
 	bool has;
 };
 
 static void cursor_step(struct cursor *c)
 {
+	c->from = c->at;
 	c->has = trc_label_take(&c->at, c->end, &c->label);
 }
 
-/* The next label of all: of one key that of the first cursor, the youngest set's.  False at the
- * end. */
-static bool next_label(struct cursor *cursor, uint32_t n, struct trc_label *label)
+/* The bytes of the next label of all: of one key that of the first cursor, the youngest set's.
+ * False at the end. */
+static bool next_label(struct cursor *cursor, uint32_t n, const char **bytes, size_t *n_bytes)
 {
+	struct trc_label label;
 	const struct cursor *least = NULL;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -235,9 +237,12 @@ static bool next_label(struct cursor *cursor, uint32_t n, struct trc_label *labe
 			least = &cursor[i];
 	if (!least)
 		return false;
-	*label = least->label;
+	label = least->label;
+	*bytes = least->from;
+	*n_bytes = (size_t)(least->at - least->from);
 	for (uint32_t i = 0; i < n; i++)
-		if (cursor[i].has && !trc_label_order(&cursor[i].label, label))
+		if (&cursor[i] == least ||
+		    (cursor[i].has && !trc_label_order(&cursor[i].label, &label)))
 			cursor_step(&cursor[i]);
 	return true;
 }
@@ -245,19 +250,27 @@ static bool next_label(struct cursor *cursor, uint32_t n, struct trc_label *labe
 uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABELS_BYTES_MAX])
 {
 	struct cursor cursor[TRC_LABELS_DEPTH + 1];
-	struct trc_label label;
 	uint32_t n = 0, n_labels = 0;
+	const char *from;
 	char *at = bytes;
+	size_t n_bytes;
 
+	if (labels && !labels->base) {
+		memcpy(bytes, labels->bytes, labels->n_bytes);
+		return labels->n_bytes;
+	}
 	for (; labels; labels = labels->base, n++) {
 		cursor[n].at = labels->bytes;
 		cursor[n].end = labels->bytes + labels->n_bytes;
 		cursor_step(&cursor[n]);
 	}
-	while (next_label(cursor, n, &label))
+	while (next_label(cursor, n, &from, &n_bytes)) {
 		if (++n_labels > TRC_LABELS_HERE_MAX ||
-		    !trc_label_put(&at, bytes + TRC_LABELS_BYTES_MAX, &label))
+		    n_bytes > (size_t)(bytes + TRC_LABELS_BYTES_MAX - at))
 			return UINT32_MAX;
+		memcpy(at, from, n_bytes);
+		at += n_bytes;
+	}
 	return (uint32_t)(at - bytes);
 }
 

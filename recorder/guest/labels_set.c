@@ -16,16 +16,26 @@ struct labels_bytes {
 	char bytes[TRC_LABELS_BYTES_MAX];
 };
 
-/* labels:J6.  Of threads that have looked it up at the same time one does this; each has an id. */
-static void id_keep(struct trace_labels *set, uint64_t id, uint32_t session)
+/* True if the calling thread may store the set's id. */
+static bool id_begin(struct trace_labels *set, uint32_t session)
 {
 	uint32_t was = atomic_load_explicit(&set->session, memory_order_relaxed);
 
+	/* No other thread has a new set that has one reference.  A handler that interrupts this
+	 * finds no session in it, and stores the id of the same content. */
+	if (!was && atomic_load_explicit(&set->references, memory_order_relaxed) == 1)
+		return true;
 	/* acquire: those who do this for one session follow each other. */
-	if (was == (session | TRC_LABELS_KEEPING) ||
-	    !atomic_compare_exchange_strong_explicit(&set->session, &was,
-						     session | TRC_LABELS_KEEPING,
-						     memory_order_acquire, memory_order_relaxed))
+	return was != (session | TRC_LABELS_KEEPING) &&
+	       atomic_compare_exchange_strong_explicit(&set->session, &was,
+						       session | TRC_LABELS_KEEPING,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+/* labels:J6.  Of threads that have looked it up at the same time one does this; each has an id. */
+static void id_keep(struct trace_labels *set, uint64_t id, uint32_t session)
+{
+	if (!id_begin(set, session))
 		return;
 	atomic_store_explicit(&set->id, 0, memory_order_relaxed);
 	/* release fence: who sees the new entry sees that the old id has gone. */
