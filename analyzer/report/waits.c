@@ -259,7 +259,7 @@ static void print_rest(struct trc_report *r, size_t n_groups, int64_t rest_ns, b
 static bool is_negligible(const struct trc_group_details *d,
 			  const struct trc_group_details *largest)
 {
-	return d->group->total_ns < largest->group->total_ns / 1000;
+	return d->group->total_ns < largest->group->total_ns / 200;
 }
 
 static void print_class(struct trc_report *r, const struct trc_lock_sums *locks,
