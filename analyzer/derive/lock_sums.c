@@ -11,6 +11,12 @@
 /* What a lock has only while it is summed. */
 struct running {
 	struct trc_convoy convoy;
+	struct latest {
+		int64_t end_ns;
+		uint32_t thread;
+	} latest[2];	     /* ends of the waits that were followed: of two threads */
+	uint32_t follow;     /* the next wait to follow + 1; 0 = none */
+	uint32_t last;	     /* the last that was linked + 1 */
 	int64_t released_ns; /* its latest unlock */
 	bool convoy_inside;  /* some hand-over of the convoy is selected */
 };
@@ -25,6 +31,7 @@ struct summing {
 	struct trc_array waited, held;	   /* struct trc_key: durations, and the lock's row */
 	struct trc_index pair_of;	   /* of lock and thread that waited for it */
 	uint32_t *unlock_row;		   /* by row of unlocks: the lock's row */
+	uint32_t *next_wait;		   /* by row of parks: the lock's next + 1, by start */
 	bool count_threads;
 	uint64_t last_object;
 	uint32_t last_row; /* of the lock asked for last; TRC_INDEX_NONE */
@@ -232,14 +239,69 @@ static int add_all_holds(struct summing *s)
 	return err;
 }
 
+/* Links the waits of each lock. */
+static int link_waits(struct summing *s)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(s->m, &n);
+
+	s->next_wait = calloc(n + 1, sizeof(*s->next_wait));
+	if (!s->next_wait)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		struct running *running;
+		uint32_t row;
+
+		if (trc_wait_class(park[i].reason) != TRC_WAIT_LOCKS)
+			continue;
+		row = lock_row(s, park[i].reason, park[i].object);
+		if (row == TRC_INDEX_NONE)
+			return -ENOMEM;
+		running = (struct running *)s->running.row + row;
+		*(running->last ? &s->next_wait[running->last - 1] : &running->follow) = i + 1;
+		running->last = i + 1;
+	}
+	return 0;
+}
+
+static void note_end(struct latest latest[2], int64_t end_ns, uint32_t thread)
+{
+	if (latest[0].thread == thread) {
+		latest[0].end_ns = end_ns > latest[0].end_ns ? end_ns : latest[0].end_ns;
+	} else if (end_ns >= latest[0].end_ns) {
+		latest[1] = latest[0];
+		latest[0] = (struct latest){end_ns, thread};
+	} else if (end_ns > latest[1].end_ns) {
+		latest[1] = (struct latest){end_ns, thread};
+	}
+}
+
+/* K3: did another thread wait for the lock at this time?  Asked in the order of time. */
+static bool another_waited(const struct summing *s, struct running *running, uint32_t thread,
+			   int64_t at_ns)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(s->m, &n);
+	const struct latest *latest = running->latest;
+
+	for (uint32_t i; (i = running->follow) && park[i - 1].start_ns <= at_ns;) {
+		note_end(running->latest, trc_park_end_ns(s->m, &park[i - 1]), park[i - 1].thread);
+		running->follow = s->next_wait[i - 1];
+	}
+	return latest[latest[0].thread == thread].thread &&
+	       latest[latest[0].thread == thread].end_ns >= at_ns;
+}
+
 /* K3.  Whoever holds a lock alone has it since the one before gave it back, at the earliest: if an
  * unlock says something else, it says it of an earlier section. */
 static int add_contended(struct summing *s, uint32_t row, const struct trc_unlock *unlock)
 {
-	const struct running *running = (struct running *)s->running.row + row;
+	struct running *running = (struct running *)s->running.row + row;
 
 	if (unlock->taken_ns == TRC_NEVER || unlock->taken_ns > unlock->ts_ns ||
 	    (unlock->reason != TRC_REASON_RWLOCK_READ && unlock->taken_ns < running->released_ns))
+		return 0;
+	if (!another_waited(s, running, unlock->thread, unlock->taken_ns))
 		return 0;
 	if (!trc_selection_touches(s->selection, unlock->thread, unlock->taken_ns, unlock->ts_ns) ||
 	    !labels_pass(s, unlock->thread, unlock->ts_ns, unlock->place))
@@ -435,6 +497,8 @@ static int sum_up(struct summing *s)
 	int err = find_unlock_rows(s);
 
 	if (!err)
+		err = link_waits(s);
+	if (!err)
 		err = trc_convoys_open(&convoys, s->m, s->unlock_row, s->sums->rows.n);
 	if (!err && !trc_selection_has_all_time(s->selection)) {
 		s->caused = trc_selection_caused(s->selection, s->m, s->preempted);
@@ -478,6 +542,7 @@ int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool cou
 	err = sum_up(&s);
 	free(s.caused);
 	free(s.unlock_row);
+	free(s.next_wait);
 	trc_array_free(&s.running);
 	trc_array_free(&s.waited);
 	trc_array_free(&s.held);

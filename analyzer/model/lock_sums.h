@@ -8,8 +8,9 @@
  *       selection:V3; a hold counts whole if its thread is inside at any time of it, and a convoy if it
  *       is at any of its hand-overs
  *   lock_sums:K2  a percentile is the smallest value that so many percent do not exceed
- *   lock_sums:K3  holds are those of --locks=all; of a trace without these they are the contended
- *       sections that tell when they began: all into which a thread came after a wait
+ *   lock_sums:K3  holds are those of --locks=all; of a trace without these they are the contended sections
+ *       that tell when they began, and at whose begin another thread waited: without one the thread may have given
+ *       the lock back, unseen, and taken it again since then
  *   lock_sums:K4  a convoy: an unlock ends a wait, the unlock of the thread that came in by this wait ends
  *       another, and so on, two hand-overs or more
  */

@@ -81,8 +81,10 @@ record holds
 same 'contended sections are unlocks that tell when they began' \
 	"SELECT object, holds, held_ns, hold_max_ns FROM locks WHERE kind = 'mutex' AND holds_from = 'contended'" \
 	"SELECT object, count(*), sum(ts_ns - taken_ns), max(ts_ns - taken_ns) FROM (SELECT *, lag(ts_ns) OVER
-		(PARTITION BY object ORDER BY ts_ns) AS before_ns FROM unlocks WHERE reason = 'mutex')
-		WHERE taken_ns IS NOT NULL AND (before_ns IS NULL OR taken_ns >= before_ns) GROUP BY object"
+		(PARTITION BY object ORDER BY ts_ns) AS before_ns FROM unlocks WHERE reason = 'mutex') AS u
+		WHERE taken_ns IS NOT NULL AND (before_ns IS NULL OR taken_ns >= before_ns) AND EXISTS (SELECT 1
+		FROM parks p WHERE p.object = u.object AND p.thread <> u.thread AND p.start_ns <= u.taken_ns AND
+		p.reason IN ('mutex', 'cond_mutex') AND (p.end_ns IS NULL OR p.end_ns >= u.taken_ns)) GROUP BY object"
 
 # ---- convoys ----
 record convoy
