@@ -85,20 +85,31 @@ void trc_finding_print(struct trc_report *r, const struct trc_finding *f, const 
 	print_wrapped(r, helps, 4, TRC_STYLE_DIM);
 }
 
-int trc_report_risk_lines(struct trc_report *r)
+/* The sentences of what is found, a line each. */
+static int print_found(struct trc_report *r, trc_find_fn *find, const char *before)
 {
 	struct trc_array found = {.row_bytes = sizeof(struct trc_finding)};
-	int err = trc_find_lock_order(r, &found);
+	int err = find(r, &found);
 	const struct trc_finding *f = found.row;
 	struct trc_line line;
 
 	for (size_t i = 0; i < found.n && !err; i++) {
 		trc_line_begin(&line, TRC_WIDTH_MAX, r->colour);
-		trc_line_add(&line, "RISK: %s", f[i].sentence);
+		trc_line_add(&line, "%s%s", before, f[i].sentence);
 		trc_report_line(r, &line);
 	}
 	trc_array_free(&found);
 	return err;
+}
+
+int trc_report_risk_lines(struct trc_report *r)
+{
+	return print_found(r, trc_find_lock_order, "RISK: ");
+}
+
+int trc_report_procs_lines(struct trc_report *r)
+{
+	return print_found(r, trc_find_short_procs, "");
 }
 
 /* The head has the lost events already; crashes and deadlocks have sections of their own before. */

@@ -363,6 +363,8 @@ void trc_finding_print_line(struct trc_report *r, const struct trc_finding *f, c
 
 /* A line for each order of locks that could be a deadlock; none without any.  0 or -ENOMEM. */
 int trc_report_risk_lines(struct trc_report *r);
+/* The same of threads that could run and had no proc: then waits are long because of that. */
+int trc_report_procs_lines(struct trc_report *r);
 
 /* ---- sections ---- */
 int trc_report_findings_section(struct trc_report *r);

@@ -103,6 +103,8 @@ int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_o
 		trc_report_deadlock_line(&r);
 		err = trc_report_risk_lines(&r);
 		if (!err)
+			err = trc_report_procs_lines(&r);
+		if (!err)
 			err = print_waits(&r);
 		if (err)
 			snprintf(error->text, sizeof(error->text), "report: out of memory");

@@ -139,6 +139,27 @@ START_TEST(summary_of_a_server)
 }
 END_TEST
 
+/* Waits are long because of that. */
+START_TEST(summary_of_a_program_without_procs)
+{
+	static const char TRACE[] = MODULES THREADS
+		"@500000 proc=0 source=kernel thread=1 proc_start\n"
+		"@1000000 proc=1 thread=2 park reason=mutex object=0x7f10 holder=1 stack=get\n"
+		"@2500000 proc=0 source=kernel thread=1 proc_stop preempted=1\n"
+		"@8500000 proc=0 source=kernel thread=1 proc_start\n"
+		"@9000000 proc=0 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+		"@9100000 proc=1 thread=2 resume reason=mutex object=0x7f10\n"
+		"@9500000 proc=0 source=kernel thread=1 proc_stop preempted=0\n";
+	const struct trc_report_options options = {.path = "dump.trc"};
+	char *text = report_printed(trc_report_summary, TRACE, &options);
+
+	ck_assert_msg(strstr(text, ", none lost\nother programs had the procs: 1 of 3 threads on "), "%s",
+		      text);
+	ck_assert_ptr_nonnull(strstr(text, " waited 6.00 ms to run, "));
+	free(text);
+}
+END_TEST
+
 /* What was lost behind the cut nobody counted. */
 START_TEST(a_cut_is_not_nothing_lost)
 {
@@ -454,6 +475,7 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, report_of_a_server);
 	tcase_add_test(tests, summary_of_a_server);
+	tcase_add_test(tests, summary_of_a_program_without_procs);
 	tcase_add_test(tests, a_cut_is_not_nothing_lost);
 	tcase_add_loop_test(tests, lines, 0, sizeof(LINES) / sizeof(*LINES));
 	tcase_add_test(tests, tables_that_were_full_are_told);
