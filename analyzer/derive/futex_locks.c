@@ -7,8 +7,9 @@
  * several at a time.
  *
  *   futex_locks:V1  a futex is a lock if AGREE_LEAST wakings were made by the thread that was woken before, while
- *       others waited all the time; at most one in ODD_PART of such wakings by another; and at most one in
- *       ODD_PART of all wakings woke more than one.  With two threads alone nothing shows it
+ *       others waited all the time; at most one in ODD_PART of such wakings was by another, or is missing: it
+ *       waits again without one.  (Within AGAIN_NS: another thread was faster, and has the lock.)  And at most
+ *       one in ODD_PART of all wakings woke more than one.  With two threads alone nothing shows it
  *   futex_locks:V2  its wakings are its unlocks.  The section of who was woken began when its wait ended; who did
  *       not wait took the lock unrecorded, and it is not known when.  Nor is a release that nobody waited for
  */
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include "analyzer/model/parts.h"
 
-enum { AGREE_LEAST = 4, ODD_PART = 10 };
+enum { AGREE_LEAST = 4, ODD_PART = 10, AGAIN_NS = 50000 };
 enum what { BEGINS, WAKES, ENDS }; /* in this order at one time */
 
 struct event {
@@ -128,9 +129,10 @@ static void follow(struct finder *f, const struct event *event)
 	switch ((enum what)event->what) {
 	case BEGINS:
 		futex->n_waiting++;
-		if (futex->holder ==
-		    event->thread) /* somebody else was faster, and it waits again */
-			futex->holder = 0;
+		if (futex->holder != event->thread)
+			break;
+		futex->n_odd += (uint64_t)event->ts_ns - (uint64_t)futex->taken_ns > AGAIN_NS;
+		futex->holder = 0;
 		break;
 	case WAKES:
 		wakes(futex, event, &f->unpark[event->row]);

@@ -250,6 +250,8 @@ static const struct row NO_LOCKS[] = {
 	 ""},
 	{"others wake while it would be held, as with a semaphore or a queue",
 	 HANDED("1") WAIT("610", "2") WAKE("700", "4", "1") WOKEN("705", "1"), ""},
+	{"who was woken waits again without waking, as one that had something from a queue",
+	 HANDED("1") WAIT("100605", "3"), ""},
 	{"between two nothing shows it",
 	 THREADS WAIT("100", "2") WAKE("200", "1", "1") WOKEN("205", "2") WAIT("210", "1")
 		 WAKE("300", "2", "1") WOKEN("305", "1") WAIT("310", "2") WAKE("400", "1", "1")
