@@ -162,13 +162,15 @@ static void print_sections(const struct what_if *w)
 static void print_saturated(const struct what_if *w, const struct trc_model *m)
 {
 	const struct trc_whatif *r = &w->result;
-	const struct trc_object *lock = trc_model_object(m, TRC_REASON_MUTEX, r->saturated);
+	static const enum trc_reason KINDS[] = {TRC_REASON_MUTEX, TRC_REASON_RWLOCK_WRITE,
+						TRC_REASON_SPIN, TRC_REASON_FUTEX_LOCK};
+	const struct trc_object *lock = NULL;
 	char address[24];
 
 	if (!r->saturated)
 		return;
-	if (!lock)
-		lock = trc_model_object(m, TRC_REASON_RWLOCK_WRITE, r->saturated);
+	for (size_t i = 0; i < sizeof(KINDS) / sizeof(*KINDS) && !lock; i++)
+		lock = trc_model_object(m, KINDS[i], r->saturated);
 	snprintf(address, sizeof(address), "0x%" PRIx64, r->saturated);
 	say(w, TRC_STYLE_PLAIN,
 	    "the lock %s is held for %.0f%% of the run: who gets it next decides p50 and p99,",
