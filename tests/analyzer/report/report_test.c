@@ -160,6 +160,45 @@ START_TEST(summary_of_a_program_without_procs)
 }
 END_TEST
 
+/* Of so many and so long latencies those that come last are not counted. */
+START_TEST(who_ran_instead_is_not_guessed)
+{
+	enum { THREADS_OFF = 800, STRETCHES = 3000 };
+	const struct trc_report_options options = {.path = "dump.trc"};
+	char *trace = NULL, *text, *late;
+	size_t n_bytes;
+	FILE *out = open_memstream(&trace, &n_bytes);
+	int at = 1000;
+
+	fputs("thread 1 tid=101 name=\"main\"\nthread 2 tid=102 name=\"busy\"\n", out);
+	for (int i = 0; i < THREADS_OFF; i++, at += 10)
+		fprintf(out,
+			"thread %d tid=%d name=\"%s\"\n@%d source=kernel thread=%d proc_start\n"
+			"@%d source=kernel thread=%d proc_stop preempted=1\n",
+			10 + i, 200 + i, i < THREADS_OFF - 1 ? "early" : "late", at, 10 + i, at + 5,
+			10 + i);
+	for (int i = 0; i < STRETCHES; i++, at += 1000)
+		fprintf(out,
+			"@%d source=kernel thread=2 proc_start\n"
+			"@%d source=kernel thread=2 proc_stop preempted=0\n",
+			at, at + 900);
+	for (int i = 0; i < THREADS_OFF; i++, at += 10)
+		fprintf(out,
+			"@%d source=kernel thread=%d proc_start\n"
+			"@%d source=kernel thread=%d proc_stop preempted=0\n",
+			at, 10 + i, at + 5, 10 + i);
+	fclose(out);
+	text = report_printed(trc_report_print, trace, &options);
+	late = strstr(text, "  late (");
+	ck_assert_msg(late != NULL, "%s", text);
+	ck_assert_msg(!strncmp(strchr(late, '\n') + 1, "            100.0% of it preempted; for 89", 41), "%s", late);
+	ck_assert_msg(strstr(late, " the program's threads ran instead\n") != NULL, "%s", late);
+	ck_assert_msg(strstr(text, " ran instead, most of it busy (1") != NULL, "%s", text);
+	free(text);
+	free(trace);
+}
+END_TEST
+
 /* What was lost behind the cut nobody counted. */
 START_TEST(a_cut_is_not_nothing_lost)
 {
@@ -476,6 +515,7 @@ int main(void)
 	tcase_add_test(tests, report_of_a_server);
 	tcase_add_test(tests, summary_of_a_server);
 	tcase_add_test(tests, summary_of_a_program_without_procs);
+	tcase_add_test(tests, who_ran_instead_is_not_guessed);
 	tcase_add_test(tests, a_cut_is_not_nothing_lost);
 	tcase_add_loop_test(tests, lines, 0, sizeof(LINES) / sizeof(*LINES));
 	tcase_add_test(tests, tables_that_were_full_are_told);
