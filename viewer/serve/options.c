@@ -19,6 +19,7 @@ enum {
 	OPT_NO_BROWSER,
 	OPT_KEEP,
 	OPT_WITHOUT_SQL,
+	OPT_SOURCE,
 	OPT_EVENTS,
 	OPT_MEMORY
 };
@@ -33,6 +34,7 @@ static const struct option known[] = {
 	{"no-browser", no_argument, NULL, OPT_NO_BROWSER},
 	{"keep", no_argument, NULL, OPT_KEEP},
 	{"without-sql", no_argument, NULL, OPT_WITHOUT_SQL},
+	{"source", no_argument, NULL, OPT_SOURCE},
 	{"events", required_argument, NULL, OPT_EVENTS},
 	{"memory", required_argument, NULL, OPT_MEMORY},
 	{0},
@@ -47,6 +49,7 @@ static const char help[] =
 	"  --no-browser     print the address, open no browser\n"
 	"  --keep           go on when the last page is closed\n"
 	"  --without-sql    no SQL box in the page: 0.5 MB and more less\n"
+	"  --source         put lines of source code into the page\n"
 	"  --events N       of a trace with more than twice as many, show about N events at first\n"
 	"                   (default: 2000000)\n"
 	"  --memory SIZE    take no more memory than that, K, M or G (default: what is fair)\n"
@@ -137,6 +140,9 @@ static int take_option(struct trc_view_options *o, int got, const char *word)
 		return TRC_VIEW_OK;
 	case OPT_KEEP:
 		o->keep = true;
+		return TRC_VIEW_OK;
+	case OPT_SOURCE:
+		o->source = true;
 		return TRC_VIEW_OK;
 	case OPT_WITHOUT_SQL:
 		o->without_sql = true;

@@ -15,6 +15,7 @@
 #include "analyzer/open/memory.h"
 #include "analyzer/open/trace.h"
 #include "viewer/html.h"
+#include "viewer/source.h"
 #include "viewer/sqlbox.h"
 
 enum { NAME_BYTES = 256 };
@@ -153,17 +154,31 @@ static int open_nameless(void)
 	return fd >= 0 ? fd : memfd_create("trc-page", MFD_CLOEXEC);
 }
 
+/* A stream of its own on the file; NULL with errno. */
+static FILE *open_stream(int file)
+{
+	int fd = fcntl(file, F_DUPFD_CLOEXEC, 0);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!out && fd >= 0)
+		close(fd);
+	return out;
+}
+
 static int make_page(const struct trc_view_source *s, struct trc_model *m,
 		     struct trc_served_page *page, struct trc_error *error)
 {
-	const struct trc_html_options html = {.sql = s->options->without_sql ? NULL
-									     : trc_sqlbox_write};
+	struct trc_html_source lines = {0};
+	const struct trc_html_options html = {
+		.sql = s->options->without_sql ? NULL : trc_sqlbox_write,
+		.source = s->options->source ? &lines : NULL,
+	};
 	struct stat st = {0};
 	FILE *out;
 	int err;
 
 	page->fd = open_nameless();
-	out = page->fd < 0 ? NULL : fdopen(fcntl(page->fd, F_DUPFD_CLOEXEC, 0), "w");
+	out = page->fd < 0 ? NULL : open_stream(page->fd);
 	err = out ? trc_html_print(m, out, &html, error) : -errno;
 	if (out && (fclose(out) || fstat(page->fd, &st)))
 		err = err ? err : -errno;

@@ -212,10 +212,11 @@ status_of 200 "${url}gone?id=1"
 ended "$pid" 30 || fail 'the last page is closed, and it goes on, or failed'
 [ ! -s err.txt ] || fail "it said: $(cat err.txt)"
 passed 'it ends with the last page'
-view --keep --without-sql demo.trc
-"$trace_analyze" --without-sql --html without.html demo.trc
+view --keep --without-sql --source demo.trc
+"$trace_analyze" --html without.html --without-sql --source demo.trc 2>analyze.txt || fail 'no page with source code'
+cmp -s without.html demo.html && fail 'neither option changes the page'
 status_of 200 "${url}page"
-cmp body.txt without.html || fail 'the page is not that of --without-sql'
+cmp body.txt without.html || fail 'the page is not that of --without-sql and --source'
 status_of 200 "${url}alive?id=1"
 status_of 200 "${url}gone?id=1"
 sleep 7
