@@ -40,6 +40,7 @@ static const struct trc_html_limits default_limits = {
 	.samples = 1000000,
 	.allocs = 1000000,
 	.blamed_waits = 250000,
+	.columns = TRC_PAGE_COLUMNS_MAX,
 };
 
 static int fail(struct trc_error *error, int rc, const char *what, const char *detail)
@@ -65,6 +66,7 @@ static void limits_choose(struct trc_html_limits *l, const struct trc_html_limit
 	CHOOSE(samples);
 	CHOOSE(allocs);
 	CHOOSE(blamed_waits);
+	CHOOSE(columns);
 #undef CHOOSE
 }
 

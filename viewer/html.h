@@ -33,6 +33,7 @@ struct trc_html_limits {
 	uint64_t samples;      /* one of so many is kept */
 	uint64_t allocs;       /* one of so many is kept */
 	uint64_t blamed_waits; /* what caused the longest of them is kept */
+	uint64_t columns; /* of the page: tables of the SQL box beyond are left out (sqlbox:B3) */
 };
 
 struct trc_rows;

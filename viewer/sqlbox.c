@@ -302,7 +302,7 @@ static bool has_room(const struct box *b, const struct table *t)
 {
 	size_t wanted = TRC_SQLBOX_PARTS_MAX * ((size_t)t->n_columns + 4);
 
-	return b->r->page->n_entries + wanted + TRC_SQLBOX_REST_COLUMNS <= TRC_PAGE_COLUMNS_MAX;
+	return b->r->page->n_entries + wanted + TRC_SQLBOX_REST_COLUMNS <= b->r->limits.columns;
 }
 
 static int write_table(struct box *b, const char *name, const struct trc_sql_table *description)

@@ -257,6 +257,10 @@ async function fewAreSaid(context, trace, file) {
 		const [, lacks = "0"] = (await ask(page, `SELECT rows FROM page_missing WHERE table_name = '${table}'`)).csv.split("\n");
 		same(lines.length + Number(lacks), all.length, `what ${table} lacks is counted`);
 	}
+	const crowded = (await ask(page, "SELECT table_name FROM page_missing WHERE why LIKE '%no room%'")).csv.trim().split("\n").slice(1);
+	check(crowded.length > 0, "tables for which the page has no room are named");
+	for (const table of crowded)
+		check(/^no such table/.test((await ask(page, `SELECT * FROM "${table}"`)).error || ""), `${table} is not there`);
 	const first = await page.locator(".sql-scope").innerText();
 	check(/^Incomplete: .*regions lacks [\d,]+ rows/.test(first), "the first line says so", first);
 	await page.close();
