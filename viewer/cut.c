@@ -3,6 +3,8 @@
  */
 #include "cut.h"
 
+#include "analyzer/model/waits.h"
+
 static void find_window(struct trc_cut *cut)
 {
 	const struct trc_selection *s = cut->selection;
@@ -78,6 +80,51 @@ bool trc_cut_overlaps(const struct trc_cut *cut, uint32_t thread, int64_t start_
 	    (end_ns < cut->from_ns || (end_ns == cut->from_ns && start_ns < end_ns)))
 		return cut->from_ns == trc_model_start_ns(cut->m);
 	return start_ns < cut->to_ns || cut->to_end;
+}
+
+bool trc_cut_has_set(const struct trc_cut *cut, uint32_t labels)
+{
+	return !cut->selection || trc_selection_passes(cut->selection, cut->m, labels);
+}
+
+bool trc_cut_has_labels_of(const struct trc_cut *cut, const struct trc_park *park)
+{
+	return !cut->selection || !cut->selection->labels ||
+	       trc_cut_has_set(cut, trc_park_labels(cut->m, park));
+}
+
+/* How many of the spans begin at or before this time. */
+static size_t spans_before(const struct trc_thread_span *span, size_t n, int64_t ts_ns)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (span[middle].start_ns <= ts_ns) /* TRC_NEVER is earlier */
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool trc_cut_labels_at(const struct trc_cut *cut, uint32_t thread, int64_t ts_ns, int64_t *until_ns)
+{
+	const struct trc_thread_span *span;
+	size_t n, before;
+
+	if (!cut->selection || !cut->selection->labels)
+		return true;
+	span = trc_model_label_spans_of(cut->m, thread, &n);
+	before = spans_before(span, n, ts_ns);
+	if (before < n && span[before].start_ns < *until_ns)
+		*until_ns = span[before].start_ns;
+	if (!before || (span[before - 1].end_ns != TRC_NEVER && span[before - 1].end_ns <= ts_ns))
+		return trc_cut_has_set(cut, 0);
+	if (span[before - 1].end_ns != TRC_NEVER && span[before - 1].end_ns < *until_ns)
+		*until_ns = span[before - 1].end_ns;
+	return trc_cut_has_set(cut, span[before - 1].value);
 }
 
 bool trc_cut_has_window(const struct trc_cut *cut)

@@ -36,6 +36,12 @@ size_t trc_cut_count(const struct trc_cut *cut, enum trc_selected_table table, s
 /* A2: a thread is in the page, 0 = none; TRC_NEVER = from before the trace, or up to its end. */
 bool trc_cut_has_thread(const struct trc_cut *cut, uint32_t thread);
 bool trc_cut_overlaps(const struct trc_cut *cut, uint32_t thread, int64_t start_ns, int64_t end_ns);
+/* Whether a thread is under labels that are asked for, and until when that stays so; lowers *until_ns if need be. */
+bool trc_cut_labels_at(const struct trc_cut *cut, uint32_t thread, int64_t ts_ns,
+		       int64_t *until_ns);
+/* The same of a wait, by its own labels (selection:V5), and of a set. */
+bool trc_cut_has_labels_of(const struct trc_cut *cut, const struct trc_park *park);
+bool trc_cut_has_set(const struct trc_cut *cut, uint32_t labels);
 /* The page lacks some of the time. */
 bool trc_cut_has_window(const struct trc_cut *cut);
 

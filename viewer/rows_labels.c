@@ -56,7 +56,8 @@ static uint64_t spans_from(struct trc_rows *r, const struct trc_thread_span *s, 
 	uint64_t by_length[65] = {0};
 
 	for (size_t i = 0; i < n; i++)
-		if (s[i].value && trc_cut_overlaps(r->cut, s[i].thread, s[i].start_ns, s[i].end_ns))
+		if (s[i].value && trc_cut_has_set(r->cut, s[i].value) &&
+		    trc_cut_overlaps(r->cut, s[i].thread, s[i].start_ns, s[i].end_ns))
 			by_length[trc_rows_bits(length_of(r, &s[i]))]++;
 	return trc_rows_keep_from(by_length, r->limits.label_spans);
 }
@@ -75,7 +76,8 @@ static void write_spans(struct trc_rows *r)
 	uint64_t from = spans_from(r, s, n), start, end;
 
 	for (size_t i = 0; i < n; i++, s++) {
-		if (!s->value || !trc_cut_overlaps(r->cut, s->thread, s->start_ns, s->end_ns))
+		if (!s->value || !trc_cut_has_set(r->cut, s->value) ||
+		    !trc_cut_overlaps(r->cut, s->thread, s->start_ns, s->end_ns))
 			continue;
 		if (length_of(r, s) < from) {
 			r->without_label_spans++;

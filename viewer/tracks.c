@@ -248,19 +248,6 @@ static void last_flush(struct walk *w)
 	w->n_held++;
 }
 
-/* A3 of cut.h. */
-static void cut_interval(struct walk *w, int64_t *from, int64_t *until, uint8_t state)
-{
-	if (*from<w->from_ns && * until> w->from_ns) {
-		w->beyond |= state == TRC_STATE_ABSENT ? 0 : TRC_BEYOND_START;
-		*from = w->from_ns;
-	}
-	if (*until > w->to_ns && *from < w->to_ns) {
-		w->beyond |= state == TRC_STATE_ABSENT ? 0 : TRC_BEYOND_END;
-		*until = w->to_ns;
-	}
-}
-
 /* Within the page. */
 static void add_interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
 			 uint32_t proc)
@@ -274,13 +261,26 @@ static void add_interval(struct walk *w, int64_t from, int64_t until, uint8_t st
 	l->ns += until - from;
 }
 
+/* cut:A3.  A thread's time under labels that are not asked for is not in the page; a wait is by its own labels, or is not. */
 static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
 		     uint32_t proc)
 {
-	if (from < until)
-		cut_interval(w, &from, &until, state);
-	if (from < until && from >= w->from_ns && until <= w->to_ns)
-		add_interval(w, from, until, state, park, proc);
+	int64_t start = from > w->from_ns ? from : w->from_ns, next;
+	int64_t end = until < w->to_ns ? until : w->to_ns;
+	bool waits = state >= TRC_STATE_PARKED || state == TRC_STATE_WOKEN, inside;
+
+	for (; start < end; start = next) {
+		next = end;
+		inside = waits ? trc_cut_has_labels_of(w->cut, &w->park[park])
+			       : trc_cut_labels_at(w->cut, w->thread->serial, start, &next);
+		if (inside && state != TRC_STATE_ABSENT) {
+			w->beyond |=
+				from < w->from_ns && start == w->from_ns ? TRC_BEYOND_START : 0;
+			w->beyond |= until > w->to_ns && next == w->to_ns ? TRC_BEYOND_END : 0;
+		}
+		add_interval(w, start, next, inside ? state : TRC_STATE_ABSENT, inside ? park : 0,
+			     inside ? proc : 0);
+	}
 }
 
 /* What the thread did while off its proc, before its switch record `cpu_next`. */

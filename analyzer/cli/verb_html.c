@@ -81,21 +81,16 @@ static int run_html(struct trc_cli *cli, const struct trc_request *request)
 	return TRC_EXIT_FAILED;
 }
 
-/* What the page cannot show honestly: which part of a thread's time was for a task, or under a label. */
+/* What the page cannot show honestly: of a wait the part that was for a task. */
 static int check_html(struct trc_cli *cli, const struct trc_request *request)
 {
-	const struct trc_selection *s = &cli->selection;
-
-	if (!s->n_tasks && !s->labels)
+	if (!cli->selection.n_tasks)
 		return 0;
 	trc_cli_error(
 		cli,
-		"--%s shows a --window and --thread, not %s: the page's flame graph narrows by "
-		"that itself",
-		request->verb->name,
-		s->labels	 ? "--label-filter"
-		: s->slowest > 0 ? "--slowest"
-				 : "--task");
+		"--%s obeys --window, --thread and --label-filter, not %s: the page's flame graph "
+		"narrows by that itself",
+		request->verb->name, cli->selection.slowest > 0 ? "--slowest" : "--task");
 	return -EINVAL;
 }
 

@@ -3,21 +3,9 @@
 set -eu
 work=$top_builddir/tests/viewer/browser
 pages=$work/source
-record=$top_builddir/recorder/trace-record
-analyze=$top_builddir/analyzer/trace-analyze
 
 . "$top_srcdir/tests/viewer/browser_setup.sh"
-
-if ldd "$record" | grep -E 'lib[atu]b?san' >/dev/null; then
-	skip "a sanitizer's library cannot be preloaded into other programs"
-fi
-rm -rf "$pages"
-mkdir -p "$pages"
-ring_home=/dev/shm
-[ -w $ring_home ] || ring_home=/tmp
-TRC_RING_DIR=$(mktemp -d "$ring_home/trc-test-XXXXXX")
-export TRC_RING_DIR
-trap 'rm -rf "$TRC_RING_DIR"' EXIT
+recording_setup
 
 # Compiled here, so that the files are where debug information says, whatever a compiler's cache does.
 cp "$top_srcdir/tests/viewer/source_program.c" "$pages"

@@ -196,6 +196,16 @@ async function threadsAre(context) {
 	await pageIs(context, part, 300e6, 900e6);
 }
 
+// What was done under a label, of the whole trace and of a part of it.
+async function labelsAre(context) {
+	const trace = path.join(pages, "flame.trc"), filter = ["--label-filter", "tenant=acme"];
+	const info = Object.fromEntries(sql(trace, "SELECT key, value FROM trace_info").map((row) => [row.key, row.value]));
+	const length = Number(info.trace_end_ns) - Number(info.trace_start_ns), from = Math.floor(length * 0.3), to = Math.floor(length * 0.8);
+
+	await pageIs(context, makePage("labels", trace, filter), null, null);
+	await pageIs(context, makePage("labels-part", trace, [...filter, "--window", `${from}ns..${to}ns`]), from, to);
+}
+
 // A wait has the labels of its OpenTelemetry context in the page, too: in SQL, in its details, and for the flame graph.
 async function contextsAre(context) {
 	const trace = path.join(pages, "contexts.trc"), labels = sql(trace, "SELECT DISTINCT key, value FROM labels");
@@ -229,7 +239,6 @@ function refusals() {
 	refused(["--window", "900s.."], /the trace lasts/, "a window behind the trace");
 	refused(["--thread", "nobody"], /no thread has this/, "a thread that is not there");
 	refused(["--task", "request"], /--task/, "tasks");
-	refused(["--label-filter", "a=b"], /--label-filter/, "labels");
 }
 
 // Less is in it, so that it is smaller; the SQL box has the same size in both.
@@ -252,6 +261,7 @@ await withBrowser("light", async (context) => {
 	await windowsAre(context, "cut", {nested: true}); // waits whose ends are lost last into later ones
 	await threadsAre(context);
 	await contextsAre(context);
+	await labelsAre(context);
 	for (const [i, [from, to]] of [[10000, 20000], [1, 29000], [2500, 17000]].entries())
 		await pageIs(context, makePage(`nested${i}`, path.join(pages, "nested.trc"), ["--window", `${from}ns..${to}ns`], {nested: true}),
 			from, to);

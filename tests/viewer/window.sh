@@ -4,22 +4,10 @@
 set -eu
 work=$top_builddir/tests/viewer/browser
 pages=$work/window
-record=$top_builddir/recorder/trace-record
-analyze=$top_builddir/analyzer/trace-analyze
 demo=$top_builddir/docs/examples/trc-demo
 
 . "$top_srcdir/tests/viewer/browser_setup.sh"
-
-if ldd "$record" | grep -E 'lib[atu]b?san' >/dev/null; then
-	skip "a sanitizer's library cannot be preloaded into other programs"
-fi
-rm -rf "$pages"
-mkdir -p "$pages"
-ring_home=/dev/shm
-[ -w $ring_home ] || ring_home=/tmp
-TRC_RING_DIR=$(mktemp -d "$ring_home/trc-test-XXXXXX")
-export TRC_RING_DIR
-trap 'rm -rf "$TRC_RING_DIR"' EXIT
+recording_setup
 
 # recorded NAME OPTION... -- COMMAND...
 recorded()
@@ -34,6 +22,7 @@ recorded()
 
 recorded demo -F 500 --heap=16K -- "$demo"
 recorded fibers -- "$top_builddir/docs/examples/fibers"
+recorded flame -F 1000 --heap=4096 -- "$top_builddir/tests/viewer/flame_program"
 recorded busy -- "$top_builddir/tests/viewer/busy_program"
 "$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/hostile.txt" "$pages/hostile.trc"
 "$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/nested.txt" "$pages/nested.trc"

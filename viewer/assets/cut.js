@@ -18,8 +18,8 @@ function cutBanner() {
 
 	if (!cut)
 		return;
-	bannerAdd("cut", el("b", {}, `This page shows a part of the trace: ${cutShown() || "all of it"}. `),
-		`It was asked for as ${visible(cut.text)}. Sums are of this part; what began before it or ends after it has its ` +
+	bannerAdd("cut", el("b", {}, `This page shows a part of the trace: ${cutShown() || visible(cut.text)}. `),
+		`Asked for: ${visible(cut.text)}. Sums are of this part; what began before it or ends after it has its ` +
 		"own times in the details.");
 }
 
@@ -40,12 +40,12 @@ function beyondEdge(idx, time, edge) {
 
 // Marks on the lanes of those threads whose states go on beyond the page: triangles that point outwards.
 function drawBeyond(ctx, track, top) {
-	const {beyond} = track.thread, y = top + TRACK_PAD + STATE_HEIGHT / 2;
+	const {beyond} = track.thread, y = top + TRACK_PAD + STATE_HEIGHT - 4; // below the text
 	const mark = (x, by) => {
 		ctx.beginPath();
 		ctx.moveTo(x, y);
-		ctx.lineTo(x + by, y - 4);
-		ctx.lineTo(x + by, y + 4);
+		ctx.lineTo(x + by, y - 3);
+		ctx.lineTo(x + by, y + 3);
 		ctx.fill();
 	};
 

@@ -259,8 +259,8 @@ tells 'a trace without labels' 'nothing was: the trace has no labels'
 "$analyze" --label-filter tenant --check "$dir/t.trc" >"$dir/out" 2>"$dir/err"
 same 'what does not obey it does not ignore it' \
 	'2 trace-analyze: --label-filter is for the report, SQL, profiles and pages, not --check' "$? $(cat "$dir/err")"
-"$analyze" --label-filter tenant --html "$dir/t.html" "$dir/t.trc" >"$dir/out" 2>"$dir/err"
-same 'what has a filter of its own names it' \
-	"2 trace-analyze: --html shows a --window and --thread, not --label-filter: the page's flame graph narrows by that itself" \
+"$analyze" --task a --html "$dir/t.html" "$dir/t.trc" >"$dir/out" 2>"$dir/err"
+same 'what narrows a page is named' \
+	"2 trace-analyze: --html obeys --window, --thread and --label-filter, not --task: the page's flame graph narrows by that itself" \
 	"$? $(cat "$dir/err")"
 exit $failed
