@@ -5,7 +5,7 @@
 const sources = {made: false, first: null, self: null, total: null};
 
 // Where each file's lines begin, and what clocks sampled at each line: by "file:line".
-function sourcesMake() {
+function sourceLinesMake() {
 	const s = table("source", "path", "lines", "newer"), first = new Uint32Array(s.n + 1);
 
 	if (sources.made)
@@ -44,7 +44,7 @@ function sourceSums() {
 function sourceHas(frame) {
 	if (!head.source || frame < 0)
 		return false;
-	sourcesMake();
+	sourceLinesMake();
 	return sources.of[frame] > 0 && sourceIndex(sources.of[frame], trace.frame.line[frame]) >= 0;
 }
 
@@ -78,7 +78,7 @@ function sourceRows(file, line) {
 function sourceOpen(frame) {
 	const dialog = byId("source"), line = trace.frame.line[frame];
 
-	sourcesMake();
+	sourceLinesMake();
 	const file = sources.of[frame], {path, newer} = sources.files;
 	const heads = ["self", "total", "line", ""].map((name) => el("th", {scope: "col", class: name ? "n" : undefined}, name));
 	dialog.replaceChildren(
@@ -116,7 +116,7 @@ function sourceBanner() {
 function sourceTold(file, line) {
 	if (!head.source)
 		return null;
-	sourcesMake();
+	sourceLinesMake();
 	const number = Array.from({length: sources.files.n}, (_, i) => text(sources.files.path[i])).findIndex((p) => p.endsWith(file)) + 1;
 	const i = number ? sourceIndex(number, line) : -1;
 	return i < 0 ? null : {text: text(sources.text[i]), self: sources.self.get(`${number}:${line}`) || 0,
