@@ -3,7 +3,8 @@
 
 const WAITS_LISTED = 200, LOCKS_LISTED = 300, HOLDERS_LISTED = 6;
 
-const locks = {box: null, parts: {}, rows: null, spread: null, chosen: -1, bucket: -1, wanted: ""};
+const locks = {box: null, parts: {}, rows: null, spread: null, chosen: -1, bucket: -1, wanted: "",
+	about: null}; // of the chosen lock: {of, holders, sections}
 
 // What holds are known of: trc_lock_sum.holds_from.
 const HOLDS_ALL = 1;
@@ -84,6 +85,15 @@ function lockSections(i) {
 	return sumsBy(rows, (row) => u.stack[row], (row) => u.caused_ns[row]);
 }
 
+// Both of the chosen lock; made once.
+function lockAbout() {
+	const i = locks.chosen;
+
+	if (!locks.about || locks.about.of !== i)
+		locks.about = {of: i, holders: lockHolders(i), sections: lockSections(i)};
+	return locks.about;
+}
+
 function sumsTable(names, sums, cell) {
 	const shown = sums.slice(0, HOLDERS_LISTED), rest = sums.slice(HOLDERS_LISTED);
 	const row = (what, n, ns) => el("tr", {}, el("td", {class: "wide"}, el("div", {class: "line"}, what)), el("td", {class: "n"}, count(n)),
@@ -150,9 +160,9 @@ function lockPicture() {
 	return [el("h3", {}, `${lockKind(i)} ${lockName(i)}`), ...lockWords(i),
 		n < r.waits[i] ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `the page has ${count(n)} of its ${plural(r.waits[i], "wait")}.`) : null,
 		n ? histogramView(spread, i, spreadBuckets(spread, i), locks.bucket, (k) => locksChoose(i, k)) : null,
-		sumsTable(["held, when they began, by", "waits", "waited"], lockHolders(i), ({key, longest}) => key
+		sumsTable(["held, when they began, by", "waits", "waited"], lockAbout().holders, ({key, longest}) => key
 			? threadLink(key, trace.park.start[longest]) : el("span", {class: "dim"}, "not known")),
-		sumsTable(["made others wait, given back in", "sections", "caused"], lockSections(i), ({key, longest}) =>
+		sumsTable(["made others wait, given back in", "sections", "caused"], lockAbout().sections, ({key, longest}) =>
 			link(stackPath(key) || "(no stack)", {kind: "unlock", id: longest + 1}))];
 }
 
@@ -181,6 +191,12 @@ function locksDraw() {
 		Array.from({length: n}, (_, i) => lockRow(i)))].filter((part) => part));
 	picture.replaceChildren(...lockPicture().filter((part) => part));
 	list.replaceChildren(...lockList());
+}
+
+// After another row was selected.
+function locksSelected() {
+	if (locks.chosen >= 0)
+		drawnAgain(locks.box, () => locks.parts.list.replaceChildren(...lockList()));
 }
 
 function locksChoose(i, bucket = -1) {
@@ -238,7 +254,7 @@ function locksOpen(box) {
 const locksTab = {
 	id: "locks", label: "Locks", key: "l", about: "locks: who waited, who held",
 	draw: locksOpen,
-	changed: (what) => what === "selection" && locks.chosen >= 0 && drawnAgain(locks.box, locksDraw),
+	changed: (what) => what === "selection" && locksSelected(),
 	state: locksState,
 	stateSet: (string) => {
 		locks.wanted = string;

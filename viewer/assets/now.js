@@ -16,7 +16,17 @@ function nowTell() {
 	now.of = new Map(Array.from({length: now.rows.n}, (_, i) => [now.rows.thread[i], i]));
 	now.held = new Map();
 	for (let k = 0; k < now.locks.n; k++)
-		now.held.set(now.locks.thread[k], [...now.held.get(now.locks.thread[k]) || [], k]);
+		listAdd(now.held, now.locks.thread[k], k);
+}
+
+// Adds to the list that a map has for a key.
+function listAdd(lists, key, value) {
+	const list = lists.get(key);
+
+	if (list)
+		list.push(value);
+	else
+		lists.set(key, [value]);
 }
 
 function nowName(number) {
@@ -60,7 +70,7 @@ function nowEdges() {
 
 	for (let i = 0; i < rows.n; i++)
 		if (rows.holder[i])
-			waiters.set(rows.holder[i], [...waiters.get(rows.holder[i]) || [], rows.thread[i]]);
+			listAdd(waiters, rows.holder[i], rows.thread[i]);
 	for (const list of waiters.values())
 		list.sort((a, b) => (rows.since[now.of.get(a)] || Infinity) - (rows.since[now.of.get(b)] || Infinity));
 	return waiters;
@@ -72,26 +82,33 @@ function holderOf(number) {
 	return i === undefined ? 0 : now.rows.holder[i];
 }
 
-// The ring that a thread's waiting ends in, in order; [] if it ends in a thread that waits for nobody known.
-function ringFrom(number) {
-	const path = [];
+// The rings of threads of which each waits for the next.  Each thread is walked over once, however long the chains are.
+function ringsOf(waiters) {
+	const walked = new Map(), rings = []; // thread's number -> from which thread on it was walked over
 
-	while (number && !path.includes(number)) {
-		path.push(number);
-		number = holderOf(number);
+	for (const start of waiters.keys()) {
+		let at = start;
+		for (; at && !walked.has(at); at = holderOf(at))
+			walked.set(at, start);
+		if (!at || walked.get(at) !== start)
+			continue;
+		const ring = [at];
+		for (let next = holderOf(at); next !== at; next = holderOf(next))
+			ring.push(next);
+		rings.push(ring);
 	}
-	return number ? path.slice(path.indexOf(number)) : [];
+	return rings;
 }
 
 // Where a forest's threads stand: [{number, x, y, ring}], and rows of more waiters than are drawn: {more, x, y}.
 function nowPlaces(waiters) {
-	const places = [], seen = new Set(), rings = [];
+	const places = [], seen = new Set(), rings = ringsOf(waiters), inRings = new Set(rings.flat());
 	let y = 0;
 
 	const place = (number, depth, ring) => {
 		if (seen.has(number) || places.length >= BOXES_SHOWN)
 			return;
-		const at = {number, x: depth, y, ring}, own = (waiters.get(number) || []).filter((each) => !ring || !ring.includes(each));
+		const at = {number, x: depth, y, ring}, own = (waiters.get(number) || []).filter((each) => !inRings.has(each));
 		const rest = own.length - CHILDREN_SHOWN;
 		seen.add(number);
 		places.push(at);
@@ -101,11 +118,6 @@ function nowPlaces(waiters) {
 			places.push({more: rest, to: number, x: depth + 1, y: y++});
 		y = Math.max(y, at.y + 1);
 	};
-	for (const number of waiters.keys()) {
-		const ring = seen.has(number) ? [] : ringFrom(number);
-		if (ring.length && !rings.some((other) => other.includes(ring[0])))
-			rings.push(ring);
-	}
 	for (const ring of rings)
 		for (const number of ring)
 			place(number, 0, ring);

@@ -114,13 +114,14 @@ function spanRow(kind, row) {
 function spansList() {
 	const {kind, group, bucket} = spans, {spread} = spans.told[kind], {one} = spanKinds[kind];
 	const all = {lo: spread.first[group], hi: spread.first[group + 1]}, of = spreadBuckets(spread, group)[bucket] || all;
-	const list = el("ol", {class: "spans"}), {cell} = spans, table = spanKinds[kind].rows();
-	const isIn = (row) => !cell || !spans.heat || heatColumn(table, row, cell.columns) === cell.column;
+	const list = el("ol", {class: "spans"}), cell = spans.heat ? spans.cell : null, table = spanKinds[kind].rows();
+	const isIn = (row) => !cell || heatColumn(table, row, cell.columns) === cell.column;
 	let n = 0;
 
-	for (let k = of.hi - 1; k >= of.lo; k--)
+	for (let k = of.hi - 1; k >= of.lo && (cell || n < SPANS_LISTED); k--)
 		if (isIn(spread.order[k]) && ++n <= SPANS_LISTED)
 			list.append(spanRow(kind, spread.order[k]));
+	n = cell ? n : of.hi - of.lo;
 	const which = of === all ? "" : `${bucketText(of)}: `;
 	return [el("p", {class: "dim"}, `${which}${plural(n, one)}, ${n > SPANS_LISTED ? `the longest ${count(SPANS_LISTED)}` : "longest first"}`),
 		rovingKeys(list, "ArrowUp", "ArrowDown")];
@@ -153,6 +154,12 @@ function spansDraw() {
 		return;
 	picture.replaceChildren(...spansPicture().filter((part) => part));
 	list.replaceChildren(...spansList());
+}
+
+// After another row was selected.
+function spansSelected() {
+	if (spans.group >= 0)
+		drawnAgain(spans.box, () => spans.parts.list.replaceChildren(...spansList()));
 }
 
 function spansChoose(kind, group, bucket = -1) {
@@ -219,7 +226,7 @@ const tasksTab = {
 	id: "spans", label: "Tasks", key: "t", about: "latencies of tasks and regions",
 	draw: spansOpen,
 	shown: () => spans.heat && spans.group >= 0 && drawnAgain(spans.box, spansDraw), // as wide as there is room
-	changed: (what) => (what === "selection" || (what === "theme" && spans.heat)) && spans.group >= 0 && drawnAgain(spans.box, spansDraw),
+	changed: (what) => what === "selection" ? spansSelected() : what === "theme" && spans.heat && spans.group >= 0 && drawnAgain(spans.box, spansDraw),
 	state: spansState,
 	stateSet: (string) => {
 		spans.wanted = string;
