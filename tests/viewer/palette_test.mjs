@@ -65,7 +65,7 @@ function contrast(a, b) {
 // ---- the page's own ----
 
 function palette() {
-	const source = readFileSync(`${assets}/palette.js`, "utf8");
+	const source = ["states", "palette"].map((name) => readFileSync(`${assets}/${name}.js`, "utf8")).join("\n");
 	const make = new Function("head", `${source}
 		head.reasons = [null, ...Object.keys(reasonColours).map((name) => [name, ""])];
 		statesInit();
