@@ -332,7 +332,7 @@ async function procsAre(page, trace) {
 		"(SELECT value FROM trace_info WHERE key = 'trace_end_ns') AS end");
 	const rows = sql(trace, `SELECT thread, name, proc, coalesce(on_cpu.start_ns, ${zero}) AS a, coalesce(on_cpu.end_ns, ${end}) AS b ` +
 		"FROM on_cpu LEFT JOIN threads ON threads.id = thread");
-	const line = page.locator(".label.group:not([hidden]) .name", {hasText: "procs"});
+	const line = page.locator(".label.group:not([hidden]) .name", {hasText: /procs?$/});
 
 	if (!rows.length) {
 		same(await line.count(), 0, `${trace}: no procs without switch records`);
@@ -368,7 +368,7 @@ async function foldsByClick(page) {
 		await settle(page);
 	};
 
-	for (const text of ["procs", "idle threads"]) {
+	for (const text of [/\d procs?/, "idle threads"]) {
 		same(await seen(text), "false", `${text} are folded`);
 		await click(text);
 		same(await seen(text), "true", `a click on the lane unfolds ${text}`);
