@@ -27,9 +27,13 @@ async function drawsStates(page, scheme) {
 		[HOSTILE, 8, "read", "is still waiting"],
 	]) {
 		const point = await pointOf(page, thread, ms * MS);
-		// 6 below the middle: text is higher
-		same(await colourAt(page, point, 7), await stateColour(page, state),
+		// Above the text; stripes are below it.
+		same(await colourAt(page, point, -7), await stateColour(page, state),
 			`${scheme}: thread ${thread} at ${ms} ms is ${state}: it ${why}`);
+		const below = new Set();
+		for (let dx = 0; dx < 6; dx++)
+			below.add(await colourAt(page, {x: point.x + dx, y: point.y}, 7));
+		same(below.size, state === "mutex" ? 2 : 1, `${scheme}: only waits for locks have stripes, not ${state}`);
 	}
 	const tiny = await pointOf(page, B, 8 * MS + 100);
 	tiny.x = Math.floor(tiny.x); // it lies in this column, and in no other
@@ -777,7 +781,7 @@ async function tracedPage(context) {
 	const teller = 1, at = await pointOf(page, teller, 5 * MS);
 
 	same(await page.evaluate(() => window.trc.threads().map((t) => t.tid)), [501, 502, 503], "threads of the trace");
-	same(await colourAt(page, at, 7), await stateColour(page, "mutex"), "the teller waits for the lock");
+	same(await colourAt(page, at, -7), await stateColour(page, "mutex"), "the teller waits for the lock");
 	await page.mouse.click(at.x, at.y);
 	await settle(page);
 	const details = await detailsOf(page);
