@@ -6,6 +6,7 @@
 // hostile name.  worker-b (cond, 1..6 ms) waits for worker-a (mutex, 2..4.1 ms), which waits
 // for main, which releases the lock at 4 ms.
 
+import {readFileSync, rmSync, writeFileSync} from "node:fs";
 import path from "node:path";
 import {check, colourAt, detailsOf, openPage, pointOf, results, same, settle, stateColour, viewOf,
 	withBrowser} from "./browser_lib.mjs";
@@ -932,6 +933,32 @@ async function stepsThroughAll(page) {
 	});
 }
 
+// Pages that lack something, or were changed on their way, say so; lines that end in another way are no harm.
+async function brokenPages(context, file) {
+	const whole = readFileSync(file, "latin1"), piece = /<script type="text\/plain" data-column="iv\.duration [^>]*>([^<]*)<\/script>/;
+	const cut = /incomplete: its end is missing/, [element, text] = piece.exec(whole);
+
+	for (const [what, page, told] of [
+		["half of a page", whole.slice(0, whole.indexOf(text) + 5), cut],
+		["a page without its last bytes", whole.slice(0, whole.lastIndexOf('"columns":') + 40), cut],
+		["a page without a piece", whole.replace(element, ""), /incomplete: a piece of part \d+ is missing/],
+		["a page with a piece that is cut", whole.replace(text, text.slice(0, 8)), /damaged: part \d+ cannot be read/],
+		["a page with other ends of lines", whole.replaceAll("\n", "\r\n"), null],
+	]) {
+		const broken = `${file}.broken.html`, tab = await context.newPage(), errors = [];
+		writeFileSync(broken, page, "latin1");
+		tab.on("pageerror", (error) => errors.push(error.message));
+		await tab.goto(`file://${broken}`);
+		await tab.waitForFunction(() => document.documentElement.dataset.trcReady || document.documentElement.dataset.trcFailed);
+		await tab.waitForTimeout(100);
+		const seen = await tab.evaluate(() => document.getElementById("loading")?.textContent);
+		check(told ? told.test(seen) : seen === undefined, what, seen);
+		same(errors, [], `${what}: no error that nobody awaits`);
+		await tab.close();
+		rmSync(broken);
+	}
+}
+
 async function largePage(context) {
 	const page = await openPage(context, path.join(pages, "million.html"), "#sort=start");
 	const {intervals, parks} = await page.evaluate(() => window.trc.counts);
@@ -965,6 +992,7 @@ await withBrowser("light", async (context) => {
 	await groupsOfThreads(context);
 	await mergedPage(context);
 	await largePage(context);
+	await brokenPages(context, path.join(pages, "known.html"));
 });
 console.log(`${results.passed} passed, ${results.failed} failed`);
 process.exit(results.failed ? 1 : 0);

@@ -32,7 +32,8 @@ const loading = {bytes: 0, sent: new Map(), decoder: null, worker: null, done: n
 
 function loadingShow(bytes) {
 	loading.bytes += bytes;
-	byId("loading").textContent = `Loading the timeline: ${Math.round(loading.bytes / 1e6)} MB`;
+	if (!document.documentElement.dataset.trcFailed)
+		byId("loading").textContent = `Loading the timeline: ${Math.round(loading.bytes / 1e6)} MB`;
 }
 
 // What the decoder says.
@@ -69,18 +70,23 @@ function decoderStart() {
 function pieceSend(element) {
 	const number = Number(/^c(\d+)-/.exec(element.id)[1]);
 	const [name, type, n, max, raw, isLast] = element.dataset.column.split(" ");
-	const piece = base64Bytes(element.textContent);
+	let piece;
 
 	element.remove();
+	try {
+		piece = base64Bytes(element.textContent);
+	} catch {
+		return; // as if it were not there
+	}
 	loading.sent.set(number, (loading.sent.get(number) || 0) + 1);
 	loading.decoder({kind: "column", number, name, type, n: Number(n), max: Number(max), raw: Number(raw), piece,
 		isLast: isLast === "1"}, [piece.buffer]);
 }
 
-// All pieces that are whole: something follows them.
-function piecesSend() {
+// All pieces that are whole: something follows them, or else the page has been read.
+function piecesSend(isRead) {
 	for (const element of document.querySelectorAll("script[data-column]")) {
-		if (!element.nextSibling && document.readyState === "loading")
+		if (!element.nextSibling && !isRead)
 			break;
 		pieceSend(element);
 	}
@@ -88,7 +94,7 @@ function piecesSend() {
 
 function pageIsRead() {
 	return new Promise((resolve) => {
-		const observer = new MutationObserver(piecesSend);
+		const observer = new MutationObserver(() => piecesSend(false));
 		observer.observe(document.body, {childList: true});
 		document.addEventListener("DOMContentLoaded", () => {
 			observer.disconnect();
@@ -97,13 +103,17 @@ function pageIsRead() {
 	});
 }
 
-// The rest of the head; whether all pieces that it tells of were there.
+// The rest of the head.
 function headRead() {
-	const element = byId("head");
-
-	if (!element)
+	try {
+		Object.assign(head, JSON.parse(byId("head").textContent));
+	} catch {
 		throw new Error("the page is incomplete: its end is missing");
-	Object.assign(head, JSON.parse(element.textContent));
+	}
+}
+
+// Whether all pieces that the head tells of were there.
+function piecesCheck() {
 	head.columns.forEach(([name, type, n, , , chunks], number) => {
 		if (name && (loading.sent.get(number) || 0) !== chunks)
 			throw new Error(`the page is incomplete: a piece of part ${number} is missing`);
@@ -131,8 +141,9 @@ const texts = {offset: null, data: null, cache: [], decoder: new TextDecoder("ut
 async function loadColumns() {
 	decoderStart();
 	await pageIsRead();
-	piecesSend();
 	headRead();
+	piecesSend(true);
+	piecesCheck();
 	const threads = head.columns.find(([name]) => name === "thread.serial")[2];
 	loading.decoder({kind: "end", columns: head.columns, threads, isLock: stateIsLock}, []);
 	await loading.done;

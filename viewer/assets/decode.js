@@ -15,10 +15,15 @@ function base64Bytes(text) {
 function inflater(number, bytes) {
 	const out = new Uint8Array(bytes), stream = new DecompressionStream("deflate");
 	const writer = stream.writable.getWriter(), reader = stream.readable.getReader();
-	const writing = [];
+	const work = [];
 	let at = 0;
 
-	const reading = (async () => {
+	// It may fail before anybody waits for it.
+	const add = (promise) => {
+		promise.catch(() => {});
+		work.push(promise);
+	};
+	add((async () => {
 		for (;;) {
 			const {value, done} = await reader.read();
 			if (done)
@@ -27,13 +32,14 @@ function inflater(number, bytes) {
 				out.set(value, at);
 			at += value.length;
 		}
-	})();
+	})());
 	return {
-		put: (piece) => writing.push(writer.write(piece)),
+		put: (piece) => add(writer.write(piece)),
 		done: async () => {
-			await Promise.all([...writing, writer.close(), reading]);
+			add(writer.close());
+			await Promise.all(work).catch(() => { at = -1; });
 			if (at !== bytes)
-				throw new Error(`the page is damaged: part ${number} has ${at} bytes, not ${bytes}`);
+				throw new Error(`the page is damaged: part ${number} cannot be read`);
 			return out;
 		},
 	};

@@ -29,10 +29,12 @@ function decoderMake(tell) {
 		if (!inflating.has(number))
 			inflating.set(number, inflater(number, raw));
 		inflating.get(number).put(piece);
-		if (isLast)
-			pending.push(finish(message, inflating.get(number).done()));
-		if (isLast)
-			inflating.delete(number);
+		if (!isLast)
+			return;
+		const finished = finish(message, inflating.get(number).done());
+		finished.catch(() => {}); // it may fail before anybody waits for it
+		pending.push(finished);
+		inflating.delete(number);
 	}
 	async function end({columns, threads, isLock}) {
 		await Promise.all(pending);
