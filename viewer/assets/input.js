@@ -364,9 +364,12 @@ const commands = [
 	["Ctrl+z", "undo a change of the view", () => viewUndo(view.history, view.future)],
 	["Ctrl+Z Ctrl+y", "redo it", () => viewUndo(view.future, view.history)],
 	["Escape", "clear the range, then the selection", clear],
-	...panelCommands(),
-	["?", "this help", helpOpen],
 ];
+
+// With those of the panel, whose tabs are known when the head is there.
+function commandsAll() {
+	return [...commands, ...panelCommands(), ["?", "this help", helpOpen]];
+}
 
 function rangeOfSelection() {
 	const span = view.selection && selectionSpan(view.selection);
@@ -398,7 +401,7 @@ function onKey(event) {
 		return;
 	const ctrl = event.ctrlKey || event.metaKey;
 	const name = (ctrl ? "Ctrl+" : "") + event.key;
-	const find = (wanted) => commands.find(([keys, , action]) =>
+	const find = (wanted) => commandsAll().find(([keys, , action]) =>
 		action && keys.split(" ").includes(wanted));
 	// Letters work in both cases unless Shift gives them another meaning.
 	const command = find(name) || (ctrl ? undefined : find(event.key.toLowerCase()));
@@ -433,7 +436,7 @@ function helpOpen() {
 	const keys = el("tbody"), mouse = el("tbody");
 	const dialog = byId("help");
 
-	for (const [names, what] of commands)
+	for (const [names, what] of commandsAll())
 		if (what)
 			keys.append(el("tr", {}, el("th", {scope: "row"},
 				...names.split(" ").flatMap((k) => [el("kbd", {}, keyName(k)), " "])), el("td", {}, what)));

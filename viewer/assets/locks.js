@@ -112,7 +112,7 @@ function lockRow(i) {
 	return el("tr", {class: chosen ? "chosen" : ""}, el("td", {class: "wide"}, el("button", {type: "button", class: "link line", title: name,
 		"aria-pressed": String(chosen), onclick: () => locksChoose(i)}, name)),
 	...[count(r.waits[i]), r.waits[i] ? duration(r.waited[i]) : "", knownNs(r.wait_p50[i]), knownNs(r.wait_p99[i]),
-		r.holds[i] ? duration(r.held[i]) : ""].map((cell) => el("td", {class: "n"}, cell)));
+		r.holds[i] && r.holds_from[i] === HOLDS_ALL ? duration(r.held[i]) : ""].map((cell) => el("td", {class: "n"}, cell)));
 }
 
 function locksNote() {

@@ -186,6 +186,7 @@ function panelInit() {
 	} catch {
 		// A share of the room.
 	}
+	panelTabs.splice(0, panelTabs.length, ...panelTabs.filter((tab) => !tab.isThere || tab.isThere()));
 	for (const tab of panelTabs)
 		byId("panel-tabs").append(el("button", {type: "button", role: "tab", id: `panel-tab-${tab.id}`,
 			"aria-controls": "panel-body", title: tab.key ? `Key: ${keyName(tab.key)}` : undefined,

@@ -387,6 +387,7 @@ function sqlDraw(box) {
 
 const sqlTab = {
 	id: "sql", label: "SQL", key: "q", about: "ask SQL",
+	isThere: () => Boolean(head.sql),
 	draw: sqlDraw,
 	shown: () => resultFit(),
 	state: () => sql.text,
@@ -397,5 +398,4 @@ const sqlTab = {
 	},
 };
 
-if (head.sql)
-	panelTabs.push(sqlTab);
+panelTabs.push(sqlTab);
