@@ -20,6 +20,8 @@
  *       only with several traces before
  *   diff:D6  a row with fewer than TRC_DIFF_EVENTS events on both sides is not compared, nor one
  *       that is less than a two hundredth of its kind on both sides
+ *   diff:D7  where amounts are per second, and all processes ended by themselves after as many waits, but for
+ *       2 %, each may have done the same work: how long the runs took is told, too
  */
 #ifndef TRC_ANALYZER_DIFF_DIFF_H
 #define TRC_ANALYZER_DIFF_DIFF_H

@@ -55,6 +55,8 @@ struct trc_diff_sums {
 	 * not known. */
 	double without_proc;
 	uint64_t n_samples;
+	uint64_t n_waits;
+	bool exited; /* the process ended by itself, and was recorded to its end */
 };
 
 static inline struct trc_diff_item *trc_diff_item(const struct trc_diff_sums *sums, size_t i)

@@ -116,6 +116,45 @@ static void print_how(const struct printing *p)
 	trc_line_print(&line, p->out);
 }
 
+/* D7.  How long the runs before took on average, in seconds; 0 = their work may not have been the same. */
+static double seconds_of_work(const struct trc_diff *diff)
+{
+	enum { EQUAL_WORK = 50, WAITS_LEAST = 100 }; /* one part in so many; and so many waits */
+	const struct trc_diff_sums *after = diff->after;
+	double seconds = 0;
+
+	if (diff->task || !after->exited || after->n_waits < WAITS_LEAST)
+		return 0;
+	for (size_t i = 0; i < diff->n_before; i++) {
+		const struct trc_diff_sums *sums = diff->before[i];
+		uint64_t off = sums->n_waits > after->n_waits ? sums->n_waits - after->n_waits
+							      : after->n_waits - sums->n_waits;
+
+		if (!sums->exited || off > after->n_waits / EQUAL_WORK ||
+		    (sums->command && after->command && strcmp(sums->command, after->command) != 0))
+			return 0;
+		seconds += trc_diff_seconds(sums) / (double)diff->n_before;
+	}
+	return seconds;
+}
+
+static void print_work(const struct printing *p)
+{
+	double before = seconds_of_work(p->diff), now = trc_diff_seconds(p->diff->after);
+	char waits[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (before <= 0)
+		return;
+	begin(p, &line);
+	trc_line_add(
+		&line,
+		"perhaps the same work, by the number of waits (%s): the run took %.2f times as "
+		"long as before",
+		trc_text_count(waits, p->diff->after->n_waits), now / before);
+	trc_line_print(&line, p->out);
+}
+
 static void print_machine(const struct printing *p)
 {
 	const double least = 0.02;
@@ -329,6 +368,7 @@ void trc_diff_print(const struct trc_diff *diff, FILE *out, int width, bool colo
 	print_compared(&p);
 	print_commands(&p);
 	print_how(&p);
+	print_work(&p);
 	print_machine(&p);
 	if (diff->n_changed)
 		print_changed(&p);

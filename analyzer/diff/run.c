@@ -454,6 +454,8 @@ static int describe(struct trc_diff_sums *sums, const struct trc_model *m, const
 	const struct trc_reader *reader = trc_model_reader(m);
 	const struct trc_file_info *file = trc_reader_info(reader);
 	const char *command = trc_reader_info_get(reader, "command");
+	const char *ended = trc_reader_info_get(reader, "ended");
+	size_t n_waits;
 
 	sums->path = strdup(path);
 	sums->command = command ? strndup(command, 300) : NULL;
@@ -465,6 +467,10 @@ static int describe(struct trc_diff_sums *sums, const struct trc_model *m, const
 	sums->lost_events = trc_model_lost_events(m);
 	sums->table_full = file->table_full;
 	sums->ends = file->complete;
+	trc_model_parks(m, &n_waits);
+	sums->n_waits = n_waits;
+	sums->exited =
+		ended && !strncmp(ended, "exit", 4) && !trc_reader_info_get(reader, "snapshot");
 	return sums->path && (!command || sums->command) ? find_nameless(sums, m) : -ENOMEM;
 }
 

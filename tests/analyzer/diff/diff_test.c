@@ -295,6 +295,56 @@ START_TEST(ten_percent_slower)
 }
 END_TEST
 
+/* 200 sleeps, `ns` apart. */
+static struct trc_diff_sums *sleeps(int n, int ns, const char *ended)
+{
+	struct trc_diff_sums *sums;
+	size_t n_bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	fprintf(out, "info ended \"%s\"\nthread 1 tid=101\n", ended);
+	for (int i = 0; i < n; i++)
+		fprintf(out, "@%d thread=1 park reason=sleep\n@%d thread=1 resume reason=sleep\n", i * ns,
+			i * ns + ns / 2);
+	fclose(out);
+	sums = sums_of_text(text, "made-up.trc");
+	free(text);
+	return sums;
+}
+
+static const struct {
+	int n, ns;
+	const char *ended;
+	const char *line; /* NULL = nothing is told of the work */
+} WORK[] = {
+	{200, 2000, "exit 0", "perhaps the same work, by the number of waits (200): the run took 2.00 times as long as before\n"},
+	{203, 1000, "exit 0", "(203): the run took 1.02 times"},
+	{210, 1000, "exit 0", NULL},
+	{200, 2000, "killed by signal 15 (SIGTERM)", NULL},
+};
+
+START_TEST(the_same_work)
+{
+	struct trc_diff_sums *before = sleeps(200, 1000, "exit 0");
+	struct trc_diff_sums *after = sleeps(WORK[_i].n, WORK[_i].ns, WORK[_i].ended);
+	struct trc_diff *diff;
+	char *text;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert(!trc_diff_compare(&diff, &before, 1, after));
+	trc_diff_print(diff, out, 0, false);
+	fclose(out);
+	ck_assert_msg(WORK[_i].line ? strstr(text, WORK[_i].line) != NULL : !strstr(text, "same work"), "%s",
+		      text);
+	free(text);
+	trc_diff_free(diff);
+	trc_diff_sums_free(before);
+	trc_diff_sums_free(after);
+}
+END_TEST
+
 START_TEST(students_distribution)
 {
 	/* From tables: the quantiles of 97.5 % and 99.95 %. */
@@ -353,6 +403,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(t, students_distribution);
+	tcase_add_loop_test(t, the_same_work, 0, sizeof(WORK) / sizeof(*WORK));
 	tcase_add_test(t, variance_of_ratios);
 	suite_add_tcase(s, t);
 	t = tcase_create("runs");
