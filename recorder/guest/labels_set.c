@@ -151,10 +151,8 @@ static __attribute__((noinline)) void change_slow(const struct trace_labels *lab
 	tell_slot(id);
 }
 
-/* Both ids are needed for as long as the record: looking at them says that they are in use.  Not
- * inline: while nothing records, its caller has little to do. */
-static __attribute__((noinline)) void change(const struct trace_labels *labels,
-					     const struct trace_labels *before)
+/* Both ids are needed for as long as the record: looking at them says that they are in use. */
+static inline void change(const struct trace_labels *labels, const struct trace_labels *before)
 {
 	uint64_t was = before ? id_known(before) : 0, id = labels ? id_known(labels) : 0;
 
@@ -173,24 +171,37 @@ const struct trace_labels *trc_labels_now(void)
 	return in_force;
 }
 
-static __attribute__((noinline)) void arm(void)
+/* Returns what the caller returns, who then has nothing to keep across the call. */
+static __attribute__((noinline)) const struct trace_labels *arm(const struct trace_labels *before)
 {
 	armed = true;
 	if (trc_thread_end_hook)
 		trc_thread_end_hook();
+	return before;
+}
+
+static inline const struct trace_labels *swap(const struct trace_labels *labels)
+{
+	const struct trace_labels *before = in_force;
+
+	in_force = labels;
+	return __builtin_expect(!armed, 0) && labels ? arm(before) : before;
+}
+
+static __attribute__((noinline)) const struct trace_labels *
+set_recording(const struct trace_labels *labels)
+{
+	bool ready = trc_self_ready(); /* with the labels from before */
+	const struct trace_labels *before = swap(labels);
+
+	if (ready && labels != before)
+		change(labels, before);
+	return before;
 }
 
 const struct trace_labels *trc_labels_set(const struct trace_labels *labels)
 {
-	bool ready = trc_recording() && trc_self_ready(); /* with the labels from before */
-	const struct trace_labels *before = in_force;
-
-	in_force = labels;
-	if (__builtin_expect(!armed, 0) && labels)
-		arm();
-	if (ready && labels != before)
-		change(labels, before);
-	return before;
+	return trc_recording() ? set_recording(labels) : swap(labels);
 }
 
 void trc_labels_attach(void)
