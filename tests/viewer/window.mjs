@@ -167,16 +167,17 @@ function makePage(name, trace, options, more = {}) {
 	return {name, trace, options, file, ...more};
 }
 
-// Two windows of each trace at random, and one that ends where the trace does.
-async function windowsAre(context, name, more) {
+// Windows at random, and one that ends where the trace does.
+async function windowsAre(context, name, windows, more) {
 	const trace = path.join(pages, `${name}.trc`);
 	const info = Object.fromEntries(sql(trace, "SELECT key, value FROM trace_info").map((row) => [row.key, row.value]));
 	const length = Number(info.trace_end_ns) - Number(info.trace_start_ns);
 	let edges = 0;
 
-	for (let i = 0; i < 3; i++) {
-		const from = draw(length * 0.8), to = i === 2 ? length : Math.min(length - 1, from + 1 + draw(length * 0.4));
-		const part = makePage(`${name}${i}`, trace, ["--window", `${from}ns..${i === 2 ? "" : `${to}ns`}`], more);
+	for (let i = 0; i < windows; i++) {
+		const last = i === windows - 1;
+		const from = draw(length * 0.8), to = last ? length : Math.min(length - 1, from + 1 + draw(length * 0.4));
+		const part = makePage(`${name}${i}`, trace, ["--window", `${from}ns..${last ? "" : `${to}ns`}`], more);
 		await pageIs(context, part, from, to);
 		edges += part.edges;
 	}
@@ -254,11 +255,11 @@ console.log(`seed ${seed}`);
 await withBrowser("light", async (context) => {
 	refusals();
 	smaller();
-	const edges = await windowsAre(context, "demo");
+	const edges = await windowsAre(context, "demo", 3);
 	check(edges > 0, "some waits reach over an edge", edges);
-	await windowsAre(context, "fibers");
-	await windowsAre(context, "busy", {nested: true});
-	await windowsAre(context, "cut", {nested: true}); // waits whose ends are lost last into later ones
+	await windowsAre(context, "fibers", 2);
+	await windowsAre(context, "busy", 2, {nested: true});
+	await windowsAre(context, "cut", 2, {nested: true}); // waits whose ends are lost last into later ones
 	await threadsAre(context);
 	await contextsAre(context);
 	await labelsAre(context);
