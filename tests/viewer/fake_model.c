@@ -97,10 +97,15 @@ const struct trc_thread_span *trc_model_label_spans_of(const struct trc_model *m
 	return NULL;
 }
 
+/* Those that its thread had when the wait began. */
 uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park)
 {
-	(void)m;
-	(void)park;
+	const struct trc_thread_span *span = m->label_spans;
+
+	for (size_t i = 0; i < m->n_label_spans; i++)
+		if (span[i].thread == park->thread && span[i].start_ns <= park->start_ns &&
+		    (span[i].end_ns == TRC_NEVER || park->start_ns < span[i].end_ns))
+			return span[i].value;
 	return 0;
 }
 

@@ -276,7 +276,7 @@ function locksApi() {
 		rows: () => Array.from({length: locks.rows.n}, (_, i) => {
 			const r = locks.rows;
 			return {kind: lockKind(i), name: lockName(i), waits: r.waits[i], threads: r.threads[i], waited_ns: r.waited[i], wait_p50_ns: known(r.wait_p50[i]),
-				wait_p99_ns: known(r.wait_p99[i]), wait_max_ns: known(r.wait_max[i]), timed_out: r.timed_out[i], holds: r.holds[i],
+				wait_p99_ns: known(r.wait_p99[i]), wait_max_ns: known(r.wait_max[i]), timed_out: r.timed_out[i], holds: r.holds[i] || null,
 				held_ns: r.holds[i] ? r.held[i] : null, hold_p50_ns: known(r.hold_p50[i]), hold_p99_ns: known(r.hold_p99[i]),
 				hold_max_ns: known(r.hold_max[i]), holds_preempted_ns: known(r.holds_preempted[i]), sections: r.sections[i],
 				caused_waits: r.caused_waits[i], caused_ns: r.caused[i], preempted_waits_ns: known(r.preempted_waits[i]), convoys: r.convoys[i]};
