@@ -27,6 +27,10 @@ export TRC_RING_DIR
 own_rings=$TRC_RING_DIR
 cd "$work" || exit 99
 trap end_test EXIT
+# Otherwise the status of the last command before the signal would be that of the test.
+trap 'exit 130' INT
+trap 'exit 141' PIPE
+trap 'exit 143' TERM
 
 end_test()
 {
