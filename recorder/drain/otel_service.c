@@ -349,18 +349,26 @@ static bool mapping_read(uint32_t pid, uint64_t at, uint64_t shm_device, char *n
 
 bool trc_otel_service_read(uint32_t pid, char *name, size_t n_bytes)
 {
-	uint64_t shm_device = shm_device_of_memfd();
+	uint64_t shm_device = 0;
 	unsigned int n_tried = 0;
 	struct lines lines;
 	char line[LINE_BYTES];
 	struct mapping m;
-	bool found = false;
+	bool found = false, asked = false;
 
 	if (!lines_open(&lines, pid))
 		return false;
-	while (!found && n_tried < TRIES_MAX && mapping_take(&lines, line, sizeof(line), &m))
-		if (is_context(&m) && is_memory(&m, shm_device) && ++n_tried)
+	while (!found && n_tried < TRIES_MAX && mapping_take(&lines, line, sizeof(line), &m)) {
+		if (!is_context(&m))
+			continue;
+		/* Only now: in a program with a filter of system calls, memfd_create() may be one
+		 * that ends it, if it publishes nothing. */
+		if (!asked)
+			shm_device = shm_device_of_memfd();
+		asked = true;
+		if (is_memory(&m, shm_device) && ++n_tried)
 			found = mapping_read(pid, m.from, shm_device, name, n_bytes);
+	}
 	trc_raw1(SYS_close, lines.fd);
 	return found;
 }

@@ -116,8 +116,9 @@ int trc_otel_service(uint32_t pid, char name[TRC_OTEL_SERVICE_BYTES])
 	/* Its own process is as hostile as the program itself. */
 	if (pid == (uint32_t)getpid())
 		return trc_otel_service_read(pid, name, TRC_OTEL_SERVICE_BYTES) ? 0 : -ENOENT;
+	/* As if it published nothing yet: it may be asked again. */
 	if (n_left_behind >= LEFT_BEHIND_MAX)
-		return -ETIMEDOUT;
+		return -ENOENT;
 	q = question_make(pid);
 	if (!q)
 		return -ENOENT;

@@ -4,6 +4,7 @@
  * A program enters scopes with the same few labels again and again.  A set that comes again costs
  * no memory and no search in the table of sets, as it still has its id.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "labels.h"
@@ -14,6 +15,7 @@ enum { SETS = 16, WAYS = 4 };
 /* [SETS * WAYS], each NULL or a reference, of each WAYS the youngest first.  NULL until the thread
  * keeps something. */
 static __thread const struct trace_labels **kept __attribute__((tls_model("initial-exec")));
+static __thread bool ending __attribute__((tls_model("initial-exec")));
 
 static const struct trace_labels **kept_at(uint32_t place)
 {
@@ -89,11 +91,15 @@ int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_l
 	return 0;
 }
 
-/* False: nothing can be kept, as nobody would give it back when the thread ends. */
+/* False: nothing can be kept, as nobody would give it back when the thread ends.  A scope may end
+ * between a call of the program's and its look at errno. */
 static bool can_keep(void)
 {
-	if (!kept && trc_thread_end_hook && trc_thread_end_hook())
+	int saved_errno = errno;
+
+	if (!kept && !ending && trc_thread_end_hook && trc_thread_end_hook())
 		kept = calloc(SETS * WAYS, sizeof(*kept));
+	errno = saved_errno;
 	return kept != NULL;
 }
 
@@ -119,4 +125,10 @@ void trc_labels_kept_drop(void)
 	for (int i = 0; dropped && i < SETS * WAYS; i++)
 		trc_labels_unref(dropped[i]);
 	free(dropped);
+}
+
+void trc_labels_kept_end(void)
+{
+	ending = true;
+	trc_labels_kept_drop();
 }

@@ -253,6 +253,9 @@ void trc_labels_unref(const struct trace_labels *labels);
 void trc_labels_inherit(const struct trace_labels *labels);
 /* After trc_thread_ended(): gives the thread's reference back. */
 void trc_labels_leave(void);
+/* The thread's thread-specific destructors run: it gives back the sets that it keeps, and keeps none
+ * any more (labels:J7). */
+void trc_labels_kept_end(void);
 
 /* ---- the heap (heap.c) ------------------------------------------------------------------ */
 

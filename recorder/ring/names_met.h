@@ -16,7 +16,8 @@
 #include "content_hash.h"
 #include "rec.h"
 
-enum { TRC_NAME_HINTS = 32 };
+/* Few: of the room for thread-local memory of a plugin that dlopen() loads, 1.6 KB are there for all. */
+enum { TRC_NAME_HINTS = 16 };
 
 /* session << 32 | class and index of the id.  Two for each hash of an address, the one
  * stored last first. */

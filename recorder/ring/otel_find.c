@@ -305,6 +305,7 @@ static void publish(uint64_t where, uint64_t was, uint64_t due)
 	/* release: pairs with the acquire in trc_otel_search(). */
 	if (!atomic_compare_exchange_strong_explicit(&trc_switch.otel, &was, where,
 						     memory_order_release, memory_order_relaxed)) {
+		atomic_store_explicit(&searched_up_to, NULL, memory_order_relaxed);
 		atomic_store_explicit(&trc_switch.otel_search, 0, memory_order_relaxed);
 		return;
 	}
@@ -330,7 +331,9 @@ void trc_otel_search(uint64_t now)
 	was_there |= result == THERE;
 	if (result == NOT_THERE)
 		where = was_there ? TRC_OTEL_GONE : 0;
-	if (result != UNREADABLE && atomic_load_explicit(&searching, memory_order_relaxed) == now)
+	if (atomic_load_explicit(&searching, memory_order_relaxed) != now)
+		atomic_store_explicit(&searched_up_to, NULL, memory_order_relaxed);
+	else if (result != UNREADABLE)
 		publish(where, was, due);
 	search_leave(now);
 }

@@ -287,13 +287,13 @@ static uint64_t intern_bytes(char *area, const uint32_t *class_bytes, const uint
 	unsigned int class = class_for(class_bytes, 2, n_bytes);
 	uint64_t word[TRC_LABELS_BYTES_MAX / 8];
 	uint32_t n_words = (n_bytes + 7) / 8;
-	struct content c = {word,      n_words, n_bytes, 0, trc_hash(bytes, n_bytes, n_bytes),
-			    spare_ways};
+	struct content c = {word, n_words, n_bytes, 0, 0, spare_ways};
 	size_t head_bytes = sizeof(struct trc_entry_head);
 	bool made = false;
 
 	if (class == 2)
 		return 0;
+	c.hash = trc_hash(bytes, n_bytes, n_bytes);
 	if (n_words)
 		word[n_words - 1] = 0;
 	memcpy(word, bytes, n_bytes);

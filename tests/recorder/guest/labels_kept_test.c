@@ -3,6 +3,7 @@
  * labels that it names, on the set in which it begins.
  */
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -422,6 +423,34 @@ START_TEST(a_kept_set_is_in_the_table_whenever_it_is_in_force)
 }
 END_TEST
 
+static void *leaves_scopes_and_ends(void *arg)
+{
+	const struct trace_labels *base = arg;
+
+	trc_labels_set(base);
+	errno = EAGAIN;
+	leave(enter("phase", "parse"));
+	ck_assert_int_eq(errno, EAGAIN);
+	ck_assert_uint_eq(references(base), 2); /* one is the kept set's */
+	trc_labels_kept_end();
+	ck_assert_uint_eq(references(base), 1);
+	leave(enter("phase", "parse")); /* by a destructor of the program's */
+	ck_assert_uint_eq(references(base), 1);
+	trc_labels_set(NULL);
+	return NULL;
+}
+
+START_TEST(a_thread_that_ends_keeps_nothing)
+{
+	const struct trace_labels *base = with(NULL, "tenant", "acme");
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, leaves_scopes_and_ends, (void *)base), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	trc_labels_unref(base);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("labels kept");
@@ -438,6 +467,7 @@ int main(void)
 	tcase_add_test(c, a_scope_in_each_of_many_has_its_own_labels);
 	tcase_add_test(c, a_base_is_that_base_and_no_other_at_its_address);
 	tcase_add_test(c, what_is_kept_is_given_back);
+	tcase_add_test(c, a_thread_that_ends_keeps_nothing);
 	tcase_add_loop_test(c, nothing_is_kept_if_nobody_would_give_it_back, 0, 2);
 	tcase_add_test(c, a_deep_scope_has_all_labels);
 	tcase_add_test(c, a_child_goes_on_with_what_is_kept);
