@@ -64,42 +64,43 @@ record quiet "$dir/otel_program" quiet
 [ "$(sql quiet.trc "SELECT count(*) FROM parks WHERE reason = 'sleep'")" -ge 50 ] || fail 'no waits'
 passed 'switched off, or nothing published: no event'
 
-# shares_agree GIVE: of what burn.txt says and of what samples say, to within so much.
+# Shares of what burn.txt says and of what samples say, as far as so many samples of such values can
+# tell: three and a half standard errors, and 0.01 for what the program does between the spans.
 shares_agree()
 {
-	sql burn.trc "SELECT coalesce(l.value, 'outside'), sum(s.value) / 1e6 FROM samples AS s LEFT JOIN
-		labels AS l ON l.labels = s.labels AND l.key = 'span_id' GROUP BY 1 ORDER BY 1" >had.txt
-	awk -v give="$1" -v said="$(sed -n 's/^cpu_ms //p' burn.txt)" '
+	sql burn.trc "SELECT coalesce(l.value, 'outside'), sum(s.value) / 1e6, sum(s.value * s.value / 1e12)
+		FROM samples AS s LEFT JOIN labels AS l ON l.labels = s.labels AND l.key = 'span_id'
+		GROUP BY 1 ORDER BY 1" >had.txt
+	awk -v said="$(sed -n 's/^cpu_ms //p' burn.txt)" '
 		BEGIN { split(said, ms, " "); all = ms[1] + ms[2] + ms[3] }
-		{ had[NR] = $2; sum += $2 }
+		{ had[NR] = $2; sum += $2; squares += $3 }
 		END {
 			for (i = 1; i <= 3; i++) {
-				off = had[i] / sum - ms[i] / all
+				share = ms[i] / all
+				off = had[i] / sum - share
+				give = 0.01 + 3.5 * sqrt(share * (1 - share) * squares) / sum
 				if (off < -give || off > give)
 					bad = 1
 			}
-			exit bad || NR != 3
+			exit bad || NR != 3 || sum < 0.9 * all || sum > 1.1 * all
 		}' had.txt
 }
 
-# burns GIVE OPTION...: samples have the shares that the threads' own clocks say.
+# burns OPTION...: samples have the shares that the threads' own clocks say.
 burns()
 {
-	local give=$1
-	shift
 	options=("$@")
 	runs=0
 	while another_run; do
 		measure record burn "$dir/otel_program" burn
-		shares_agree "$give" || differs "$*: the program said $(cat burn.txt), samples say $(cat had.txt)"
+		shares_agree || differs "$*: the program said $(cat burn.txt), samples say $(cat had.txt)"
 	done
 }
 
 if "$trace_record" -q -o can.trc -F 1000 --sample-by signal true 2>err.txt; then
-	burns 0.03 -F 1000 --sample-by signal
+	burns -F 1000 --sample-by signal
 fi
-# A sample of 4 ms is of the span that its tick falls into: some 200 of them tell shares roughly.
-burns 0.12 -e timer:4000000
+burns -e timer:4000000
 passed 'samples in two spans and outside have their shares'
 
 options=(-F 1000)
