@@ -281,7 +281,9 @@ static int write_page(FILE *out, struct trc_rows *r, struct trc_tracks *tracks,
 
 	if (!rc) {
 		write_top(out, sql);
-		if (tracks->n_intervals >= TRC_FIRST_INTERVALS_MIN)
+		if (tracks->beyond.bytes.failed)
+			rc = -ENOMEM;
+		else if (tracks->n_intervals >= TRC_FIRST_INTERVALS_MIN)
 			rc = trc_first_write(&tracks->first, r->m, tracks->beyond.bytes.data, out);
 		write_script(out);
 	}

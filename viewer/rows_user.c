@@ -49,10 +49,13 @@ static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_
 	from = trc_rows_keep_from(by_length, r->limits.tasks);
 	for (size_t i = 0; i < n; i++) {
 		size_t known = r->tasks.n;
-		uint32_t number = trc_index_number(&r->tasks, t[i].task);
+		uint32_t number;
 
-		if (!trc_cut_has(r->cut, TRC_SELECTED_TASKS, i) ||
-		    trc_rows_length(r, t[i].start_ns, t[i].end_ns) < from)
+		/* An id may come again: the one in the page is meant. */
+		if (!trc_cut_has(r->cut, TRC_SELECTED_TASKS, i))
+			continue;
+		number = trc_index_number(&r->tasks, t[i].task);
+		if (trc_rows_length(r, t[i].start_ns, t[i].end_ns) < from)
 			continue;
 		n_kept++;
 		if (number && number > known)
@@ -250,14 +253,14 @@ static bool memory_step(struct memory *m)
 	return true;
 }
 
-/* The last step, or the last before the part that the page shows. */
-static bool memory_is_last(const struct trc_rows *r, const struct memory *m)
+/* A step in the part that the page shows, or the last one before it. */
+static bool memory_is_in(const struct trc_rows *r, const struct memory *m)
 {
 	struct memory next = *m;
 
-	if (!memory_goes_on(m))
-		return true;
-	return m->ts_ns < r->cut->from_ns && memory_step(&next) && next.ts_ns >= r->cut->from_ns;
+	if (m->ts_ns >= r->cut->from_ns)
+		return m->ts_ns <= r->cut->to_ns;
+	return !memory_step(&next) || next.ts_ns >= r->cut->from_ns;
 }
 
 enum { COUNTER_TIME, COUNTER_THREAD, COUNTER_NAME, COUNTER_VALUE, N_COUNTER_COLUMNS };
@@ -277,23 +280,22 @@ static void add_counter(struct trc_rows *r, struct trc_column *c, int64_t ts_ns,
 static void add_memory(struct trc_rows *r, struct trc_column *c)
 {
 	struct memory m = {0};
-	size_t every, i = 0, n_steps = 0;
+	size_t i = 0, n_in = 0;
+	struct memory ahead;
 
 	m.alloc = trc_model_allocs(r->m, &m.n_allocs);
 	m.end = trc_model_frees(r->m, &m.n_frees);
 	m.gone = m.alloc;
 	m.n_gone = m.n_allocs;
-	for (size_t k = 0; k < m.n_allocs; k++)
-		n_steps += ended_by_exec(&m.alloc[k]);
-	every = (n_steps + m.n_allocs + m.n_frees) / r->limits.counters + 1;
-	while (memory_step(&m)) {
-		bool last = memory_is_last(r, &m);
-
-		if (m.ts_ns > r->cut->to_ns || (m.ts_ns < r->cut->from_ns && !last))
+	for (ahead = m; memory_step(&ahead);)
+		n_in += memory_is_in(r, &ahead);
+	while (i < n_in && memory_step(&m)) {
+		if (!memory_is_in(r, &m))
 			continue;
-		if (i++ % every == 0 || last)
+		if (i % (n_in / r->limits.counters + 1) == 0 || i + 1 == n_in)
 			add_counter(r, c, m.ts_ns, m.thread, "memory in use, estimated (bytes)",
 				    trc_estimate_whole(m.in_use));
+		i++;
 	}
 }
 

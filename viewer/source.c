@@ -13,7 +13,13 @@
 
 #include "rows.h"
 
-enum { LINE_COLUMNS_MAX = 1000, TAB_COLUMNS = 8 };
+enum {
+	LINE_COLUMNS_MAX = 1000,
+	TAB_COLUMNS = 8,
+	/* Of all files: a trace may name one by many paths. */
+	READ_BYTES_MAX = 1 << 29,
+	READ_BYTES_LEAST = 1 << 12, /* what a small file, or one that is not there, counts as */
+};
 
 /* A frame with a line; `path` is where its file lies here, owned. */
 struct place {
@@ -35,6 +41,7 @@ struct sources {
 	struct trc_array places; /* struct place */
 	uint32_t *of_frame;	 /* by index: number of the frame's file, 0 = none; owned */
 	struct trc_column column[N_COLUMNS];
+	uint64_t n_read_bytes;
 };
 
 /* Where the file lies here: by the first map that fits, else as it was compiled.  NULL without memory. */
@@ -99,7 +106,8 @@ static int open_text(const char *path, struct text_file *file)
 		close(fd);
 		return -EINVAL;
 	}
-	file->changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	if (__builtin_mul_overflow((int64_t)st.st_mtim.tv_sec, 1000000000, &file->changed_ns))
+		file->changed_ns = INT64_MAX; /* after 2262 */
 	return fd;
 }
 
@@ -193,9 +201,16 @@ static bool is_newer(const struct sources *s, const struct text_file *file)
 static int add_file(struct sources *s, const struct place *place, size_t n_places)
 {
 	struct text_file file = {0};
-	int fd = open_text(place->path, &file), err = fd < 0 ? fd : read_text(fd, &file);
 	uint64_t n;
+	int fd, err;
 
+	if (s->n_read_bytes >= READ_BYTES_MAX) {
+		s->told->n_refused++;
+		return 0;
+	}
+	fd = open_text(place->path, &file);
+	err = fd < 0 ? fd : read_text(fd, &file);
+	s->n_read_bytes += READ_BYTES_LEAST + file.n_bytes;
 	if (fd >= 0)
 		close(fd);
 	if (err) {

@@ -469,8 +469,9 @@ static int describe(struct trc_diff_sums *sums, const struct trc_model *m, const
 	sums->ends = file->complete;
 	trc_model_parks(m, &n_waits);
 	sums->n_waits = n_waits;
-	sums->exited =
-		ended && !strncmp(ended, "exit", 4) && !trc_reader_info_get(reader, "snapshot");
+	/* "exit 0"; but "exit status not known" may be an end by a signal. */
+	sums->exited = ended && !strncmp(ended, "exit ", 5) && ended[5] >= '0' && ended[5] <= '9' &&
+		       !sums->lost_events && !trc_reader_info_get(reader, "snapshot");
 	return sums->path && (!command || sums->command) ? find_nameless(sums, m) : -ENOMEM;
 }
 

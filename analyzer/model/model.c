@@ -111,9 +111,16 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 		trc_array_free(&m->logs);
 		trc_array_free(&m->counters);
 	}
-	if (parts & TRC_PART_SCHED)
+	if (parts & TRC_PART_SCHED) {
+		struct trc_thread *thread = m->threads.row;
+
 		trc_array_free(&m->on_cpu);
+		for (size_t i = 0; i < m->threads.n; i++)
+			thread[i].on_cpu_ns = TRC_NEVER; /* whoever derives them again adds to it */
+	}
 	if (parts & TRC_PART_LABELS) {
+		m->n_context_labels = 0;
+		m->contexts_cut = false;
 		trc_array_free(&m->labels);
 		trc_thread_spans_free(&m->label_spans);
 		trc_array_free(&m->contexts);

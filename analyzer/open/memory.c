@@ -7,7 +7,8 @@
 #include <sys/resource.h>
 #include "memory.h"
 
-static uint64_t bound_bytes; /* that was set; 0 = none */
+static uint64_t bound_bytes;		 /* that was set; 0 = none */
+static rlim_t limit_before, limit_bound; /* as RLIMIT_DATA was, and is since */
 
 enum { PATH_BYTES = 4096, LINE_BYTES = 4096 };
 
@@ -117,9 +118,21 @@ void trc_memory_bound(uint64_t bytes)
 		return;
 	if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur <= sum || limit.rlim_max <= sum)
 		return;
-	limit.rlim_cur = (rlim_t)sum;
+	limit_before = limit.rlim_cur;
+	limit_bound = (rlim_t)sum;
+	limit.rlim_cur = limit_bound;
 	if (!setrlimit(RLIMIT_DATA, &limit))
 		bound_bytes = bound;
+}
+
+void trc_memory_lift(bool lifted)
+{
+	struct rlimit limit;
+
+	if (!bound_bytes || getrlimit(RLIMIT_DATA, &limit))
+		return;
+	limit.rlim_cur = lifted ? limit_before : limit_bound;
+	setrlimit(RLIMIT_DATA, &limit);
 }
 
 static void bytes_text(uint64_t n, char text[32])

@@ -18,6 +18,8 @@ uint64_t trc_memory_parse(const char *text);
 /* Sets the bound; 0 = three quarters of what the machine has free and the control groups allow.
  * A lower limit that the process has already stays. */
 void trc_memory_bound(uint64_t bytes);
+/* For a program that is started meanwhile, and is not to inherit the bound: true lifts it, false sets it again. */
+void trc_memory_lift(bool lifted);
 /* For the end of a line that says "out of memory": which limit was met; "" = none is known. */
 void trc_memory_hint(char *text, size_t text_bytes);
 

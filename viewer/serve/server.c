@@ -19,7 +19,8 @@
 #include "route.h"
 #include "visitors.h"
 
-enum { IDLE_SECONDS = 30, BACKLOG = 128 };
+/* Longer than what connections.h gives: who reads slowly is not cut off before. */
+enum { IDLE_SECONDS = 120, BACKLOG = 128 };
 
 struct trc_server {
 	struct MHD_Daemon *daemon;
