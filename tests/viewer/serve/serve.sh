@@ -196,6 +196,7 @@ for i in $(seq 20); do
 	sleep 0.05
 	kill $left 2>/dev/null
 done
+status_of 200 "${url}alive?id=1"
 for i in $(seq 40); do
 	wait "${fetching[i - 1]}" || fail "one of many got no page: $?"
 	cmp "many.$i" demo.html || fail 'one of many got another page'
@@ -204,6 +205,8 @@ rm -f many.* left.*
 passed 'many connections'
 
 # ---- its end ----------------------------------------------------------------------------------
+# A page that has been silent for 150 s is none any more: also a slow machine's first page is there.
+status_of 200 "${url}alive?id=1"
 status_of 200 "${url}alive?id=2"
 status_of 200 "${url}gone?id=2"
 sleep 7
