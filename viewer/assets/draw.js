@@ -415,7 +415,8 @@ function drawBase() {
 	for (const track of shown)
 		ctx.fillRect(0, track.y + track.h - screen.scrollY - 1, screen.width, 1);
 	drawEdges(ctx, wide);
-	drawTexts(ctx, wide);
+	if (trace.states) // a sketch has none: its cells are no waits that could be named
+		drawTexts(ctx, wide);
 	for (const track of shown) {
 		if (track.kind === "counter")
 			drawCounter(ctx, track, track.y - screen.scrollY);

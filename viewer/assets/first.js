@@ -30,13 +30,8 @@ function firstThreads(first, cells) {
 	});
 }
 
-function firstDraw() {
-	const element = byId("first");
-
-	if (!element)
-		return;
+function firstShow(element) {
 	const first = JSON.parse(element.textContent), none = {n: 0, first: new Uint32Array(first.threads.length + 2)};
-	element.remove();
 	Object.assign(trace, {begin: first.from_ns, span: Math.max(first.to_ns, first.from_ns + 1),
 		threads: firstThreads(first, base64Bytes(first.cells)), log: none, mark: none, sample: none});
 	view.t0 = trace.begin;
@@ -48,7 +43,22 @@ function firstDraw() {
 	tracksLayout();
 	legendDraw();
 	screenResize();
-	resizedWatch();
 	drawAll();
+	resizedWatch();
 	timing.sketched = performance.now();
+}
+
+// No sketch, whatever is in it, keeps the rest of the page from being read.
+function firstDraw() {
+	const element = byId("first");
+
+	if (!element)
+		return;
+	try {
+		firstShow(element);
+	} catch {
+		byId("app").hidden = true;
+		byId("loading").classList.remove("over");
+	}
+	element.remove();
 }
