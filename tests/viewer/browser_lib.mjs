@@ -39,8 +39,10 @@ export async function withBrowser(scheme, use) {
 }
 
 // Opens a page and waits until it is drawn; remembers everything it should not have done.
-export async function openPage(context, file, fragment = "") {
+export async function openPage(context, file, fragment = "", size = null) {
 	const page = await context.newPage();
+	if (size)
+		await page.setViewportSize(size);
 	const url = `file://${file}`;
 
 	page.troubles = [];

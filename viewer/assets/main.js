@@ -35,13 +35,18 @@ function themeInit() {
 	});
 }
 
+// While the page loads there is a sketch, if anything.
 function themeChanged() {
+	if (!timing.sketched && !timing.loaded)
+		return;
 	hatchMake(byId("base").getContext("2d"));
 	legendDraw();
-	detailsDraw();
-	topsDraw();
 	drawMap();
 	drawSoon();
+	if (!timing.loaded)
+		return;
+	detailsDraw();
+	topsDraw();
 	panelChanged("theme");
 }
 
@@ -194,6 +199,7 @@ function start() {
 	searchInit();
 	inputInit();
 	resizedWatch();
+	mapStale(); // it was that of the sketch
 	drawAll();
 	timing.drawn = performance.now();
 	window.trc = apiMake();

@@ -72,6 +72,11 @@ function drawMap() {
 		ctx.fillRect(mapX(from, w), 0, Math.max(2, mapX(until, w) - mapX(from, w)), 4);
 }
 
+// It is redrawn with the next frame.
+function mapStale() {
+	map.width = 0;
+}
+
 // The visible part, and the matches of a search, over the strip.
 function drawMapWindow() {
 	const canvas = byId("map");

@@ -1,0 +1,75 @@
+// loading.mjs - how a page loads: with a sketch of many threads, with one that is damaged, in a browser that gives it no worker, and
+// while the theme changes.
+//
+//   node loading.mjs DIRECTORY
+
+import {readFileSync, rmSync, writeFileSync} from "node:fs";
+import path from "node:path";
+import {check, openPage, results, same, settle, withBrowser} from "./browser_lib.mjs";
+
+const pages = path.resolve(process.argv[2]);
+const sketched = path.join(pages, "threads.html"), small = path.join(pages, "known.html");
+
+// What is in the strip with the whole trace.
+function overview(page) {
+	return page.evaluate(() => document.getElementById("map").toDataURL());
+}
+
+async function isWhole(page, what) {
+	same(await page.evaluate(() => [document.documentElement.dataset.trcReady, document.documentElement.dataset.trcFailed ?? null,
+		document.getElementById("loading") === null, document.getElementById("app").hidden]), ["1", null, true, false], `${what}: the page loads`);
+	same(page.troubles, [], `${what}: no trouble`);
+}
+
+// Cells of a sketch are wide here; the overview becomes that of the page.
+async function sketchOfThreads(context) {
+	const page = await openPage(context, sketched, "", {width: 2600, height: 800}), before = await overview(page);
+	const timing = await page.evaluate(() => window.trc.timing);
+
+	await isWhole(page, "a sketch of 3,000 threads");
+	check(timing.sketched > 0 && timing.sketched < timing.loaded, "a sketch was drawn", timing);
+	for (let i = 0; i < 2; i++) {
+		await page.locator("#theme").click();
+		await settle(page);
+	}
+	check(await overview(page) === before, "the overview is that of the page, as it is when drawn again");
+	await page.close();
+}
+
+// Whether the first sketch was drawn, and the page loads nevertheless.
+async function damagedSketches(context) {
+	const whole = readFileSync(sketched, "latin1"), element = /(<script type="application\/json" id="first">)([^<]*)(<\/script>)/;
+	const first = JSON.parse(element.exec(whole)[2]), file = path.join(pages, "damaged.html");
+
+	for (const [what, json] of [["no JSON", "{"], ["no threads", "{}"], ["cells that are no base64", JSON.stringify({...first, cells: "?"})],
+		["too few cells", JSON.stringify({...first, cells: first.cells.slice(0, 40)})],
+		["states that are none", JSON.stringify({...first, cells: Buffer.alloc(first.cells.length * 3 / 4, 255).toString("base64")})]]) {
+		writeFileSync(file, whole.replace(element, (_, a, b, c) => a + json + c), "latin1");
+		const page = await openPage(context, file);
+		await isWhole(page, `a sketch with ${what}`);
+		await page.close();
+	}
+	rmSync(file);
+}
+
+// Before the columns are there the system's theme changes.
+async function themeWhileLoading(context) {
+	for (const file of [sketched, small]) {
+		const page = await context.newPage(), errors = [];
+		page.on("pageerror", (error) => errors.push(error.message));
+		await page.addInitScript(() => document.addEventListener("DOMContentLoaded", () => document.getElementById("theme").click(), true));
+		await page.goto(`file://${file}`);
+		await page.waitForFunction(() => document.documentElement.dataset.trcReady, null, {timeout: 30000}).catch(() =>
+			check(false, "a theme that changes while the page loads does not stop it"));
+		same(errors, [], "a theme that changes while the page loads: no error");
+		await page.close();
+	}
+}
+
+await withBrowser("light", async (context) => {
+	await sketchOfThreads(context);
+	await damagedSketches(context);
+	await themeWhileLoading(context);
+});
+console.log(`${results.passed} passed, ${results.failed} failed`);
+process.exit(results.failed ? 1 : 0);
