@@ -60,7 +60,7 @@ function isShownThread() {
 
 // Times are SQL's; waited_ns is what lies in the range, by the rules of --window.
 function* waitsIn(t0, t1) {
-	const p = trace.park, shown = isShownThread();
+	const p = trace.park, {id} = p, shown = isShownThread(); // all ids at once: one alone is sought on every thread
 
 	for (let i = 0; i < p.n; i++) {
 		const start = p.start[i], end = start + p.length[i], open = (p.flags[i] & 2) !== 0;
@@ -68,7 +68,7 @@ function* waitsIn(t0, t1) {
 		if (!shown[p.thread[i]] || !touches)
 			continue;
 		const thread = trace.threads[p.thread[i] - 1];
-		yield [parkId(i + 1), thread.serial, thread.tid, thread.name, reasonName(p.reason[i]), waitedFor(i + 1), head.start_ns + start,
+		yield [id[i], thread.serial, thread.tid, thread.name, reasonName(p.reason[i]), waitedFor(i + 1), head.start_ns + start,
 			open ? null : head.start_ns + end, Math.min(end, t1) - Math.max(start, t0), p.stack[i] || null, stackPath(p.stack[i], Infinity)];
 	}
 }
