@@ -68,7 +68,7 @@ function stepsOf({start, length, n}) {
 	const order = orderOf(ends, n);
 	let steps = 1, now = 0; // at[0] = 0
 	for (let i = 0, k = 0; i < n || k < n;) {
-		const begins = i < n && start[i] < ends[order[k]], time = begins ? start[i++] : ends[order[k++]];
+		const begins = i < n && (k === n || start[i] < ends[order[k]]), time = begins ? start[i++] : ends[order[k++]];
 		now += begins ? 1 : -1;
 		if (at[steps - 1] !== time)
 			at[steps++] = time;
