@@ -11,9 +11,9 @@ mkdir -p "$work"
 
 # As embed.sh joins them: one scope.
 {
-	cat "$top_srcdir"/viewer/assets/{format,levels,lod,matches}.js
+	cat "$top_srcdir"/viewer/assets/{format,levels,lod,matches,procs}.js
 	echo 'export {keysMake, laneCounts, laneLonger, lanePaint, lanesMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, paintMake,
-		placeOfRow, setMake, sourceMake, sourceOfList, timedRows};'
+		placeOfRow, setMake, sourceMake, sourceOfList, stepsOf, timedRows};'
 } >"$work/modules.mjs"
 cp -f "$top_srcdir/tests/viewer/modules_test.mjs" "$work"
 node --test "$work/modules_test.mjs"

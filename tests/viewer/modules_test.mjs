@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {keysMake, laneCounts, laneLonger, lanePaint, lanesMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf,
-	paintMake, placeOfRow, setMake, sourceMake, sourceOfList, timedRows} from "./modules.mjs";
+	paintMake, placeOfRow, setMake, sourceMake, sourceOfList, stepsOf, timedRows} from "./modules.mjs";
 
 let state = 12345;
 
@@ -189,6 +189,46 @@ test("where they are narrower, time is drawn no farther than a pixel from where 
 			}
 		}
 	}
+});
+
+test("holes between intervals are no time of theirs, however narrow a pixel makes them", () => {
+	const n = 5000, arrays = {s: new Float64Array(n + 1), e: new Float64Array(n + 1), v: new Uint8Array(n + 1).fill(3)}, w = 500;
+
+	for (let i = 0; i < n; i++) { // 10 of each 1,000
+		arrays.s[i] = i * 1000;
+		arrays.e[i] = i * 1000 + 10;
+	}
+	const [lane] = lanesMake(arrays, [[0, n]], null);
+	for (const part of [1, 0.5, 0.1]) {
+		const counts = new Float32Array(w);
+		laneCounts(lane, 0, n * 1000 * part, w, new Uint8Array(128), counts);
+		const sum = counts.reduce((a, c) => a + c, 0);
+		assert.ok(Math.abs(sum / w - 0.01) < 0.001, `${sum / w} of the time`);
+		if (part === 1)
+			assert.ok(counts.every((c) => Math.abs(c - 0.01) < 0.005), "everywhere");
+	}
+	for (const own of lanesRandom(true)) {
+		const end = own.hi > own.lo ? endOf(own, own.hi - 1) : 1, counts = new Float32Array(300), times = timesOf(own, 0, end, 300);
+		let drawn = 0, exact = 0;
+		laneCounts(own, 0, end, 300, new Uint8Array(128), counts);
+		for (let c = 0; c < 300; c++) {
+			drawn += counts[c];
+			exact += times[c].reduce((a, time) => a + time, 0);
+			assert.ok(Math.abs(drawn - exact) < 1.01, `column ${c}: ${drawn}, ${exact}`);
+		}
+	}
+});
+
+test("how many rows there are at a time", () => {
+	const steps = ([start, length]) => {
+		const {at, value} = stepsOf({n: start.length, start: Float64Array.from(start), length: Float64Array.from(length)});
+		return [[...at], [...value]];
+	};
+
+	assert.deepEqual(steps([[], []]), [[0], [0]]);
+	assert.deepEqual(steps([[10, 20], [30, 5]]), [[0, 10, 20, 25, 40], [0, 1, 2, 1, 0]]);
+	assert.deepEqual(steps([[10, 40], [30, 5]]), [[0, 10, 40, 45], [0, 1, 1, 0]]);
+	assert.deepEqual(steps([[10, 50], [30, 0]]), [[0, 10, 40, 50], [0, 1, 0, 0]], "the last has no length");
 });
 
 test("the longer intervals of a lane", () => {

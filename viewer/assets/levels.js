@@ -5,8 +5,9 @@
 // for locks; it is null where none are.
 //
 // Node j of level k covers 8 * 4^k intervals, from lo + j * 8 * 4^k on.  It says when the last of them ends, which value has
-// most time in it, waits for locks apart, and of these which has most, and the time of them all.  The nodes of all lanes lie
-// in arrays that they share, too: those of level k of a lane from levels[k] on.
+// most time in it, waits for locks apart, and of these which has most, and the time of them all; where there are holes, how
+// much time the intervals have.  The nodes of all lanes lie in arrays that they share, too: those of level k of a lane from
+// levels[k] on.
 
 const NODE_SHIFT = 3, FAN_SHIFT = 2;
 
@@ -44,13 +45,14 @@ function lanesOver({s, e, v}, bounds, locks, nodes) {
 
 // The same with nodes made from the intervals.
 function lanesMake(arrays, bounds, locks) {
-	const nodes = {end: null, value: null, lock: null, lockTime: null}, {lanes, n} = lanesOver(arrays, bounds, locks, nodes);
+	const nodes = {end: null, value: null, lock: null, lockTime: null, busy: null}, {lanes, n} = lanesOver(arrays, bounds, locks, nodes);
 	const times = new Float64Array(n); // of the value with most, for the level above
 
 	nodes.end = new Float64Array(n);
 	nodes.value = new Uint8Array(n);
 	nodes.lock = new Uint8Array(locks ? n : 0);
 	nodes.lockTime = new Float32Array(locks ? n : 0);
+	nodes.busy = new Float64Array(arrays.e ? n : 0);
 	for (const lane of lanes)
 		lane.levels.forEach((_, k) => k ? levelAbove(lane, k, times) : levelLowest(lane, times));
 	return lanes;
@@ -105,8 +107,10 @@ function levelLowest(lane, times) {
 	for (let node = lane.levels[0], i = lo; i < hi; node++) {
 		const until = Math.min(i + (1 << NODE_SHIFT), hi);
 		for (; i < until; i++) {
-			const value = v[i] & 127;
-			tallyAdd(locks && locks[value] ? waits : others, value, (e ? e[i] : s[i + 1]) - s[i]);
+			const value = v[i] & 127, time = (e ? e[i] : s[i + 1]) - s[i];
+			tallyAdd(locks && locks[value] ? waits : others, value, time);
+			if (e)
+				nodes.busy[node] += time;
 		}
 		nodes.end[node] = laneEnd(lane, i - 1);
 		nodeSet(lane, node, times);
@@ -115,7 +119,7 @@ function levelLowest(lane, times) {
 
 // Of four nodes, or fewer at the end, one.
 function levelAbove(lane, k, times) {
-	const {end, value, lock, lockTime} = lane.nodes, n = Math.ceil((lane.hi - lane.lo) / 2 ** levelShift(k - 1));
+	const {end, value, lock, lockTime, busy} = lane.nodes, n = Math.ceil((lane.hi - lane.lo) / 2 ** levelShift(k - 1));
 
 	for (let j = 0, node = lane.levels[k]; j < n; node++) {
 		const until = Math.min(j + (1 << FAN_SHIFT), n), below = lane.levels[k - 1];
@@ -124,6 +128,8 @@ function levelAbove(lane, k, times) {
 				tallyAdd(others, value[below + j], times[below + j]);
 			if (lane.locks && lockTime[below + j])
 				tallyAdd(waits, lock[below + j], lockTime[below + j]);
+			if (lane.e)
+				busy[node] += busy[below + j];
 		}
 		end[node] = end[below + j - 1];
 		nodeSet(lane, node, times);

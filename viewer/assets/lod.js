@@ -127,13 +127,14 @@ function lanePaint(lane, t0, t1, w, paint) {
 	competeEnd(paint, locks, column, w);
 }
 
-// counts[classes[value] * w + column] grows by the share of each column with that value.
+// counts[classes[value] * w + column] grows by the share of each column with that value.  Of a node with holes the time of its
+// intervals counts, as if it were spread evenly.
 function laneCounts(lane, t0, t1, w, classes, counts) {
 	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = 1 / scale;
 	const [first, last] = laneRange(lane, t0, t1);
 
 	for (let i = first - lo, k = levels.length - 1, start = s[first]; i < last - lo;) {
-		let value, end, lock = 0, locked = 0;
+		let value, end, lock = 0, locked = 0, share = 1;
 		k = levelAt(levels, nodes.end, i, start, pixel, k);
 		if (k < 0) {
 			value = v[lo + i] & 127;
@@ -147,14 +148,16 @@ function laneCounts(lane, t0, t1, w, classes, counts) {
 				lock = nodes.lock[node];
 				locked = lockedShare(nodes.lockTime[node], end - start);
 			}
+			if (e && end > start)
+				share = Math.min(1, nodes.busy[node] / (end - start));
 			i += 1 << levelShift(k);
 		}
 		const x0 = start > t0 ? (start - t0) * scale : 0, x1 = end < t1 ? (end - t0) * scale : w;
 		start = e ? s[lo + i] : end;
 		if (locked < 1)
-			countsAdd(counts, classes[value] * w, x0, x1, 1 - locked);
+			countsAdd(counts, classes[value] * w, x0, x1, share * (1 - locked));
 		if (locked > 0)
-			countsAdd(counts, classes[lock] * w, x0, x1, locked);
+			countsAdd(counts, classes[lock] * w, x0, x1, share * locked);
 	}
 }
 
