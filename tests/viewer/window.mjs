@@ -123,6 +123,23 @@ async function flameIs(page, {trace, name, options}, zero) {
 	}
 }
 
+// What the tab says of the waits for a lock, in sum and one by one, is what SQL says of the part.
+async function locksAre(page, {trace, name, options}) {
+	const locks = sql(trace, "SELECT kind, name, waits, waited_ns, wait_p50_ns, wait_p99_ns, wait_max_ns FROM locks", options);
+
+	await page.evaluate(() => window.trc.locks.open());
+	for (const [i, lock] of locks.slice(0, 4).entries()) {
+		if (!lock.waits)
+			continue;
+		await page.locator("#panel-locks .locks-types tbody button").nth(i).click();
+		const [holders, percentiles] = await page.evaluate(() => [window.trc.locks.holders(), window.trc.locks.percentiles()]);
+		const sum = (column) => holders.reduce((all, row) => all + row[column], 0);
+		same([sum(1), sum(2), ...percentiles], [lock.waits, lock.waited_ns, lock.wait_p50_ns, lock.wait_p99_ns, lock.wait_max_ns],
+			`${name}: waits for ${lock.kind} ${lock.name}`);
+	}
+	return locks.filter((lock) => lock.waits).length;
+}
+
 // A wait that reaches over an edge keeps its times, and the details say so.
 async function edgesAre(page, {trace, name, options}, from, to, zero) {
 	const over = sql(trace, `SELECT id, start_ns, end_ns FROM parks WHERE start_ns < ${zero + from} AND end_ns > ${zero + from}
@@ -154,6 +171,7 @@ async function pageIs(context, part, from, to) {
 	await tablesAre(page, part);
 	await statesAre(page, part);
 	await flameIs(page, part, zero);
+	part.locks = await locksAre(page, part);
 	if (from !== null)
 		part.edges = await edgesAre(page, part, from, to, zero);
 	await page.close();
@@ -172,7 +190,7 @@ async function windowsAre(context, name, windows, more) {
 	const trace = path.join(pages, `${name}.trc`);
 	const info = Object.fromEntries(sql(trace, "SELECT key, value FROM trace_info").map((row) => [row.key, row.value]));
 	const length = Number(info.trace_end_ns) - Number(info.trace_start_ns);
-	let edges = 0;
+	let edges = 0, locks = 0;
 
 	for (let i = 0; i < windows; i++) {
 		const last = i === windows - 1;
@@ -180,7 +198,10 @@ async function windowsAre(context, name, windows, more) {
 		const part = makePage(`${name}${i}`, trace, ["--window", `${from}ns..${last ? "" : `${to}ns`}`], more);
 		await pageIs(context, part, from, to);
 		edges += part.edges;
+		locks += part.locks;
 	}
+	if (name === "demo")
+		check(locks > 0, "locks are waited for", locks);
 	return edges;
 }
 

@@ -3,8 +3,8 @@
 
 const WAITS_LISTED = 200, LOCKS_LISTED = 300, HOLDERS_LISTED = 6;
 
-const locks = {box: null, parts: {}, rows: null, spread: null, chosen: -1, bucket: -1, wanted: "",
-	about: null}; // of the chosen lock: {of, holders, sections}
+const locks = {box: null, parts: {}, rows: null, waited: null, spread: null, chosen: -1, bucket: -1, wanted: "",
+	about: null}; // waited: by row of waits, how much of it is in the page's part; about: of the chosen lock: {of, holders, sections}
 
 // What holds are known of: trc_lock_sum.holds_from.
 const HOLDS_ALL = 1;
@@ -40,13 +40,25 @@ function lockOfWaits() {
 	return of;
 }
 
+// How long each wait was, as far as it lies in the part that the page shows: as SQL counts it.
+function waitsInside() {
+	const {n, start, length} = trace.park, inside = new Float64Array(n);
+
+	if (!head.cut)
+		return length;
+	for (let i = 0; i < n; i++)
+		inside[i] = Math.max(0, Math.min(start[i] + length[i], trace.span) - Math.max(start[i], trace.begin));
+	return inside;
+}
+
 function locksTell() {
 	locks.rows = table("lock", "object", "kind", "name", "allocated", "waits", "threads", "waited", "wait_p50", "wait_p99", "wait_max",
 		"timed_out", "write_waits", "write_waited", "holds_from", "holds", "held", "hold_p50", "hold_p99", "hold_max", "holds_preempted",
 		"write_holds", "write_held", "sections", "caused_waits", "caused", "preempted_waits", "convoys", "convoy", "convoy_handovers",
 		"convoy_start");
 	const of = lockOfWaits();
-	locks.spread = spreadMake(trace.park.length, trace.park.n, locks.rows.n, (i) => of[i]);
+	locks.waited = waitsInside();
+	locks.spread = spreadMake(locks.waited, trace.park.n, locks.rows.n, (i) => of[i]);
 }
 
 // ---- who held a lock ----
@@ -70,7 +82,7 @@ function sumsBy(rows, keyOf, nsOf) {
 function lockHolders(i) {
 	const {spread} = locks;
 
-	return sumsBy(spread.order.subarray(spread.first[i], spread.first[i + 1]), (row) => trace.park.holder[row], (row) => trace.park.length[row]);
+	return sumsBy(spread.order.subarray(spread.first[i], spread.first[i + 1]), (row) => trace.park.holder[row], (row) => locks.waited[row]);
 }
 
 // Where it was given back by who had made others wait: by stack.
@@ -146,12 +158,20 @@ function lockWords(i) {
 	else
 		say("how long it was held is not known: record with --locks=all");
 	if (r.convoys[i])
-		words.push(el("p", {class: "dim"}, `${plural(r.convoys[i], "convoy", "convoys")}; the longest ${duration(r.convoy[i])}, `,
-			el("button", {type: "button", class: "link", onclick: () => {
-				rangeSet({t0: r.convoy_start[i], t1: Math.min(r.convoy_start[i] + r.convoy[i], trace.span)});
-				zoomToSelection();
-			}}, `${count(r.convoy_handovers[i])} hand-overs from waiter to waiter`)));
+		words.push(lockConvoys(i));
 	return words;
+}
+
+// Its convoys; a button leads to what the page shows of the longest.
+function lockConvoys(i) {
+	const r = locks.rows, t0 = Math.max(r.convoy_start[i], trace.begin), t1 = Math.min(r.convoy_start[i] + r.convoy[i], trace.span);
+	const handovers = `${count(r.convoy_handovers[i])} hand-overs from waiter to waiter`;
+
+	return el("p", {class: "dim"}, `${plural(r.convoys[i], "convoy", "convoys")}; the longest ${duration(r.convoy[i])}, `,
+		t0 < t1 ? el("button", {type: "button", class: "link", onclick: () => {
+			rangeSet({t0, t1});
+			zoomToSelection();
+		}}, handovers) : handovers);
 }
 
 function lockPicture() {
@@ -168,9 +188,9 @@ function lockPicture() {
 
 function lockWaitRow(row) {
 	const p = trace.park, chosen = view.selection && view.selection.kind === "park" && view.selection.id === row + 1;
-	const thread = trace.threads[p.thread[row] - 1];
+	const thread = trace.threads[p.thread[row] - 1], inside = locks.waited[row], whole = inside < p.length[row] ? `of ${duration(p.length[row])}, ` : "";
 
-	return listRow(chosen, duration(p.length[row]), `${thread ? thread.name : ""} at ${timePoint(p.start[row], 1e4)} ${stackTop(p.stack[row])}`,
+	return listRow(chosen, duration(inside), `${whole}${thread ? thread.name : ""} at ${timePoint(p.start[row], 1e4)} ${stackTop(p.stack[row])}`,
 		() => select({kind: "park", id: row + 1}));
 }
 
@@ -281,6 +301,7 @@ function locksApi() {
 				hold_max_ns: known(r.hold_max[i]), holds_preempted_ns: known(r.holds_preempted[i]), sections: r.sections[i],
 				caused_waits: r.caused_waits[i], caused_ns: r.caused[i], preempted_waits_ns: known(r.preempted_waits[i]), convoys: r.convoys[i]};
 		}),
+		percentiles: () => [50, 99, 100].map((part) => spreadAt(locks.spread, locks.chosen, part)),
 		buckets: () => spreadBuckets(locks.spread, locks.chosen).map(({from, until, lo, hi}) => ({from, until, n: hi - lo})),
 		holders: () => lockHolders(locks.chosen).map(({key, n, ns}) => [key ? trace.threads[key - 1].serial : null, n, ns]),
 		sections: () => lockSections(locks.chosen).map(({key, n, ns}) => [key, n, ns]),
