@@ -31,6 +31,7 @@ trap 'rm -rf "$work"' EXIT
 	shift
 	printf 'const decoder = decoderMake((message, moved) => postMessage(message, moved));\n'
 	printf 'onmessage = ({data}) => decoder(data);\n'
+	printf 'postMessage({kind: "hello"});\n'
 } >"$work/decoder"
 # shellcheck disable=SC2086 # several files
 set -- $decoder "$@"

@@ -66,10 +66,55 @@ async function themeWhileLoading(context) {
 	}
 }
 
+// Browsers that give the page no worker: at once, some time later, or since the page's policy forbids it.
+async function workerRefused(context) {
+	const refusing = {
+		"that throws": () => { window.Worker = class { constructor() { throw new Error("refused"); } }; },
+		"that fails": () => {
+			window.Worker = class {
+				constructor() { Promise.resolve().then(() => this.onerror(new Event("error"))); }
+				postMessage() { throw new Error("it has not said hello"); }
+			};
+		},
+		"that fails late": () => {
+			window.Worker = class {
+				constructor() { setTimeout(() => this.onerror(new Event("error")), 300); }
+				postMessage() { throw new Error("it has not said hello"); }
+			};
+		},
+		"that is forbidden": null,
+	};
+	const whole = readFileSync(small, "latin1"), forbidden = path.join(pages, "forbidden.html");
+	const open = async (file, script) => {
+		const page = await context.newPage();
+		page.troubles = [];
+		page.on("pageerror", (error) => page.troubles.push(error.stack));
+		if (script)
+			await page.addInitScript(script);
+		await page.goto(`file://${file}`);
+		await page.waitForFunction(() => document.documentElement.dataset.trcReady || document.documentElement.dataset.trcFailed, null,
+			{timeout: 20000}).catch(() => {});
+		return page;
+	};
+	const counts = (page) => page.evaluate(() => window.trc && window.trc.counts), page = await open(small, null), wanted = await counts(page);
+
+	await page.close();
+	check(whole.includes("worker-src blob:"), "the page's policy allows workers");
+	writeFileSync(forbidden, whole.replace("worker-src blob:", "worker-src 'none'"), "latin1");
+	for (const [what, script] of Object.entries(refusing)) {
+		const refused = await open(script ? small : forbidden, script);
+		await isWhole(refused, `a worker ${what}`);
+		same(await counts(refused), wanted, `a worker ${what}: all rows are there`);
+		await refused.close();
+	}
+	rmSync(forbidden);
+}
+
 await withBrowser("light", async (context) => {
 	await sketchOfThreads(context);
 	await damagedSketches(context);
 	await themeWhileLoading(context);
+	await workerRefused(context);
 });
 console.log(`${results.passed} passed, ${results.failed} failed`);
 process.exit(results.failed ? 1 : 0);

@@ -28,7 +28,8 @@ function lazily(object, name, make) {
 	}});
 }
 
-const loading = {bytes: 0, sent: new Map(), decoder: null, worker: null, done: null, finish: null, fail: null};
+// waiting: what is for a worker of which it is not yet known whether it starts.
+const loading = {bytes: 0, sent: new Map(), decoder: null, waiting: [], worker: null, done: null, finish: null, fail: null};
 
 function loadingShow(bytes) {
 	loading.bytes += bytes;
@@ -38,6 +39,7 @@ function loadingShow(bytes) {
 
 // What the decoder says.
 const decoderTold = {
+	hello: () => decoderUse((message, moved) => loading.worker.postMessage(message, moved)),
 	column: ({name, values, later}) => columnsByName.set(name, values || (() => columnDecode(later))),
 	progress: ({bytes}) => loadingShow(bytes),
 	parks: (parks) => { arrived.parks = parks; },
@@ -48,21 +50,46 @@ const decoderTold = {
 	failed: ({text}) => loading.fail(new Error(text)),
 };
 
+// From now on this one decodes, what has waited first.
+function decoderUse(decoder) {
+	const {waiting} = loading;
+
+	loading.waiting = null;
+	loading.decoder = decoder;
+	for (const [message, moved] of waiting)
+		decoder(message, moved);
+}
+
+// A browser may refuse a worker at once, or with an event later, but before it has said hello.
+function workerStart(told, refused) {
+	const url = URL.createObjectURL(new Blob([byId("decoder").textContent], {type: "text/javascript"}));
+
+	loading.worker = new Worker(url);
+	URL.revokeObjectURL(url);
+	loading.worker.onmessage = ({data}) => told(data);
+	loading.worker.onerror = (event) => {
+		if (loading.waiting)
+			refused();
+		else
+			loading.fail(new Error(event.message || "the decoder stopped"));
+	};
+}
+
 // A worker; or, if the browser gives none, the same functions here.
 function decoderStart() {
 	const told = (message) => decoderTold[message.kind](message);
+	const refused = () => {
+		loading.worker = null;
+		decoderUse(decoderMake(told));
+	};
 
 	loading.done = new Promise((resolve, reject) => Object.assign(loading, {finish: resolve, fail: reject}));
 	loading.done.catch(() => {}); // it may fail before anybody waits for it
+	loading.decoder = (message, moved) => loading.waiting.push([message, moved]);
 	try {
-		const url = URL.createObjectURL(new Blob([byId("decoder").textContent], {type: "text/javascript"}));
-		loading.worker = new Worker(url);
-		URL.revokeObjectURL(url);
-		loading.worker.onmessage = ({data}) => told(data);
-		loading.worker.onerror = (event) => loading.fail(new Error(event.message || "the decoder does not start"));
-		loading.decoder = (message, moved) => loading.worker.postMessage(message, moved);
+		workerStart(told, refused);
 	} catch {
-		loading.decoder = decoderMake(told);
+		refused();
 	}
 }
 
