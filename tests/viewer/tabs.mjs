@@ -241,8 +241,23 @@ async function heatIs(page, trace) {
 	same(await page.locator("#panel-spans .spans li").count(), Number(wanted), `${trace}: Enter lists what is in the cell`);
 	same(await page.evaluate(() => document.activeElement.tagName), "CANVAS", `${trace}: the focus stays`);
 	const address = await page.evaluate(() => window.trc.address());
-	check(address.includes("over%3Dtime"), `${trace}: the address keeps it`, address);
-	return address;
+	check(/over%3Dtime.*cell%3D\d+%252F\d+/.test(address), `${trace}: the address keeps it, and the cell`, address);
+	return [address, await last()];
+}
+
+// In a window of another width the cell that is marked is the one that is listed.
+async function heatByAddress(context, address, cell) {
+	await opened(context, "demo", async (page) => {
+		const label = () => page.locator("#panel-spans canvas").getAttribute("aria-label");
+		same(await label(), cell, "the address marks the cell");
+		await page.setViewportSize({width: 900, height: 800});
+		await settle(page);
+		await page.evaluate(() => window.trc.flame.idle());
+		await page.locator("#theme").click();
+		await settle(page);
+		same([await label(), await page.locator("#panel-spans .spans li").count()], [cell, Number(/^\d+/.exec(cell)[0])],
+			"a narrower window marks it, too");
+	}, address);
 }
 
 // ---- locks ----
@@ -467,6 +482,8 @@ async function nowIs(page, trace) {
 async function crowdIs(page) {
 	same(await page.locator(".now-box button").count(), 13, "of a crowd a few are drawn");
 	same(await page.locator(".now-box.more").innerText(), "and 288 threads more", "and the others counted");
+	const names = await page.locator(".now-list tbody tr", {hasText: "296 more"}).locator("button").allInnerTexts();
+	same(names, [301, 300, 299, 298].map((n) => `pool ${n}`), "in a row the one that waits longest is first, and the row says how long");
 	check(/13 of 301 threads are drawn/.test(await page.locator("#panel-now").innerText()), "it says so first");
 	await page.locator(".now-box button").first().focus();
 	await page.keyboard.press("ArrowDown");
@@ -481,7 +498,9 @@ await withBrowser("light", async (context) => {
 
 	for (const trace of ["demo", "bare", "busy", "fibers", "cut", "hostile"])
 		await opened(context, trace, tasksAre);
-	await opened(context, "demo", async (page, trace) => { address = await heatIs(page, trace); });
+	let cell = "";
+	await opened(context, "demo", async (page, trace) => { [address, cell] = await heatIs(page, trace); });
+	await heatByAddress(context, address, cell);
 	await opened(context, "demo", async (page) => same(await page.locator("#panel-spans canvas").count(), 1, "the address shows latencies over time"),
 		address);
 	for (const trace of ["demo", "locks", "bare", "busy", "cut", "hostile", "plain"])

@@ -62,13 +62,13 @@ snapshot()
 snapshot
 assembled hostile "$top_srcdir/tests/viewer/hostile.txt"
 assembled deadlock "$top_srcdir/tests/viewer/deadlock.txt"
-# 300 threads that wait for one.
+# 300 threads that wait for one, the last longest.
 awk 'BEGIN {
 	for (i = 1; i <= 301; i++)
 		printf "thread %d tid=%d name=\"pool %d\"\n", i, 600 + i, i
 	print "@1000 thread=1 acquire reason=mutex object=0x7f000000a000"
-	for (i = 2; i <= 301; i++)
-		printf "@%d thread=%d park reason=mutex object=0x7f000000a000 holder=1\n", 1000 + 10 * i, i
+	for (i = 301; i >= 2; i--)
+		printf "@%d thread=%d park reason=mutex object=0x7f000000a000 holder=1\n", 1000 + 10 * (303 - i), i
 }' >"$pages/crowd.txt"
 assembled crowd "$pages/crowd.txt"
 "$top_builddir/tests/viewer/make-page" -c -t 8 -n 120000 "$pages/many.html"

@@ -94,11 +94,16 @@ function heatKey(event, heat, cell) {
 		bucket: Math.max(0, Math.min(heat.buckets.length - 1, cell.bucket + up))};
 }
 
-// A canvas with the picture; choose({bucket, column}).
+// How many columns a picture has; with a chosen cell as many as when it was chosen, so that it stays the same stretch of time.
+function heatColumns(chosen, width) {
+	return chosen ? chosen.columns : Math.max(10, Math.floor((width - HEAT_LEFT) / HEAT_CELL));
+}
+
+// A canvas with the picture; choose({bucket, column, columns}).
 function heatView(rows, spread, buckets, chosen, room, choose) {
-	const columns = Math.max(10, Math.floor((room.width - HEAT_LEFT) / HEAT_CELL)), heat = heatMake(rows, spread, buckets, columns);
+	const columns = heatColumns(chosen, room.width), heat = heatMake(rows, spread, buckets, columns);
 	const height = Math.max(room.height, buckets.length * HEAT_LEAST + HEAT_BELOW), canvas = el("canvas", {tabindex: 0, role: "application"});
-	let cell = chosen && chosen.column < columns && chosen.bucket < buckets.length ? chosen : null;
+	let cell = chosen && chosen.bucket < buckets.length ? chosen : null;
 	const show = () => {
 		heatDraw(canvas, heat, cell, room.width, height);
 		canvas.setAttribute("aria-label", cell ? heatText(heat, cell) : "Durations over time: arrows move, Enter lists what is in a cell");

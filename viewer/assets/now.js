@@ -46,6 +46,13 @@ function nowSince(i) {
 	return now.rows.since[i] ? `${recovered() ? "> " : ""}${duration(head.span_ns - (now.rows.since[i] - 1))}` : "";
 }
 
+// Compares rows: the longest first; since when is not known, last.
+function nowEarlier(i, j) {
+	const [a, b] = [i, j].map((row) => now.rows.since[row] || Infinity);
+
+	return a === b ? 0 : a - b;
+}
+
 // "waits 1.2 s for mutex a" and the like.
 function nowState(i) {
 	if (now.rows.state[i] !== NOW_WAITING)
@@ -72,7 +79,7 @@ function nowEdges() {
 		if (rows.holder[i])
 			listAdd(waiters, rows.holder[i], rows.thread[i]);
 	for (const list of waiters.values())
-		list.sort((a, b) => (rows.since[now.of.get(a)] || Infinity) - (rows.since[now.of.get(b)] || Infinity));
+		list.sort((a, b) => nowEarlier(now.of.get(a), now.of.get(b)));
 	return waiters;
 }
 
@@ -200,7 +207,7 @@ function nowPicture() {
 
 // ---- the list ----
 
-// Threads that do the same, at the same place: most first.
+// Threads that do the same, at the same place: most first, and in each the longest first.
 function nowGroups() {
 	const {rows} = now, groups = new Map();
 
@@ -210,7 +217,7 @@ function nowGroups() {
 			groups.set(key, []);
 		groups.get(key).push(i);
 	}
-	return [...groups.values()].sort((a, b) => b.length - a.length);
+	return [...groups.values()].map((group) => group.sort(nowEarlier)).sort((a, b) => b.length - a.length);
 }
 
 function nowRow(group) {

@@ -135,6 +135,7 @@ function spansPicture() {
 	const drawn = () => spans.heat ? heatView(spanKinds[kind].rows(), spread, buckets, spans.cell, room(), (cell) => {
 		Object.assign(spans, {cell, bucket: cell.bucket});
 		drawnAgain(spans.box, spansDraw);
+		addressWrite();
 	}) : histogramView(spread, group, buckets, bucket, (k) => spansChoose(kind, group, k));
 
 	return [el("h3", {}, one.name), el("p", {class: "dim"}, `${plural(ended, spanKinds[kind].one)} by duration` +
@@ -168,7 +169,14 @@ function spansChoose(kind, group, bucket = -1) {
 	addressWrite();
 }
 
-// What the address asks for: {kind, type: its name, from: of the bucket}.
+// The chosen cell in the address: "column/columns"; null = none, or not one.
+function cellRead(string, bucket) {
+	const [column, columns] = (/^(\d{1,4})\/(\d{1,4})$/.exec(string) || []).slice(1).map(Number);
+
+	return bucket >= 0 && column < columns ? {bucket, column, columns} : null;
+}
+
+// What the address asks for: {kind, type: its name, from: of the bucket, over: time, cell}.
 function spansWanted() {
 	const asked = new URLSearchParams(spans.wanted), kind = asked.get("of");
 
@@ -179,7 +187,8 @@ function spansWanted() {
 	if (group < 0)
 		return;
 	const bucket = spreadBuckets(spread, group).findIndex((b) => String(b.from) === asked.get("from"));
-	Object.assign(spans, {kind, group, bucket, cell: null, heat: asked.get("over") === "time"});
+	const heat = asked.get("over") === "time";
+	Object.assign(spans, {kind, group, bucket, heat, cell: heat ? cellRead(asked.get("cell"), bucket) : null});
 }
 
 function spansState() {
@@ -187,7 +196,8 @@ function spansState() {
 		return spans.wanted;
 	const {types, spread} = spans.told[spans.kind], bucket = spreadBuckets(spread, spans.group)[spans.bucket];
 
-	return new URLSearchParams({of: spans.kind, type: types[spans.group].name, ...bucket && {from: bucket.from}, ...spans.heat && {over: "time"}}).toString();
+	return new URLSearchParams({of: spans.kind, type: types[spans.group].name, ...bucket && {from: bucket.from}, ...spans.heat && {over: "time"},
+		...spans.heat && spans.cell && {cell: `${spans.cell.column}/${spans.cell.columns}`}}).toString();
 }
 
 function spansOpen(box) {
