@@ -80,6 +80,15 @@ async function stackIsCopied(page) {
 	const lines = (await page.evaluate(() => navigator.clipboard.readText())).trim().split("\n");
 	same(lines.map((line) => line.split(" ")[0]), frames.map((f) => f.function.split(" ")[0]), "the stack's functions");
 	check(/trc-demo\.c:\d+$/.test(lines.find((line) => line.includes("trc-demo.c"))), "with file and line", lines);
+	await page.evaluate(async () => {
+		const button = [...document.querySelectorAll("#details button")].find((b) => /^Cop(ied|y stack)/.test(b.textContent));
+		button.click();
+		while (button.textContent !== "Copied")
+			await new Promise((done) => { setTimeout(done, 20); });
+		button.click();
+	});
+	await page.waitForFunction(() => ![...document.querySelectorAll("#details button")].some((b) => b.textContent === "Copied"), null,
+		{timeout: 10000}).catch(() => check(false, "a button that was clicked twice has its words again"));
 }
 
 // The sums of the flame graph are those of the profile, which pprof reads.

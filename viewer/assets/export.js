@@ -3,7 +3,7 @@
 
 // Copies, and says so in the place of a button's words for a while.
 async function copyText(string, button) {
-	const words = button.textContent;
+	const words = button.dataset.words ??= button.textContent;
 
 	try {
 		await navigator.clipboard.writeText(string);
@@ -11,7 +11,8 @@ async function copyText(string, button) {
 	} catch {
 		button.textContent = "The browser does not let this page copy";
 	}
-	setTimeout(() => { button.textContent = words; }, 1500);
+	clearTimeout(Number(button.dataset.timer));
+	button.dataset.timer = setTimeout(() => { button.textContent = words; }, 1500);
 }
 
 function copyButton(words, title, make) {
