@@ -368,6 +368,13 @@ async function keysAlone(page) {
 	await page.keyboard.press("v");
 	await flameIdle(page);
 	check((await page.evaluate(() => window.trc.matches)) > 0, "V shows it in the timeline");
+	await page.evaluate(async () => { // while another one is made
+		window.trc.flame.set("of=lock");
+		await new Promise((done) => { setTimeout(done, 0); });
+		document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "v", bubbles: true}));
+	});
+	await flameIdle(page);
+	same((await page.evaluate(() => window.trc.flame.result)).kind, "lock", "V while another graph is made: then that is shown");
 }
 
 // Two halves of the trace; what only the second has is red, and says +.

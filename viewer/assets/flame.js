@@ -43,7 +43,8 @@ function flameRun(work, done) {
 		}
 		flame.working = false;
 		done(step.value);
-		flameWake();
+		if (!flame.working) // done() may have begun another run
+			flameWake();
 	};
 	channel.port2.postMessage(0);
 }
@@ -150,7 +151,7 @@ function flameRefresh() {
 	flame.asked = key;
 	flame.box.classList.add("working");
 	flameRun(flameWork(asked), (result) => {
-		flame.result = result;
+		flame.result = {...result, key};
 		flame.box.classList.remove("working");
 		flameFind();
 		flameShow();

@@ -102,13 +102,16 @@ function flameToTimeline(box) {
 		flameMark(items);
 		searchShow(itemMatches(items), `${boxName(box)}: ${result.kind.name}`);
 		flameInfo();
+		if (result.key !== flame.asked) { // it took the place of a run that made another graph
+			flame.asked = "";
+			flameRefresh();
+		}
 	});
 }
 
 // Where the marks of a thread are: above its lane, or above that of the group that it is folded into.
 function litTop(idx) {
-	const group = tracks.byThread[idx] ? null : tracks.all.find((track) => track.kind === "group" && !track.isOpen &&
-		track.threads.some((t) => t.idx === idx));
+	const group = tracks.byThread[idx] ? null : tracks.foldedInto[idx];
 
 	return group ? group.y - screen.scrollY + TRACK_PAD : threadTop(idx);
 }

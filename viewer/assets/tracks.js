@@ -8,6 +8,7 @@ const ABOVE_MAX = 6; // tracks of tasks and counters above the threads; of more,
 const tracks = {
 	all: [], // in order, filtered
 	byThread: [], // thread index -> track, or undefined while it is filtered out
+	foldedInto: [], // thread index -> the group that it is folded into, if any
 	height: 0,
 	threads: [], // those that the filter leaves, also of groups that are closed
 	sort: "first",
@@ -157,6 +158,7 @@ function tracksLayout() {
 		rows = grouped ? [{thread: guest}, ...rows] : rowsOf(inOrder([...matching, guest]));
 	tracks.all = [];
 	tracks.byThread = new Array(trace.threads.length);
+	tracks.foldedInto = new Array(trace.threads.length);
 	const notes = !wanted && tracks.annotations ? [trace.taskTracks, trace.counterTracks] : [[], []];
 	const many = notes[0].length + notes[1].length > ABOVE_MAX;
 	const above = notes.map((list) => many ? list.slice(0, ABOVE_MAX / 2) : list).flat();
@@ -169,6 +171,8 @@ function tracksLayout() {
 	for (const {thread, group} of rows) {
 		if (group)
 			tracks.all.push(group);
+		for (const one of group && !group.isOpen ? group.threads : [])
+			tracks.foldedInto[one.idx] = group;
 		for (const one of group ? group.isOpen ? group.threads : [] : [thread]) {
 			const track = {kind: "thread", thread: one, inGroup: Boolean(group),
 				hasLogs: threadRows(trace.log, one) > 0, hasMarks: threadRows(trace.mark, one) > 0,
