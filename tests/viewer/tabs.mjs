@@ -470,7 +470,8 @@ async function nowIs(page, trace) {
 	for (const [n, [thread]] of drawn.slice(0, 12).entries()) {
 		const row = rows.find((each) => each.thread === thread);
 		await page.locator(".now-box button").nth(n).click();
-		if (row.park)
+		// A wait that begins with the trace's last event has no width: what came before it is selected.
+		if (row.park && sql(trace, `SELECT waited_ns AS ns FROM parks WHERE id = ${row.park}`)[0].ns > 0)
 			same(await page.evaluate(() => window.trc.told().facts.SQL), `SELECT * FROM parks WHERE id=${row.park}`, `${trace}: the box of thread ${thread}`);
 		const held = sql(trace, `SELECT printf('0x%x', object) AS at FROM locks_held WHERE thread = ${thread}`), told = await page.locator(".now-box button")
 			.nth(n).getAttribute("title");
