@@ -383,7 +383,10 @@ async function foldsByClick(page) {
 		await settle(page);
 	};
 
+	// Whether two threads of the program were idle depends on how the machine was.
 	for (const text of [/\d procs?/, "idle threads"]) {
+		if (text === "idle threads" && !await line(text).count())
+			continue;
 		same(await seen(text), "false", `${text} are folded`);
 		await click(text);
 		same(await seen(text), "true", `a click on the lane unfolds ${text}`);
