@@ -271,8 +271,10 @@ function ordered(rows) {
 }
 
 async function lockIs(page, trace, lock, i) {
-	const what = `${trace}: ${lock.kind} ${lock.name}`, where = `object = ${lock.object} AND reason IN (${lockReasons[lock.kind]})`;
+	const what = `${trace}: ${lock.kind} ${lock.name}`, ofLock = `object = ${lock.object} AND reason IN (${lockReasons[lock.kind]})`;
 	const [{end}] = sql(trace, "SELECT value AS end FROM trace_info WHERE key = 'trace_end_ns'");
+	// A wait that begins at the trace's end has no width: the page counts it, and lists it nowhere.
+	const where = `${ofLock} AND (waited_ns > 0 OR start_ns < ${end})`;
 
 	await page.locator("#panel-locks .locks-types tbody button").nth(i).click();
 	await histogramIs(page, "locks", sql(trace, `SELECT waited_ns FROM parks WHERE ${where}`).map((row) => row.waited_ns), what);
@@ -280,7 +282,7 @@ async function lockIs(page, trace, lock, i) {
 	same(ordered(seen[0]), ordered(sql(trace, "SELECT holder_thread AS t, count(*) AS n, sum(waited_ns) AS ns FROM parks WHERE " +
 		`${where} GROUP BY 1`).map(({t, n, ns}) => [t, n, ns])), `${what}: who held it`);
 	same(ordered(seen[1]), ordered(sql(trace, "SELECT coalesce(stack, 0) AS s, count(*) AS n, sum(caused_ns) AS ns FROM unlocks WHERE " +
-		`${where} AND caused_waits > 0 GROUP BY 1`).map(({s, n, ns}) => [s, n, ns])), `${what}: where it was given back`);
+		`${ofLock} AND caused_waits > 0 GROUP BY 1`).map(({s, n, ns}) => [s, n, ns])), `${what}: where it was given back`);
 	const [longest] = sql(trace, `SELECT id, waited_ns FROM parks WHERE ${where} ORDER BY waited_ns DESC, id LIMIT 1`);
 	if (!longest || !longest.waited_ns)
 		return;

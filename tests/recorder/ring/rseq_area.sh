@@ -11,12 +11,16 @@ none()
 {
 	local what=$1 status=0
 	shift
-	"$@" >said.txt 2>err.txt || status=$?
-	[ $status != 77 ] || skip 'no stores can be watched here: no breakpoints, or no struct rseq'
-	[ $status = 0 ] || fail "$what: status $status: $(cat err.txt)"
-	# A processor that is taken from its guest may miss some of the 1,000 of the control.
-	awk '{ exit !($1 == "stores" && $2 == 0 && $4 > 500 && $4 <= 1000) }' said.txt ||
-		fail "$what: $(cat said.txt)"
+	runs=0
+	while another_run; do
+		"$@" >said.txt 2>err.txt || status=$?
+		[ $status != 77 ] || skip 'no stores can be watched here: no breakpoints, or no struct rseq'
+		[ $status = 0 ] || fail "$what: status $status: $(cat err.txt)"
+		awk '{ exit !($1 == "stores" && $2 == 0 && $4 <= 1000) }' said.txt || fail "$what: $(cat said.txt)"
+		# A processor that is taken from its guest misses some of the 1,000 of the control; what misses most
+		# of them watched nothing.
+		awk '{ exit !($4 > 500) }' said.txt || undecided "$what: $(cat said.txt)"
+	done
 	passed "$what"
 }
 
