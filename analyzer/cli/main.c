@@ -279,6 +279,18 @@ static int check_trace_stays(const struct command *c, const char *trace)
 	return TRC_EXIT_OK;
 }
 
+/* Options of the page alone say nothing to anybody else. */
+static int check_page(const struct command *c)
+{
+	for (size_t i = 0; i < c->n_requests; i++)
+		if (c->request[i].verb == &trc_verb_html)
+			return TRC_EXIT_OK;
+	if (!c->cli.of_page)
+		return TRC_EXIT_OK;
+	trc_cli_error(&c->cli, "%s is for --html, which was not given", c->cli.of_page);
+	return TRC_EXIT_USAGE;
+}
+
 static int check_requests(struct command *c, int argc, char **argv)
 {
 	if (argc == optind && trace_is_needed(c)) {
@@ -315,7 +327,7 @@ static int check_requests(struct command *c, int argc, char **argv)
 		trc_cli_error(&c->cli, "%s is of one trace at a time", c->cli.selects);
 		return TRC_EXIT_USAGE;
 	}
-	if (trc_select_check(&c->cli) || check_trace_stays(c, argv[optind]))
+	if (check_page(c) || trc_select_check(&c->cli) || check_trace_stays(c, argv[optind]))
 		return TRC_EXIT_USAGE;
 	c->cli.paths = argv + optind;
 	c->cli.n_paths = (size_t)(argc - optind);

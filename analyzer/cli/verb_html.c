@@ -5,14 +5,22 @@
 #include "viewer/html.h"
 #include "viewer/sqlbox.h"
 
+static void note_of_page(struct trc_cli *cli, const char *option)
+{
+	if (!cli->of_page)
+		cli->of_page = option;
+}
+
 static int set_without_sql(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
+	note_of_page(cli, "--without-sql");
 	cli->without_sql = true;
 	return 0;
 }
 
 static int set_source(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
+	note_of_page(cli, "--source");
 	cli->source = true;
 	return 0;
 }
@@ -28,6 +36,7 @@ static int set_source_map(struct trc_cli *cli, struct trc_request *request, cons
 			      TRC_CLI_SOURCE_MAPS_MAX);
 		return -EINVAL;
 	}
+	note_of_page(cli, "--source-map");
 	cli->source = true;
 	cli->source_map[cli->n_source_maps++] = arg;
 	return 0;

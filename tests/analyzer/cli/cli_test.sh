@@ -123,6 +123,10 @@ refused 'two traces' 2 'trace-analyze: --check takes one trace at a time, not 2'
 	"$analyze" --check good.trc good.trc
 refused '--full of what has no stacks' 2 'trace-analyze: --full is for the report, not --sql' \
 	"$analyze" --full --sql 'SELECT 1' good.trc
+for option in --source --source-map=a=b --without-sql; do
+	refused "$option without a page" 2 "trace-analyze: ${option%%=*} is for --html, which was not given" \
+		"$analyze" "$option" --summary good.trc
+done
 refused '--full with a value' 2 "trace-analyze: --full=yes: it takes no value; try 'trace-analyze --help'" \
 	"$analyze" --full=yes good.trc
 refused 'a mistyped option' 2 "trace-analyze: --summery: no such option; try 'trace-analyze --help'" \
