@@ -79,14 +79,16 @@ libtrcsymbols_la_SOURCES = \
 	format/symbols.c format/symbols.h \
 	format/symbols_demangle.c format/symbols_demangle.h format/symbols_rust.c format/symbols_rust.h \
 	format/symbols_dwarf.c format/symbols_dwarf.h \
+	format/symbols_fetch.c format/symbols_fetch.h \
 	format/symbols_file.c format/symbols_file.h \
 	format/symbols_jit.c format/symbols_jit.h \
 	format/symbols_members.c format/symbols_members.h \
+	format/symbols_mini.c format/symbols_mini.h \
 	format/symbols_scopes.c format/symbols_scopes.h \
 	format/symbols_starts.c format/symbols_starts.h \
 	format/symbols_stub_code.c format/symbols_stub_code.h \
 	format/symbols_stubs.c format/symbols_stubs.h \
 	format/symbols_table.c format/symbols_table.h \
 	format/symbols_types.c format/symbols_types.h
-libtrcsymbols_la_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS)
-libtrcsymbols_la_LIBADD = $(DW_LIBS) $(ZLIB_LIBS)
+libtrcsymbols_la_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS) $(LZMA_CFLAGS)
+libtrcsymbols_la_LIBADD = $(DW_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)

@@ -49,6 +49,7 @@ struct answer {
 
 struct trc_symbols {
 	enum trc_symbols_how how;
+	struct trc_symbols_fetch *fetch; /* NULL = nothing is fetched (Y1) */
 	struct object **object;
 	size_t n_objects;
 	struct trc_keyed_rows answers; /* struct answer */
@@ -66,6 +67,8 @@ int trc_symbols_open(struct trc_symbols **out, enum trc_symbols_how how)
 	if (!s)
 		return -ENOMEM;
 	s->how = how;
+	if (how == TRC_SYMBOLS_FETCHED)
+		s->fetch = trc_symbols_fetch_open();
 	s->answers.row_bytes = sizeof(struct answer);
 	s->answers.key_bytes = sizeof(struct answer_key);
 	s->demangler = trc_demangler_open();
@@ -94,6 +97,7 @@ void trc_symbols_close(struct trc_symbols *s)
 	for (size_t i = 0; i < s->n_names; i++)
 		free(s->name[i]);
 	trc_demangler_close(s->demangler);
+	trc_symbols_fetch_close(s->fetch);
 	free(s->object);
 	trc_keyed_rows_free(&s->answers);
 	free(s->symbol);
@@ -114,12 +118,14 @@ static void list_symbols(struct object *object, struct trc_symbols_table *table,
 {
 	if (object->file.debug.elf)
 		trc_symbols_table_add(table, object->file.debug.elf, kind);
+	if (object->file.mini.elf)
+		trc_symbols_table_add(table, object->file.mini.elf, kind);
 	if (object->file.main.elf)
 		trc_symbols_table_add(table, object->file.main.elf, kind);
 	trc_symbols_table_sort(table);
 }
 
-static struct object *object_new(const struct trc_module_entry *module, enum trc_symbols_how how)
+static struct object *object_new(const struct trc_symbols *s, const struct trc_module_entry *module)
 {
 	struct object *object = calloc(1, sizeof(*object));
 
@@ -132,7 +138,7 @@ static struct object *object_new(const struct trc_module_entry *module, enum trc
 	}
 	memcpy(object->build_id, module->build_id, module->build_id_bytes);
 	object->build_id_bytes = module->build_id_bytes;
-	trc_symbols_file_open(&object->file, module, how == TRC_SYMBOLS_MAPPED);
+	trc_symbols_file_open(&object->file, module, s->how != TRC_SYMBOLS_READ, s->fetch);
 	if (object->file.dwarf)
 		trc_dwarf_open(&object->dwarf, object->file.dwarf);
 	list_symbols(object, &object->table, TRC_SYMBOLS_CODE);
@@ -157,7 +163,7 @@ static uint32_t object_find(struct trc_symbols *s, const struct trc_module_entry
 	if (!grown)
 		return 0;
 	s->object = grown;
-	s->object[s->n_objects] = object_new(module, s->how);
+	s->object[s->n_objects] = object_new(s, module);
 	if (!s->object[s->n_objects])
 		return 0;
 	return (uint32_t)++s->n_objects;

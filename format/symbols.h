@@ -3,10 +3,11 @@
  *
  * Modules are opened on first use: by the recorded path if its build id still matches,
  * else by build id below the debug directories (/usr/lib/debug/.build-id and
- * $TRC_DEBUG_PATH).  Names of a module without DWARF come from its ELF symbol tables.  A module
- * that is gone or has changed gives no names, and says so once.
+ * $TRC_DEBUG_PATH).  Names of a module without DWARF come from its ELF symbol tables, or from the table in
+ * its .gnu_debugdata.  A module that is gone or has changed gives no names, and says so once.
  *
- *   symbols:Y1  never fetches anything over a network
+ *   symbols:Y1  fetches nothing over a network, unless it was opened for that and the environment names
+ *       servers (symbols_fetch.h)
  *   symbols:Y2  strings stay valid until trc_symbols_close()
  */
 #ifndef TRC_FORMAT_SYMBOLS_H
@@ -32,9 +33,10 @@ struct trc_symbol {
 
 /*
  * Mapped files are fast, but reading a page that another process has cut off ends this process.  A
- * guest in other people's processes reads files instead.  0 or -ENOMEM.
+ * guest in other people's processes reads files instead.  Who is asked by a user may fetch what is not here;
+ * files are mapped then, too.  0 or -ENOMEM.
  */
-enum trc_symbols_how { TRC_SYMBOLS_MAPPED, TRC_SYMBOLS_READ };
+enum trc_symbols_how { TRC_SYMBOLS_MAPPED, TRC_SYMBOLS_READ, TRC_SYMBOLS_FETCHED };
 int trc_symbols_open(struct trc_symbols **out, enum trc_symbols_how how);
 void trc_symbols_close(struct trc_symbols *s);
 
@@ -76,6 +78,9 @@ const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_
  */
 const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_entry *module,
 			       uint64_t address, uint64_t *offset);
+
+/* What trc_symbols_trouble() says if nothing but debug information is missing, and no server was asked. */
+#define TRC_SYMBOLS_NO_DEBUG_FILE "no debug information found"
 
 /* NULL, or one line on why this module has no (or poorer) symbols: "changed since", "not found". */
 const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module);

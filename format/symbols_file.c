@@ -5,8 +5,9 @@
  *   DIR/.build-id/xx/rest.debug    DIR in $TRC_DEBUG_PATH, then /usr/lib/debug
  *   the name in .gnu_debuglink     beside the module, in .debug/ there, in DIR/path
  *   DIR/path, DIR/name, DIR/name.debug
+ *   the servers of DEBUGINFOD_URLS, for who may ask them
  *
- * A module that is gone or has changed is itself replaced by DIR/.build-id/xx/rest.
+ * A module that is gone or has changed is itself replaced by DIR/.build-id/xx/rest, or by what a server has.
  */
 #include "symbols_file.h"
 
@@ -21,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "symbols.h"
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
 
@@ -257,8 +259,26 @@ static bool open_vdso(struct trc_symbols_file *file, const struct identity *iden
 	return false;
 }
 
+/* True once *to is open. */
+static bool open_fetched(struct trc_symbols_file *file, struct trc_elf_file *to,
+			 struct trc_symbols_fetch *fetch, enum trc_fetched what,
+			 const struct identity *wanted)
+{
+	const char *why = NULL;
+	char *path = fetch && wanted->build_id_bytes
+			     ? trc_symbols_fetch(fetch, what, wanted->build_id,
+						 wanted->build_id_bytes, &why)
+			     : NULL;
+	bool opened = path && open_matching(to, path, wanted);
+
+	free(path);
+	if (why && !file->trouble)
+		file->trouble = why;
+	return opened;
+}
+
 static bool open_main(struct trc_symbols_file *file, const struct trc_module_entry *module,
-		      const struct identity *identity)
+		      const struct identity *identity, struct trc_symbols_fetch *fetch)
 {
 	const struct wanted_file wanted = {
 		.identity = identity, .suffix = "", .path = module->path};
@@ -278,11 +298,13 @@ static bool open_main(struct trc_symbols_file *file, const struct trc_module_ent
 		file->trouble = "changed since the recording";
 		elf_file_close(&file->main);
 	}
-	return identity->build_id_bytes && search_dirs(&file->main, search_by_build_id, &wanted);
+	return identity->build_id_bytes &&
+	       (search_dirs(&file->main, search_by_build_id, &wanted) ||
+		open_fetched(file, &file->main, fetch, TRC_FETCHED_PROGRAM, identity));
 }
 
 static void open_debug(struct trc_symbols_file *file, const struct trc_module_entry *module,
-		       const struct identity *module_identity)
+		       const struct identity *module_identity, struct trc_symbols_fetch *fetch)
 {
 	struct identity identity = *module_identity;
 	struct wanted_file wanted = {
@@ -297,8 +319,10 @@ static void open_debug(struct trc_symbols_file *file, const struct trc_module_en
 	if (identity.build_id_bytes && search_dirs(&file->debug, search_by_build_id, &wanted))
 		return;
 	if (identity.build_id_bytes || identity.has_crc)
-		if (!search_beside(&file->debug, &wanted))
-			search_dirs(&file->debug, search_by_name, &wanted);
+		if (search_beside(&file->debug, &wanted) ||
+		    search_dirs(&file->debug, search_by_name, &wanted))
+			return;
+	open_fetched(file, &file->debug, fetch, TRC_FETCHED_DEBUG_FILE, &identity);
 }
 
 static bool is_strings(const char *name)
@@ -351,7 +375,7 @@ static Dwarf *begin_dwarf(Elf *elf)
 }
 
 /* dwz's common file: a path (from the debug file's own, if relative) and a build id. */
-static void open_alt(struct trc_symbols_file *file)
+static void open_alt(struct trc_symbols_file *file, struct trc_symbols_fetch *fetch)
 {
 	struct identity identity = {0};
 	struct wanted_file wanted = {.identity = &identity, .suffix = ".debug"};
@@ -363,8 +387,9 @@ static void open_alt(struct trc_symbols_file *file)
 	identity.build_id = build_id;
 	identity.build_id_bytes = (size_t)n_bytes;
 	if (!search_dirs(&file->alt, search_by_build_id, &wanted) &&
-	    (wanted.path[0] != '/' || !open_matching(&file->alt, wanted.path, &identity)))
-		search_dirs(&file->alt, search_by_name, &wanted);
+	    (wanted.path[0] != '/' || !open_matching(&file->alt, wanted.path, &identity)) &&
+	    !search_dirs(&file->alt, search_by_name, &wanted))
+		open_fetched(file, &file->alt, fetch, TRC_FETCHED_DEBUG_FILE, &identity);
 	if (file->alt.elf)
 		file->alt_dwarf = begin_dwarf(file->alt.elf);
 	if (file->alt_dwarf)
@@ -372,7 +397,7 @@ static void open_alt(struct trc_symbols_file *file)
 }
 
 void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module,
-			   bool mapped)
+			   bool mapped, struct trc_symbols_fetch *fetch)
 {
 	const struct trc_elf_file none = {.fd = -1, .mapped = mapped};
 	const struct identity identity = {
@@ -390,22 +415,25 @@ void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_modul
 			file->trouble = NULL;
 		return;
 	}
-	if (open_main(file, module, &identity))
+	if (open_main(file, module, &identity, fetch))
 		file->trouble = NULL;
 	else if (!module->path || module->path[0] != '/')
 		return;
 	if (file->main.elf && has_dwarf(file->main.elf)) {
 		file->dwarf = begin_dwarf(file->main.elf);
 	} else {
-		open_debug(file, module, &identity);
+		open_debug(file, module, &identity, fetch);
 		if (file->debug.elf && has_dwarf(file->debug.elf))
 			file->dwarf = begin_dwarf(file->debug.elf);
+		if (file->main.elf && !file->debug.elf &&
+		    !has_section(file->main.elf, ".symtab", ".symtab"))
+			trc_symbols_mini_open(&file->mini, file->main.elf);
 	}
 	if (file->dwarf) {
+		open_alt(file, fetch);
 		file->trouble = NULL;
-		open_alt(file);
 	} else if (!file->trouble) {
-		file->trouble = "no debug information found";
+		file->trouble = TRC_SYMBOLS_NO_DEBUG_FILE;
 	}
 }
 
@@ -415,6 +443,7 @@ void trc_symbols_file_close(struct trc_symbols_file *file)
 		dwarf_end(file->dwarf);
 	if (file->alt_dwarf)
 		dwarf_end(file->alt_dwarf);
+	trc_symbols_mini_close(&file->mini);
 	elf_file_close(&file->alt);
 	elf_file_close(&file->debug);
 	elf_file_close(&file->main);

@@ -3,7 +3,8 @@
  *
  *   symbols_file:F1  every file used has the module's build id; without build ids a debug file
  *       has the checksum that .gnu_debuglink asks for
- *   symbols_file:F2  only regular files are opened, and nothing is fetched over a network
+ *   symbols_file:F2  only regular files are opened; what is fetched over a network is fetched last, and only
+ *       for who may (symbols_fetch.h)
  *   symbols_file:F3  the vDSO is no file: this process's own is taken, if it is the same (F1)
  */
 #ifndef TRC_FORMAT_SYMBOLS_FILE_H
@@ -12,6 +13,8 @@
 #include <elfutils/libdw.h>
 #include <gelf.h>
 #include <stdbool.h>
+#include "symbols_fetch.h"
+#include "symbols_mini.h"
 #include "writer.h" /* struct trc_module_entry */
 
 struct trc_elf_file {
@@ -22,16 +25,18 @@ struct trc_elf_file {
 
 struct trc_symbols_file {
 	struct trc_elf_file main, debug, alt;
-	Dwarf *dwarf;	     /* of debug, or of main; NULL = none found */
-	Dwarf *alt_dwarf;    /* what dwarf refers to, if dwz moved parts of it */
-	const char *trouble; /* NULL, or why there is nothing, or less; static text */
-	void *vdso;	     /* a copy that main reads; NULL = main is a file */
+	struct trc_symbols_mini mini; /* of main, if it is stripped and there is no debug file */
+	Dwarf *dwarf;		      /* of debug, or of main; NULL = none found */
+	Dwarf *alt_dwarf;	      /* what dwarf refers to, if dwz moved parts of it */
+	const char *trouble;	      /* NULL, or why there is nothing, or less; static text */
+	void *vdso;		      /* a copy that main reads; NULL = main is a file */
 };
 
-/* Finds and opens what there is for this module, mapped or else to be read (symbols.h).  Always
- * leaves *file fit for trc_symbols_file_close(); what was not found is NULL. */
+/* Finds and opens what there is for this module, mapped or else to be read (symbols.h).  What is not here is
+ * asked of `fetch`, unless that is NULL.  Always leaves *file fit for trc_symbols_file_close(); what was not
+ * found is NULL. */
 void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module,
-			   bool mapped);
+			   bool mapped, struct trc_symbols_fetch *fetch);
 void trc_symbols_file_close(struct trc_symbols_file *file);
 /* Whether a module of this name is code that the kernel gives each process. */
 bool trc_symbols_is_vdso(const char *path);

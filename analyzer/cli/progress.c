@@ -1,6 +1,7 @@
 /* progress.c - a bar on a terminal's stderr while a step takes long; see cli.h. */
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 #include "format/now.h"
@@ -57,6 +58,9 @@ static void progress(void *context, const char *what, double fraction)
 
 void trc_progress_watch(struct trc_model *m)
 {
-	if (isatty(STDERR_FILENO))
-		trc_model_progress(m, progress, NULL);
+	if (!isatty(STDERR_FILENO))
+		return;
+	trc_model_progress(m, progress, NULL);
+	/* libdebuginfod then says what it downloads, which may take minutes. */
+	setenv("DEBUGINFOD_PROGRESS", "1", 0);
 }

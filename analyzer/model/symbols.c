@@ -227,7 +227,7 @@ int trc_derive_symbols(struct trc_model *m, struct trc_error *error)
 	struct symbolize s = {.m = m,
 			      .places = {.row_bytes = sizeof(struct place)},
 			      .tails = {.row_bytes = sizeof(struct tails)}};
-	int err = trc_symbols_open(&m->symbols, TRC_SYMBOLS_MAPPED);
+	int err = trc_symbols_open(&m->symbols, TRC_SYMBOLS_FETCHED);
 
 	if (!err) {
 		m->jit = trc_jit_open(m->reader);

@@ -346,7 +346,7 @@ void trc_report_troubles(struct trc_report *r)
 {
 	struct trc_symbols *symbols = trc_model_symbols(r->m);
 	struct trc_line line;
-	bool any = false;
+	bool any = false, lacks = false;
 
 	for (uint32_t i = 1; symbols && i < trc_reader_modules(r->reader); i++) {
 		const struct trc_module_entry *module = trc_reader_module(r->reader, i);
@@ -365,7 +365,15 @@ void trc_report_troubles(struct trc_report *r)
 		trc_line_data(&line, module->path, 60);
 		trc_line_add(&line, ": %s", trouble);
 		trc_report_line(r, &line);
+		lacks |= !strcmp(trouble, TRC_SYMBOLS_NO_DEBUG_FILE);
 	}
+	if (!lacks)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_add(&line, "  debug packages have them, or servers that DEBUGINFOD_URLS names");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
 }
 
 /* ---- threads ---- */

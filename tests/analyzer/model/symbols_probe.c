@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 		else
 			show_linkage = true;
 	}
-	if (optind >= argc || trc_symbols_open(&s, TRC_SYMBOLS_MAPPED))
+	if (optind >= argc || trc_symbols_open(&s, TRC_SYMBOLS_FETCHED))
 		return 2;
 	module.path = argv[optind++];
 	if (optind < argc && !strcmp(argv[optind], "-"))

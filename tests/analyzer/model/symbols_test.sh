@@ -180,6 +180,54 @@ expect 'trouble: changed since the recording' out 'a program with another build 
 TRC_DEBUG_PATH=$work/debug "$probe" -i "$id" "$work/replaced" "$entry" >out
 expect exported out 'the old program by its build id'
 
+# What a stripped file has kept of its symbol table, compressed: static functions have names again.
+stays_pie=$(address_of pie stays)
+nm pie --format=posix --defined-only | awk '$2 == "T" || $2 == "t" { print $1 }' >functions
+objcopy -S --remove-section .gnu_debuglink --keep-symbols=functions pie kept 2>/dev/null
+objcopy --only-keep-debug kept kept.debug
+xz kept.debug
+cp nothing mini
+"$probe" -i "$id" "$work/mini" "$stays_pie" >out
+expect '??' out 'a static function that was stripped'
+objcopy --add-section .gnu_debugdata=kept.debug.xz mini
+"$probe" -i "$id" "$work/mini" "$stays_pie" >out
+expect stays out 'a static function in .gnu_debugdata'
+for bytes in 7 40 200; do
+	head -c $bytes kept.debug.xz >cut.xz
+	objcopy --update-section .gnu_debugdata=cut.xz mini cut-mini
+	"$probe" -i "$id" "$work/cut-mini" "$stays_pie" >out
+	expect '??' out "a .gnu_debugdata that ends after $bytes bytes"
+done
+
+# What is not here is fetched from the servers that the environment names, and from nowhere else.
+export DEBUGINFOD_CACHE_PATH=$work/cache DEBUGINFOD_TIMEOUT=5
+mkdir -p "servers/buildid/$id" "none/buildid"
+cp .debug/pie.separate "servers/buildid/$id/debuginfo"
+cp nothing "servers/buildid/$id/executable"
+if PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -F libdebuginfod.so.1 >/dev/null; then
+	DEBUGINFOD_URLS="file://$work/none" "$probe" -i "$id" "$work/nothing" "$entry" >out
+	expect 'trouble: no debug information found, here or at DEBUGINFOD_URLS' out 'a server without the file'
+	rm -rf cache
+	DEBUGINFOD_URLS="file://$work/servers" "$probe" -i "$id" "$work/nothing" "$entry" >out
+	expect exported out 'a debug file from a server'
+	grep -q 'symbols_program.c:[1-9]' out || fail 'its lines'
+	DEBUGINFOD_URLS="file://$work/servers" "$probe" -i "$id" "$work/replaced" "$entry" >out
+	expect exported out 'a program that has changed, from a server'
+	grep -q 'symbols_program.c:[1-9]' out || fail 'its lines'
+	rm -rf cache
+	DEBUGINFOD_URLS=http://127.0.0.1:1/ "$probe" -i "$id" "$work/nothing" "$entry" >out
+	expect 'trouble: no debug information found here, and DEBUGINFOD_URLS do not answer' out 'a server that is not there'
+	rm -rf cache
+	: >"servers/buildid/$id/debuginfo"
+	DEBUGINFOD_URLS="file://$work/servers" "$probe" -i "$id" "$work/nothing" "$entry" >out
+	expect '??' out 'a server that answers with nothing'
+	cp "$probe" "servers/buildid/$id/debuginfo"
+	rm -rf cache
+	DEBUGINFOD_URLS="file://$work/servers" "$probe" -i "$id" "$work/nothing" "$entry" >out
+	expect '??' out 'a server that answers with another file'
+fi
+unset DEBUGINFOD_URLS
+
 "$probe" "$work/not-there" 1000 >out
 expect 'trouble: not found' out 'a program that is gone'
 "$probe" '[vdso]' 1000 >out
