@@ -11,7 +11,7 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/spread.js viewer/assets/heat.js viewer/assets/tasks.js viewer/assets/locks.js viewer/assets/now.js \
 	viewer/assets/sql.js viewer/assets/sql_result.js \
 	viewer/assets/tops.js viewer/assets/matches.js viewer/assets/search.js viewer/assets/input.js \
-	viewer/assets/address.js viewer/assets/first.js \
+	viewer/assets/address.js viewer/assets/carry.js viewer/assets/first.js \
 	viewer/assets/main.js
 # The SQL box: SQLite from vendor/, and the worker that runs it.
 viewer_sql = viewer/vendor/sql-wasm-browser.wasm viewer/vendor/sql-wasm-browser.js viewer/assets/sql_worker.js
@@ -38,7 +38,7 @@ EXTRA_DIST += viewer/embed.sh $(viewer_assets) viewer/vendor/README.md viewer/ve
 	viewer/vendor/sql.js.version viewer/vendor/SHA256SUMS viewer/vendor/LICENSE.sql.js viewer/vendor/AUTHORS.sql.js
 
 # trace-view: the page, served.
-viewer_frame = viewer/serve/frame.html viewer/serve/frame.css viewer/serve/frame.js
+viewer_frame = viewer/serve/frame.html viewer/serve/frame.css viewer/serve/follow.js viewer/serve/frame.js
 if HAVE_MICROHTTPD
 bin_PROGRAMS += viewer/trace-view
 endif
@@ -47,7 +47,7 @@ viewer_trace_view_SOURCES = viewer/serve/main.c viewer/serve/assets.h \
 	viewer/serve/launch.c viewer/serve/launch.h viewer/serve/maker.c viewer/serve/maker.h \
 	viewer/serve/options.c viewer/serve/options.h viewer/serve/overview.c viewer/serve/overview.h viewer/serve/reply.c viewer/serve/reply.h \
 	viewer/serve/route.c viewer/serve/route.h viewer/serve/server.c viewer/serve/server.h \
-	viewer/serve/source.c viewer/serve/source.h viewer/serve/visitors.c viewer/serve/visitors.h
+	viewer/serve/snapshots.c viewer/serve/snapshots.h viewer/serve/source.c viewer/serve/source.h viewer/serve/visitors.c viewer/serve/visitors.h
 nodist_viewer_trace_view_SOURCES = viewer/serve/assets.c
 viewer_trace_view_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(MICROHTTPD_CFLAGS)
 viewer_trace_view_LDADD = libtrcviewer.la libtrcopen.la libtrcanalyze.la libtrcdrain.la libtrccore.la \

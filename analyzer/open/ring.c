@@ -10,6 +10,7 @@
 #include <unistd.h>
 /* The arrow that goes the other way (ring.h). */
 #include "recorder/drain/ring_file.h"
+#include "recorder/drain/snapshot.h"
 
 bool trc_is_ring(const char *path)
 {
@@ -44,10 +45,12 @@ static int put(void *context, const void *bytes, size_t n_bytes)
 	return 0;
 }
 
-/* The ring as a trace, in an anonymous file; closes the ring. */
-static int convert(struct trc_ring_file *ring, int fd, struct trc_error *error)
+/* The ring as a trace, in an open file; closes the ring. */
+static int convert(struct trc_ring_file *ring, uint64_t window_ns, int fd, struct trc_error *error)
 {
-	int err = trc_ring_file_to_trace(ring, NULL, put, &fd, error->text, sizeof(error->text));
+	const struct trc_snapshot_options options = {.window_ns = window_ns};
+	int err =
+		trc_ring_file_to_trace(ring, &options, put, &fd, error->text, sizeof(error->text));
 
 	trc_ring_file_close(ring);
 	return err;
@@ -76,7 +79,7 @@ static int open_converted(struct trc_reader **out, struct trc_ring_trace *trace,
 	if (err)
 		trc_ring_file_close(ring);
 	else
-		err = convert(ring, fd, error);
+		err = convert(ring, 0, fd, error);
 	if (!err)
 		err = map(trace, fd);
 	if (fd >= 0)
@@ -113,13 +116,17 @@ static int find(struct trc_ring_file *ring, uint32_t pid, struct trc_error *erro
 	return err;
 }
 
-int trc_ring_open_pid(struct trc_reader **out, struct trc_ring_trace *trace, uint32_t pid,
-		      struct trc_error *error)
+int trc_ring_write_pid(int fd, uint32_t pid, uint64_t window_ns, struct trc_error *error)
 {
 	struct trc_ring_file ring;
 	int err = find(&ring, pid, error);
 
-	return err ? err : open_converted(out, trace, &ring, error);
+	if (err)
+		return err;
+	err = convert(&ring, window_ns, fd, error);
+	if (err && !error->text[0])
+		snprintf(error->text, sizeof(error->text), "%s", strerror(-err));
+	return err;
 }
 
 int trc_ring_look_pid(uint32_t pid, struct trc_error *error)

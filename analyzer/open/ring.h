@@ -24,10 +24,10 @@ bool trc_is_ring(const char *path);
  * trc_ring_trace_free().  0 or -errno with a line in error. */
 int trc_ring_open(struct trc_reader **out, struct trc_ring_trace *trace, const char *path,
 		  struct trc_error *error);
-/* The same for the ring of a process, of its latest recording: a snapshot, if the process lives.  -ESRCH: it
- * has none. */
-int trc_ring_open_pid(struct trc_reader **out, struct trc_ring_trace *trace, uint32_t pid,
-		      struct trc_error *error);
+/* Writes the last window_ns of what the ring of a process holds to a file, as a trace: of its latest recording, a
+ * snapshot if the process lives.  window_ns 0 = as the recorder was told, UINT64_MAX = all.  0 or -errno with a line
+ * in error; -ESRCH: there is no ring. */
+int trc_ring_write_pid(int fd, uint32_t pid, uint64_t window_ns, struct trc_error *error);
 /* Whether it has one that can be read: 0, or -errno with a line in error. */
 int trc_ring_look_pid(uint32_t pid, struct trc_error *error);
 void trc_ring_trace_free(struct trc_ring_trace *trace); /* accepts a zeroed one */

@@ -166,30 +166,145 @@ async function partsAreShown(context) {
 	same(await server.whenEnded, {status: 0, signal: null}, "it ends");
 }
 
-function endOf(inner) {
-	return inner.evaluate(() => {
-		const head = JSON.parse(document.getElementById("head").textContent);
-		return head.start_unix_ms + head.span_ns / 1e6;
-	});
+// What the page that is seen says; another one may be loading out of sight.
+function inShown(page, ask, ...more) {
+	return page.evaluate(([text, args]) => {
+		const {trc, document} = window.document.querySelector("iframe:not(.waits)").contentWindow;
+		return new Function("trc", "page", "args", `return (${text})(trc, page, ...args)`)(trc, document, args);
+	}, [ask.toString(), more]);
 }
 
-async function processIsShown(context) {
+function headOfShown(page) {
+	return inShown(page, (trc, document) => JSON.parse(document.getElementById("head").textContent));
+}
+
+async function endOfShown(page) {
+	const head = await headOfShown(page);
+
+	return head.start_ns + head.span_ns;
+}
+
+function loadsOf(page) {
+	return page.evaluate(() => Number(document.body.dataset.loads));
+}
+
+// So many more pages have taken over.
+async function renewed(page, times) {
+	const before = await loadsOf(page);
+
+	await page.waitForFunction((n) => Number(document.body.dataset.loads) >= n, before + times, {timeout: 60000});
+}
+
+// What is selected, zoomed to and filtered in the first page is so in the pages that follow.
+async function viewIsKept(page) {
+	await page.selectOption("#last", "60"); // what is chosen here does not leave it meanwhile
+	await renewed(page, 2);
+	const chosen = await inShown(page, (trc, document) => {
+		const filter = document.getElementById("filter");
+		filter.value = "demo";
+		filter.dispatchEvent(new Event("input"));
+		trc.setView(trc.span - 3e8, trc.span);
+		const parks = [...Array(trc.counts.parks).keys()].map((i) => i + 1);
+		const inside = parks.reverse().find((id) => {
+			trc.select("park", id);
+			return /^\d/.test(trc.told().facts.Ended || "") || trc.carry.out().selected.until < trc.carry.out().span[1];
+		});
+		trc.setView(trc.span - 3e8, trc.span);
+		const {selected} = trc.carry.out();
+		return {inside, selected, filter: filter.value, length: trc.view.t1 - trc.view.t0};
+	});
+	check(chosen.inside && !chosen.selected.open, "a wait that has ended is selected", chosen);
+	await renewed(page, 2);
+	const now = await inShown(page, (trc, document) => ({...trc.carry.out(), filter: document.getElementById("filter").value,
+		edge: trc.span - trc.view.t1, length: trc.view.t1 - trc.view.t0}));
+	same([now.selected.kind, now.selected.owner], ["park", chosen.selected.owner], "the wait is still selected");
+	check(Math.abs(now.selected.from - chosen.selected.from) < 100000 && Math.abs(now.selected.until - chosen.selected.until) < 100000,
+		"and is the same wait", [now.selected, chosen.selected]);
+	same(now.filter, "demo", "the filter is there");
+	check(Math.abs(now.edge) < 1000 && Math.abs(now.length - chosen.length) < 1000, "the view is as long, and at the end", now);
+	check(now.span[1] > chosen.selected.until, "of a later time");
+	same(await page.evaluate(() => document.body.dataset.follows), "yes", "it still follows");
+}
+
+// What somebody looks at does not slide out of the window: following pauses, and everything is as it was.
+async function leavingPauses(page) {
+	await page.selectOption("#last", "1");
+	await renewed(page, 2);
+	const chosen = await inShown(page, (trc) => {
+		trc.select(null);
+		trc.setView(trc.span * 0.4, trc.span * 0.6);
+		return trc.carry.out();
+	});
+	await page.waitForFunction(() => !document.body.dataset.follows && document.querySelectorAll("iframe").length === 1 &&
+		!/without=sql/.test(document.querySelector("iframe").contentWindow.location.search), null, {timeout: 60000});
+	same(await said(page), "Paused: what you look at would have left the last 1 s.", "it says why it paused");
+	const now = await inShown(page, (trc) => trc.carry.out());
+	check(Math.abs(now.span[0] - chosen.span[0]) < 1000 && Math.abs(now.span[1] - chosen.span[1]) < 1000, "what is seen stays", [now, chosen]);
+	same((await inShown(page, (trc) => trc.sql("SELECT 6 AS n").then((answer) => answer.csv))), "n\n6\n", "a page that stays has SQL");
+}
+
+async function pauseStays(page) {
+	const loads = await loadsOf(page), end = await endOfShown(page);
+
+	await new Promise((done) => setTimeout(done, 3000));
+	same([await loadsOf(page), await endOfShown(page)], [loads, end], "nothing is renewed while it is paused");
+	await page.click("#again");
+	await drawn(page, loads + 1);
+	check(await endOfShown(page) > end, "a new snapshot is newer");
+	same(await page.evaluate(() => document.querySelectorAll("iframe").length), 1, "and has the place of the one before");
+}
+
+// "Snapshot this" keeps what is shown, also when the page has gone on.
+async function snapshotIsKept(context, server, page) {
+	const end = await endOfShown(page);
+	const trace = () => page.evaluate(async () => {
+		const answer = await fetch(document.querySelector("#kept a[download]").href);
+		return {status: answer.status, start: new TextDecoder().decode((await answer.arrayBuffer()).slice(0, 3)),
+			saved: answer.headers.get("Content-Disposition")};
+	});
+
+	await page.click("#keep");
+	await page.waitForSelector("#kept a");
+	await page.click("#follow");
+	await renewed(page, 4);
+	const got = await trace();
+	same([got.status, got.start], [200, "TRC"], "the trace can be downloaded later");
+	check(/^attachment; filename="trc-demo-\d+-\d{6}\.trc"$/.test(got.saved), "by a name", got.saved);
+	const [other] = await Promise.all([context.waitForEvent("page"), page.click("#kept a")]);
+	await drawn(other, 1);
+	same(await endOfShown(other), end, "it opens as it was");
+	check(/^A snapshot of trc-demo \(\d+\), which was kept\.$/.test(await said(other)), "and says what it is", await said(other));
+	same(await other.evaluate(() => document.getElementById("live").hidden), true, "it follows nothing");
+	await other.close();
+}
+
+async function processIsFollowed(context) {
 	const server = await served(pid);
 	const page = await opened(context, server);
-	const first = await endOf(innerOf(page));
+	const first = await endOfShown(page);
 
-	check(/^Snapshot of trc-demo \(\d+\) at \d\d:\d\d:\d\d, while it runs on\.$/.test(await said(page)), "it says of when it is",
-		await said(page));
-	check(new RegExp(`^trc-demo \\(${pid}\\) at \\d\\d:\\d\\d:\\d\\d - trc$`).test(await page.title()), "so does the title",
+	same(await said(page), `Following trc-demo (${pid}).`, "it says what it does");
+	check(new RegExp(`^trc-demo \\(${pid}\\) at \\d\\d:\\d\\d:\\d\\d - trc$`).test(await page.title()), "the title says when",
 		await page.title());
-	await page.click("#again");
-	await drawn(page, 2);
-	check(await endOf(innerOf(page)) > first, "a new snapshot is newer");
-	same(await page.evaluate(() => document.querySelectorAll("iframe").length), 1, "and has the place of the one before");
+	await renewed(page, 2);
+	const last = await endOfShown(page);
+	check(last > first, "it is renewed by itself", [first, last]);
+	await viewIsKept(page);
+	await leavingPauses(page);
+	await pauseStays(page);
+	await snapshotIsKept(context, server, page);
+	await page.click("#follow");
+	await page.waitForFunction(() => !document.body.dataset.follows && document.querySelectorAll("iframe").length === 1 &&
+		!/without=sql/.test(document.querySelector("iframe").contentWindow.location.search), null, {timeout: 60000});
+	same(await said(page), `Paused: trc-demo (${pid}) runs on.`, "it says that it is paused");
+	const paused = await endOfShown(page);
 	await page.reload();
 	await drawn(page, 1);
-	const last = await endOf(innerOf(page));
-	check(last > first, "so is a page that is loaded again");
+	check(await endOfShown(page) > paused, "a page that is loaded again is newer");
+	await page.click("#follow");
+	await page.waitForFunction(() => document.querySelectorAll("iframe").length === 1 &&
+		!/without=sql/.test(document.querySelector("iframe").contentWindow.location.search), null, {timeout: 60000});
+	const end = await endOfShown(page);
 	same(page.troubles, [], "no trouble");
 
 	// When the process is gone, and its ring with it, what was shown stays.
@@ -202,16 +317,17 @@ async function processIsShown(context) {
 		}
 		await new Promise((done) => setTimeout(done, 100));
 	}
+	const before = await loadsOf(page);
 	await page.click("#again");
-	await drawn(page, 2);
-	return {server, page, last};
+	await drawn(page, before + 1);
+	return {server, page, end};
 }
 
 // trace-view is killed: the page says so, and stays.
-async function endIsTold({server, page, last}) {
+async function endIsTold({server, page, end}) {
 	const text = await said(page);
 
-	same(await endOf(innerOf(page)), last, "the snapshot before is still there");
+	same(await endOfShown(page), end, "the snapshot before is still there");
 	check(/^There is no new page: process \d+: no such process, and it left no ring$/.test(text) ||
 		text.startsWith("What "), "it says that the process is gone", text);
 	server.tool.kill("SIGTERM");
@@ -224,7 +340,7 @@ async function endIsTold({server, page, last}) {
 await withBrowser("light", async (context) => {
 	await traceIsShown(context);
 	await partsAreShown(context);
-	await endIsTold(await processIsShown(context));
+	await endIsTold(await processIsFollowed(context));
 });
 console.log(`serve.mjs: ${results.passed} passed, ${results.failed} failed`);
 process.exit(results.failed ? 1 : 0);

@@ -160,6 +160,7 @@ function apiMake() {
 		source: (file, line) => sourceTold(file, line),
 		sql: sqlAnswered,
 		address: addressText,
+		carry: Object.freeze({out: carryOut, in: carryIn, focus: focusIn, isBusy: carryIsBusy}),
 		flame: flameApi(),
 		tasks: spansApi(),
 		locks: locksApi(),
@@ -198,6 +199,7 @@ function start() {
 	addressInit();
 	searchInit();
 	inputInit();
+	carryInit();
 	resizedWatch();
 	mapStale(); // it was that of the sketch
 	drawAll();

@@ -1,5 +1,5 @@
 /*
- * assets.h - the frame's program, style and markup; assets.c is made of frame.* by ../embed.sh.
+ * assets.h - the frame's program, style and markup; assets.c is made of frame.* and follow.js by ../embed.sh.
  */
 #ifndef TRC_VIEWER_SERVE_ASSETS_H
 #define TRC_VIEWER_SERVE_ASSETS_H

@@ -1,5 +1,5 @@
-// frame.js - around the page that trace-view serves: tells the server that somebody is there, takes
-// snapshots of a process, and shows in the address of the window what the page has in its own.
+// frame.js - around the page that trace-view serves: tells the server that somebody is there, loads pages, also of a process that
+// is followed (follow.js), and shows in the address of the window what the page has in its own.
 //
 // A large trace is shown in parts: ?from=..&to=.., nanoseconds since its begin.  The bar then has an overview of
 // the trace, by which other parts are chosen.
@@ -151,25 +151,79 @@ function momentOf(head) {
 	return new Date(head.start_unix_ms + head.span_ns / 1e6).toLocaleTimeString([], {hour12: false});
 }
 
+function frameSay() {
+	const head = headOf(shown);
+
+	document.title = about.pid ? `${what} at ${momentOf(head)} - trc` : `${what} - trc`;
+	document.getElementById("moment").textContent = about.pid ? momentOf(head) : "";
+	sentence = about.pid ? liveSentence(head) : part ? partText() : "";
+	say(sentence);
+}
+
 function show(frame, head) {
-	if (shown)
-		shown.remove();
+	const before = shown, hasFocus = !before || document.activeElement === before;
+
+	waiting = null;
 	shown = frame;
 	shown.classList.remove("waits");
-	document.title = about.pid ? `${what} at ${momentOf(head)} - trc` : `${what} - trc`;
-	sentence = about.pid ? `Snapshot of ${what} at ${momentOf(head)}, while it runs on.` : part ? partText() : "";
-	if (about.pid && head.info.some(([key, value]) => key === "snapshot" && value === "recovered"))
-		sentence = `What ${what} left in its recorder when it ended.`;
-	say(sentence);
-	shown.contentWindow.focus();
+	if (before)
+		before.remove();
+	live.isOver = live.isLive && isRecovered(head);
+	if (live.isOver)
+		livePause("");
+	frameSay();
+	if (hasFocus)
+		liveFocus(shown);
 }
 
 function refuse(frame) {
 	const document = frame.contentDocument;
 	const text = document && document.body ? document.body.textContent.trim() : "";
 
+	const why = `There is no ${shown ? "new " : ""}page: ${text || "trace-view has ended"}`;
+
+	waiting = null;
 	frame.remove();
-	say(`There is no ${shown ? "new " : ""}page: ${text || "trace-view has ended"}`, true);
+	if (live.isLive)
+		livePause(why);
+	say(why, true);
+}
+
+// Waits until a page has drawn, or says that it cannot.
+function drawn(frame) {
+	const root = frame.contentDocument.documentElement, isDrawn = () => root.dataset.trcReady || root.dataset.trcFailed;
+
+	return new Promise((resolve) => {
+		const observer = new MutationObserver(() => isDrawn() && resolve());
+		observer.observe(root, {attributes: true});
+		if (isDrawn())
+			resolve();
+	});
+}
+
+function settled() {
+	again.disabled = false;
+	live.anew = false;
+	liveShow();
+	liveNext();
+	document.body.dataset.loads = Number(document.body.dataset.loads || 0) + 1;
+}
+
+// The new page, which has drawn, in the place of the one before; not in the middle of what somebody does there.
+function takeOver(frame, head) {
+	if (frame !== waiting)
+		return;
+	const why = liveTakeOver(frame, head);
+	if (why === "busy") {
+		setTimeout(() => takeOver(frame, head), BUSY_MS);
+		return;
+	}
+	if (why) {
+		livePause(why);
+		return;
+	}
+	show(frame, head);
+	settled();
 }
 
 function loaded(frame) {
@@ -177,13 +231,15 @@ function loaded(frame) {
 
 	if (frame !== waiting)
 		return;
-	waiting = null;
-	again.disabled = false;
+	if (head && about.pid && shown) {
+		drawn(frame).then(() => takeOver(frame, head));
+		return;
+	}
 	if (head)
 		show(frame, head);
 	else
 		refuse(frame);
-	document.body.dataset.loads = Number(document.body.dataset.loads || 0) + 1;
+	settled();
 }
 
 function load(hash) {
@@ -193,11 +249,12 @@ function load(hash) {
 		waiting.remove();
 	waiting = frame;
 	again.disabled = true;
-	say(about.pid ? `Taking a snapshot of ${what} ...` : `Reading ${what} ...`);
+	if (!live.follows && !live.whole || !shown)
+		say(live.isLive ? `Taking a snapshot of ${what} ...` : `Reading ${what} ...`);
 	frame.className = "waits";
 	frame.title = "timeline";
 	frame.addEventListener("load", () => loaded(frame));
-	frame.src = `page${part ? `?from=${part[0]}&to=${part[1]}` : ""}${hash}`;
+	frame.src = (about.pid ? liveAddress() : `page${part ? `?from=${part[0]}&to=${part[1]}` : ""}`) + hash;
 	pages.append(frame);
 	document.getElementById("parts").hidden = !part;
 	if (part)
@@ -208,10 +265,10 @@ function load(hash) {
 
 // The page replaces its own address, which is no event.
 function addressFollow() {
-	const hash = shown && shown.contentWindow.location.hash;
+	const own = shown && shown.contentWindow.location.hash, hash = live.isLive ? hashLasting(own || "") : own;
 
-	if (hash && hash !== location.hash)
-		history.replaceState(null, "", hash);
+	if (shown && (hash || live.isLive) && hash !== location.hash)
+		history.replaceState(null, "", hash || location.pathname + location.search);
 }
 
 window.addEventListener("hashchange", () => {
@@ -220,10 +277,10 @@ window.addEventListener("hashchange", () => {
 });
 window.addEventListener("pagehide", () => fetch(`gone?id=${visitor}`, {keepalive: true, cache: "no-store"}));
 window.addEventListener("pageshow", (event) => event.persisted && alive());
-again.addEventListener("click", () => load(""));
-again.hidden = !about.pid;
+liveInit();
 partsInit();
 setInterval(alive, ALIVE_MS);
 setInterval(addressFollow, ADDRESS_MS);
 alive();
-load(location.hash);
+live.began = performance.now();
+load(live.isLive ? hashLasting(location.hash) : location.hash);

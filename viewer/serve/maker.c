@@ -26,13 +26,36 @@ static bool is_left(int socket)
 	return poll(&fd, 1, 0) > 0;
 }
 
+static int ask_source(struct trc_view_source *source, struct trc_job *job)
+{
+	const struct trc_route *route = &job->route;
+	const struct trc_view_take take = {route->last_ns, route->id, route->snapshot};
+
+	switch (route->wanted) {
+	case TRC_WANTED_TAKE:
+		return trc_view_source_take(source, &take, &job->snapshot, &job->error);
+	case TRC_WANTED_KEEP:
+		return trc_view_source_keep(source, route->snapshot, &job->error);
+	case TRC_WANTED_TRACE:
+		return trc_view_source_snapshot_trace(source, route->snapshot, &job->page,
+						      &job->error);
+	case TRC_WANTED_SNAPSHOT_PAGE:
+		return trc_view_source_snapshot_page(source, route->snapshot, route->without_sql,
+						     &job->page, &job->error);
+	default:
+		return trc_view_source_page(source, &route->window, &job->page, &job->error);
+	}
+}
+
 static void make(struct trc_maker *m, struct trc_job *job, bool wanted)
 {
 	job->err = -ECANCELED;
 	snprintf(job->error.text, sizeof(job->error.text), "nobody waits for this page");
 	if (wanted && !is_left(job->socket)) {
 		job->error.text[0] = '\0';
-		job->err = trc_view_source_page(m->source, &job->window, &job->page, &job->error);
+		job->err = ask_source(m->source, job);
+		if (job->err)
+			job->page.fd = -1;
 	}
 	if (job->err && !job->error.text[0])
 		snprintf(job->error.text, sizeof(job->error.text), "%s", strerror(-job->err));

@@ -1,23 +1,25 @@
 /*
- * maker.h - the thread that makes pages, one after the other, while others are sent.
+ * maker.h - the thread that takes snapshots and makes pages, one after the other, while others are sent.
  *
  * No other thread uses the source (source.h): a model is nothing for two.
  */
 #ifndef TRC_VIEWER_SERVE_MAKER_H
 #define TRC_VIEWER_SERVE_MAKER_H
 
+#include "route.h"
 #include "source.h"
 
 struct trc_maker;
 
-/* A page that somebody waits for; the caller's until it is put, and again in `done`. */
+/* A page, or what else is the source's, that somebody waits for; the caller's until it is put, and again in `done`. */
 struct trc_job {
 	struct trc_job *next;
-	struct trc_window window;
-	int socket; /* of whoever waits; nothing is made for one who has gone */
-	int err;    /* -ECANCELED: it was not made */
+	struct trc_route route; /* what is wanted */
+	int socket;		/* of whoever waits; nothing is made for one who has gone */
+	int err;		/* -ECANCELED: it was not made */
 	struct trc_error error;
-	struct trc_served_page page; /* if err is 0 */
+	struct trc_served_page page; /* a page, or a trace; fd -1 = there is none */
+	uint64_t snapshot;	     /* that was taken */
 };
 
 /* `done` is called in the maker's thread.  0 or -errno. */

@@ -42,9 +42,9 @@ static const struct option known[] = {
 
 static const char help[] =
 	"usage: trace-view [OPTION...] TRACE|PID\n\n"
-	"Shows a trace, or what the recorder of a running process holds, in a browser: serves the\n"
-	"page of 'trace-analyze --html' on this machine, to whoever has the address that it prints,\n"
-	"until the last page is closed.\n\n"
+	"Shows a trace in a browser, or follows a process that is being recorded: serves the page of\n"
+	"'trace-analyze --html' on this machine, to whoever has the address that it prints, until the\n"
+	"last page is closed.\n\n"
 	"  --port N         listen on this port (default: one that is free)\n"
 	"  --no-browser     print the address, open no browser\n"
 	"  --keep           go on when the last page is closed\n"

@@ -43,15 +43,25 @@ struct MHD_Response *trc_reply_line(const char *text)
 			       (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
 }
 
+/* A trace is nothing to be shown by itself; a page has a policy of its own, and only the frame around it may show it. */
+static bool add_own(struct MHD_Response *r, const struct trc_served_page *page)
+{
+	char saved[TRC_SERVED_NAME_BYTES + 32];
+
+	if (!*page->name)
+		return trc_reply_header(r, "Content-Security-Policy", "frame-ancestors 'self'");
+	snprintf(saved, sizeof(saved), "attachment; filename=\"%s\"", page->name);
+	return trc_reply_header(r, "Content-Disposition", saved);
+}
+
 struct MHD_Response *trc_reply_page(const struct trc_served_page *page)
 {
 	struct MHD_Response *r = MHD_create_response_from_fd64(page->n_bytes, page->fd);
 
 	if (!r)
 		close(page->fd);
-	r = add_common(r, TRC_REPLY_HTML);
-	/* The page has a policy of its own; only the frame around it may show it. */
-	if (r && !trc_reply_header(r, "Content-Security-Policy", "frame-ancestors 'self'")) {
+	r = add_common(r, *page->name ? TRC_REPLY_TRACE : TRC_REPLY_HTML);
+	if (r && !add_own(r, page)) {
 		MHD_destroy_response(r);
 		return NULL;
 	}

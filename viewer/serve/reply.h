@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include "source.h"
 
-#define TRC_REPLY_TEXT "text/plain; charset=utf-8"
-#define TRC_REPLY_HTML "text/html; charset=utf-8"
+#define TRC_REPLY_TEXT	"text/plain; charset=utf-8"
+#define TRC_REPLY_HTML	"text/html; charset=utf-8"
+#define TRC_REPLY_TRACE "application/octet-stream"
 
 /* Each is the caller's to destroy; NULL = no memory. */
 

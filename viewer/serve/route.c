@@ -77,11 +77,41 @@ static struct trc_route find_frame(enum trc_wanted wanted, const char *id)
 	return parse(id, UINT64_MAX, &r.id) ? r : refuse(400, "id= has to be a number");
 }
 
+static bool is_without_sql(const struct trc_asking *asking)
+{
+	return asking->without && !strcmp(asking->without, "sql");
+}
+
+static struct trc_route find_snapshot(enum trc_wanted wanted, const struct trc_asking *asking)
+{
+	struct trc_route r = {.wanted = wanted, .without_sql = is_without_sql(asking)};
+
+	if (asking->from || asking->to)
+		return refuse(400, "a snapshot is shown as a whole: from= and to= are of traces");
+	return parse(asking->snapshot, UINT64_MAX, &r.snapshot)
+		       ? r
+		       : refuse(400, "snapshot= has to be a number");
+}
+
+static struct trc_route find_take(const struct trc_asking *asking)
+{
+	struct trc_route r = {.wanted = TRC_WANTED_TAKE, .without_sql = is_without_sql(asking)};
+
+	if (!parse(asking->last, INT64_MAX, &r.last_ns))
+		return refuse(400, "last= has to be nanoseconds, 0 = all");
+	if ((asking->id && !parse(asking->id, UINT64_MAX, &r.id)) ||
+	    (asking->shown && !parse(asking->shown, UINT64_MAX, &r.snapshot)))
+		return refuse(400, "id= and shown= have to be numbers");
+	return r;
+}
+
 static struct trc_route find_page(const struct trc_asking *asking)
 {
 	struct trc_route r = {.wanted = TRC_WANTED_PAGE};
 	uint64_t from, to;
 
+	if (asking->snapshot)
+		return find_snapshot(TRC_WANTED_SNAPSHOT_PAGE, asking);
 	if (!asking->from && !asking->to)
 		return r;
 	if (!parse(asking->from, INT64_MAX, &from) || !parse(asking->to, INT64_MAX, &to) ||
@@ -97,6 +127,12 @@ static struct trc_route find_in(const char *name, const struct trc_asking *askin
 		return (struct trc_route){.wanted = TRC_WANTED_FRAME};
 	if (!strcmp(name, "page"))
 		return find_page(asking);
+	if (!strcmp(name, "take"))
+		return find_take(asking);
+	if (!strcmp(name, "keep"))
+		return find_snapshot(TRC_WANTED_KEEP, asking);
+	if (!strcmp(name, "trace"))
+		return find_snapshot(TRC_WANTED_TRACE, asking);
 	if (!strcmp(name, "alive"))
 		return find_frame(TRC_WANTED_ALIVE, asking->id);
 	if (!strcmp(name, "gone"))

@@ -4,7 +4,11 @@
  *	/KEY			once: leads to the next; this is what a browser is started with, whose
  *				command line other users can see
  *	/TOKEN/			the frame around the page (frame.h)
- *	/TOKEN/page		the page; with ?from=NS&to=NS that of a window
+ *	/TOKEN/page		the page; with ?from=NS&to=NS that of a window, with ?snapshot=N that of a snapshot; with
+ *				&without=sql it has no SQL box
+ *	/TOKEN/take?last=NS&id=N&shown=N	takes a snapshot of the last NS, 0 = of all, and leads to its page
+ *	/TOKEN/keep?snapshot=N	the snapshot stays
+ *	/TOKEN/trace?snapshot=N	the snapshot as a trace
  *	/TOKEN/alive?id=N	a frame is there (visitors.h)
  *	/TOKEN/gone?id=N	it is left
  *
@@ -28,7 +32,8 @@ struct trc_access {
 
 struct trc_asking {
 	const char *method, *path;
-	const char *host, *id, *from, *to; /* NULL = not given */
+	const char *host, *id, *from, *to, *last, *shown, *snapshot,
+		*without; /* NULL = not given */
 };
 
 enum trc_wanted {
@@ -36,6 +41,10 @@ enum trc_wanted {
 	TRC_WANTED_START,
 	TRC_WANTED_FRAME,
 	TRC_WANTED_PAGE,
+	TRC_WANTED_SNAPSHOT_PAGE,
+	TRC_WANTED_TAKE,
+	TRC_WANTED_KEEP,
+	TRC_WANTED_TRACE,
 	TRC_WANTED_ALIVE,
 	TRC_WANTED_GONE,
 };
@@ -44,7 +53,10 @@ struct trc_route {
 	enum trc_wanted wanted;
 	unsigned int status;
 	const char *why;	  /* a literal */
-	uint64_t id;		  /* of the frame */
+	uint64_t id;		  /* of the frame; 0 = a taker did not say */
+	uint64_t last_ns;	  /* to be taken; 0 = all */
+	uint64_t snapshot;	  /* of a taker the one that it shows; 0 = none */
+	bool without_sql;	  /* the page of a snapshot, also of one that is yet to be taken */
 	struct trc_window window; /* of the page; to_ns 0 = all */
 };
 

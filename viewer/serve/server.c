@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -90,7 +91,10 @@ static unsigned int status_of(int err)
 	case -EINVAL:
 		return MHD_HTTP_BAD_REQUEST;
 	case -ENOENT:
+	case -ENOTSUP:
 		return MHD_HTTP_NOT_FOUND;
+	case -ENOSPC:
+		return MHD_HTTP_INSUFFICIENT_STORAGE;
 	case -ESRCH:
 		return MHD_HTTP_GONE;
 	case -ECANCELED:
@@ -100,14 +104,39 @@ static unsigned int status_of(int err)
 	}
 }
 
-static enum MHD_Result deliver_page(struct trc_server *s, struct exchange *x)
+/* The file is the reply's from now on. */
+static enum MHD_Result deliver_file(struct trc_server *s, struct exchange *x)
+{
+	const struct trc_served_page page = x->job.page;
+
+	x->job.page.fd = -1;
+	return deliver(s, x, MHD_HTTP_OK, trc_reply_page(&page), page.n_bytes);
+}
+
+/* To the page of the snapshot that was taken: its address says which it is. */
+static enum MHD_Result deliver_taken(struct trc_server *s, struct exchange *x)
+{
+	char to[TRC_TOKEN_BYTES + 64];
+
+	snprintf(to, sizeof(to), "/%s/page?snapshot=%" PRIu64 "%s", s->access.token,
+		 x->job.snapshot, x->job.route.without_sql ? "&without=sql" : "");
+	return deliver_with(s, x, MHD_HTTP_SEE_OTHER, trc_reply_line("see there"), "Location", to);
+}
+
+static enum MHD_Result deliver_done(struct trc_server *s, struct exchange *x)
 {
 	const struct trc_job *job = &x->job;
 
 	if (job->err)
 		return deliver(s, x, status_of(job->err), trc_reply_line(job->error.text), 0);
-	x->job.err = -ECANCELED; /* the file is the reply's now */
-	return deliver(s, x, MHD_HTTP_OK, trc_reply_page(&job->page), job->page.n_bytes);
+	switch (job->route.wanted) {
+	case TRC_WANTED_TAKE:
+		return deliver_taken(s, x);
+	case TRC_WANTED_KEEP:
+		return deliver(s, x, MHD_HTTP_OK, trc_reply_line("kept"), 0);
+	default:
+		return deliver_file(s, x);
+	}
 }
 
 static enum MHD_Result deliver_refusal(struct trc_server *s, struct exchange *x,
@@ -131,11 +160,13 @@ static void page_done(struct trc_job *job)
 	MHD_resume_connection(x->connection);
 }
 
-static enum MHD_Result want_page(struct trc_server *s, struct exchange *x)
+static enum MHD_Result ask_maker(struct trc_server *s, struct exchange *x,
+				 const struct trc_route *route)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
+	x->job.route = *route;
 	x->job.socket = info ? info->connect_fd : -1;
 	trc_connection_phase(&s->connections, x->its, TRC_PHASE_ANSWERING, 0);
 	/* Suspended first: the page may be there before this function returns. */
@@ -175,6 +206,10 @@ static enum MHD_Result answer(struct trc_server *s, struct exchange *x, const ch
 		.id = find_argument(x, "id"),
 		.from = find_argument(x, "from"),
 		.to = find_argument(x, "to"),
+		.last = find_argument(x, "last"),
+		.shown = find_argument(x, "shown"),
+		.snapshot = find_argument(x, "snapshot"),
+		.without = find_argument(x, "without"),
 	};
 	const struct trc_route route = trc_route_find(&s->access, &asking);
 
@@ -186,8 +221,11 @@ static enum MHD_Result answer(struct trc_server *s, struct exchange *x, const ch
 	case TRC_WANTED_FRAME:
 		return deliver_frame(s, x);
 	case TRC_WANTED_PAGE:
-		x->job.window = route.window;
-		return want_page(s, x);
+	case TRC_WANTED_SNAPSHOT_PAGE:
+	case TRC_WANTED_TAKE:
+	case TRC_WANTED_KEEP:
+	case TRC_WANTED_TRACE:
+		return ask_maker(s, x, &route);
 	case TRC_WANTED_ALIVE:
 	case TRC_WANTED_GONE:
 		return tell_visitors(s, x, &route);
@@ -203,7 +241,8 @@ static struct exchange *exchange_new(struct MHD_Connection *connection)
 
 	if (!x)
 		return NULL;
-	x->job.err = -ECANCELED; /* there is no page yet */
+	x->job.err = -ECANCELED; /* nothing is done yet */
+	x->job.page.fd = -1;
 	x->connection = connection;
 	x->its = info ? info->socket_context : NULL;
 	return x;
@@ -229,7 +268,7 @@ static enum MHD_Result request_handle(void *cls, struct MHD_Connection *connecti
 		*upload_bytes = 0;
 		return MHD_YES;
 	}
-	return x->is_done ? deliver_page(s, x) : answer(s, x, method, url);
+	return x->is_done ? deliver_done(s, x) : answer(s, x, method, url);
 }
 
 static void request_end(void *cls, struct MHD_Connection *connection, void **context,
@@ -241,7 +280,7 @@ static void request_end(void *cls, struct MHD_Connection *connection, void **con
 	(void)connection;
 	(void)why;
 	*context = NULL;
-	if (x && !x->job.err)
+	if (x && x->job.page.fd >= 0)
 		close(x->job.page.fd);
 	free(x);
 }

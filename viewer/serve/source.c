@@ -14,6 +14,7 @@
 #include "analyzer/model/selection.h"
 #include "analyzer/open/memory.h"
 #include "analyzer/open/trace.h"
+#include "snapshots.h"
 #include "viewer/html.h"
 #include "viewer/source.h"
 #include "viewer/sqlbox.h"
@@ -32,6 +33,7 @@ struct trc_view_source {
 	struct opened trace;	     /* of a file */
 	struct trc_served_page last; /* of a file; fd -1 = not made yet */
 	struct trc_window of_last;
+	struct trc_snapshots snapshots; /* of a process */
 };
 
 static void opened_close(struct opened *o)
@@ -39,14 +41,6 @@ static void opened_close(struct opened *o)
 	trc_model_close(o->model);
 	trc_ring_trace_free(&o->ring);
 	*o = (struct opened){0};
-}
-
-static int open_pid(struct opened *o, uint32_t pid, struct trc_error *error)
-{
-	struct trc_reader *reader;
-	int err = trc_ring_open_pid(&reader, &o->ring, pid, error);
-
-	return err ? err : trc_model_open_reader(&o->model, reader, error);
 }
 
 /* Where memory was wanting, which limit was met. */
@@ -114,6 +108,7 @@ void trc_view_source_close(struct trc_view_source *s)
 	opened_close(&s->trace);
 	if (s->last.fd >= 0)
 		close(s->last.fd);
+	trc_snapshots_free(&s->snapshots);
 	free(s);
 }
 
@@ -165,12 +160,12 @@ static FILE *open_stream(int file)
 	return out;
 }
 
-static int make_page(const struct trc_view_source *s, struct trc_model *m,
+static int make_page(const struct trc_view_source *s, struct trc_model *m, bool without_sql,
 		     struct trc_served_page *page, struct trc_error *error)
 {
 	struct trc_html_source lines = {0};
 	const struct trc_html_options html = {
-		.sql = s->options->without_sql ? NULL : trc_sqlbox_write,
+		.sql = s->options->without_sql || without_sql ? NULL : trc_sqlbox_write,
 		.source = s->options->source ? &lines : NULL,
 	};
 	struct stat st = {0};
@@ -191,15 +186,57 @@ static int make_page(const struct trc_view_source *s, struct trc_model *m,
 	return err;
 }
 
+/* A snapshot of the process as a trace in a file. */
+static int take(const struct trc_view_source *s, uint64_t window_ns,
+		struct trc_view_snapshot *snapshot, struct trc_error *error)
+{
+	struct stat st;
+	int err;
+
+	*snapshot = (struct trc_view_snapshot){.fd = open_nameless(), .taken = time(NULL)};
+	if (snapshot->fd < 0) {
+		err = -errno;
+		snprintf(error->text, sizeof(error->text), "a file for the snapshot: %s",
+			 strerror(-err));
+		return err;
+	}
+	err = trc_ring_write_pid(snapshot->fd, s->options->pid, window_ns, error);
+	if (!err && fstat(snapshot->fd, &st))
+		err = -errno;
+	if (err)
+		close(snapshot->fd);
+	else
+		snapshot->n_bytes = (uint64_t)st.st_size;
+	return err;
+}
+
+static int page_of_snapshot(const struct trc_view_source *s,
+			    const struct trc_view_snapshot *snapshot, bool without_sql,
+			    struct trc_served_page *page, struct trc_error *error)
+{
+	struct trc_model *m = NULL;
+	char path[32];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", snapshot->fd);
+	err = trc_model_open(&m, path, error);
+	if (!err)
+		err = make_page(s, m, without_sql, page, error);
+	trc_model_close(m);
+	return err;
+}
+
+/* Of what the recorder was told to keep. */
 static int page_of_now(const struct trc_view_source *s, struct trc_served_page *page,
 		       struct trc_error *error)
 {
-	struct opened o = {0};
-	int err = open_pid(&o, s->options->pid, error);
+	struct trc_view_snapshot snapshot;
+	int err = take(s, 0, &snapshot, error);
 
-	if (!err)
-		err = make_page(s, o.model, page, error);
-	opened_close(&o);
+	if (err)
+		return err;
+	err = page_of_snapshot(s, &snapshot, false, page, error);
+	close(snapshot.fd);
 	return err;
 }
 
@@ -212,7 +249,7 @@ static int page_of_window(struct trc_view_source *s, const struct trc_window *wi
 	int err;
 
 	if (!window->to_ns)
-		return make_page(s, m, page, error);
+		return make_page(s, m, false, page, error);
 	snprintf(text, sizeof(text), "%" PRId64 "ns..%" PRId64 "ns", window->from_ns,
 		 window->to_ns);
 	err = trc_selection_ask_window(&selection, text, error);
@@ -221,9 +258,22 @@ static int page_of_window(struct trc_view_source *s, const struct trc_window *wi
 		err = trc_selection_find(&selection, m, error);
 	}
 	if (!err)
-		err = make_page(s, m, page, error);
+		err = make_page(s, m, false, page, error);
 	trc_model_select(m, NULL);
 	trc_selection_free(&selection);
+	return err;
+}
+
+static int serve_file(struct trc_served_page *page, int fd, uint64_t n_bytes,
+		      struct trc_error *error)
+{
+	int err;
+
+	*page = (struct trc_served_page){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), .n_bytes = n_bytes};
+	if (page->fd >= 0)
+		return 0;
+	err = -errno;
+	snprintf(error->text, sizeof(error->text), "the file: %s", strerror(-err));
 	return err;
 }
 
@@ -247,12 +297,7 @@ static int page_of_trace(struct trc_view_source *s, const struct trc_window *win
 		s->last = made;
 		s->of_last = *window;
 	}
-	*page = (struct trc_served_page){fcntl(s->last.fd, F_DUPFD_CLOEXEC, 0), s->last.n_bytes};
-	if (page->fd >= 0)
-		return 0;
-	err = -errno;
-	snprintf(error->text, sizeof(error->text), "the page: %s", strerror(-err));
-	return err;
+	return serve_file(page, s->last.fd, s->last.n_bytes, error);
 }
 
 int trc_view_source_page(struct trc_view_source *s, const struct trc_window *window,
@@ -263,5 +308,97 @@ int trc_view_source_page(struct trc_view_source *s, const struct trc_window *win
 
 	if (err)
 		add_hint(error, err);
+	return err;
+}
+
+/* ---- snapshots --------------------------------------------------------------------------- */
+
+static int find_snapshot(const struct trc_view_source *s, uint64_t id,
+			 const struct trc_view_snapshot **snapshot, struct trc_error *error)
+{
+	*snapshot = trc_snapshots_find(&s->snapshots, id);
+	if (*snapshot)
+		return 0;
+	snprintf(error->text, sizeof(error->text),
+		 "there is no such snapshot: it has gone, or never was");
+	return -ENOENT;
+}
+
+int trc_view_source_take(struct trc_view_source *s, const struct trc_view_take *asked, uint64_t *id,
+			 struct trc_error *error)
+{
+	struct trc_view_snapshot snapshot;
+	int err;
+
+	if (!s->options->pid) {
+		snprintf(error->text, sizeof(error->text),
+			 "a trace is shown: there is no process to take a snapshot of");
+		return -ENOTSUP;
+	}
+	err = take(s, asked->last_ns ? asked->last_ns : UINT64_MAX, &snapshot, error);
+	if (err) {
+		add_hint(error, err);
+		return err;
+	}
+	snapshot.visitor = asked->visitor;
+	*id = trc_snapshots_add(&s->snapshots, &snapshot, asked->shown);
+	return 0;
+}
+
+int trc_view_source_snapshot_page(struct trc_view_source *s, uint64_t id, bool without_sql,
+				  struct trc_served_page *page, struct trc_error *error)
+{
+	const struct trc_view_snapshot *snapshot;
+	int err = find_snapshot(s, id, &snapshot, error);
+
+	if (!err)
+		err = page_of_snapshot(s, snapshot, without_sql, page, error);
+	if (err)
+		add_hint(error, err);
+	return err;
+}
+
+/* "memcached-1234-153012.trc": nothing that a shell or a header would take for something else. */
+static void name_trace(const struct trc_view_source *s, const struct trc_view_snapshot *snapshot,
+		       char name[TRC_SERVED_NAME_BYTES])
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+	struct tm tm = {0};
+	char at[16] = "";
+
+	localtime_r(&snapshot->taken, &tm);
+	strftime(at, sizeof(at), "%H%M%S", &tm);
+	snprintf(name, TRC_SERVED_NAME_BYTES, "%.32s-%u-%s.trc", *s->name ? s->name : "process",
+		 s->options->pid, at);
+	for (char *c = name; *c; c++)
+		if (!strchr(plain, *c) && (*c != '.' || strcmp(c, ".trc") != 0))
+			*c = '_';
+}
+
+int trc_view_source_snapshot_trace(struct trc_view_source *s, uint64_t id,
+				   struct trc_served_page *page, struct trc_error *error)
+{
+	const struct trc_view_snapshot *snapshot;
+	int err = find_snapshot(s, id, &snapshot, error);
+
+	if (!err)
+		err = serve_file(page, snapshot->fd, snapshot->n_bytes, error);
+	if (!err)
+		name_trace(s, snapshot, page->name);
+	return err;
+}
+
+int trc_view_source_keep(struct trc_view_source *s, uint64_t id, struct trc_error *error)
+{
+	int err = trc_snapshots_keep(&s->snapshots, id);
+
+	if (err == -ENOENT)
+		snprintf(error->text, sizeof(error->text),
+			 "there is no such snapshot: it has gone, or never was");
+	else if (err)
+		snprintf(error->text, sizeof(error->text),
+			 "%d snapshots are kept already, and no more can be: download this one",
+			 TRC_SNAPSHOTS_KEPT_MAX);
 	return err;
 }

@@ -1,6 +1,6 @@
 /*
  * source.h - what is shown: a trace, which is read once, or a process with a recorder, whose ring
- * is read for each page.
+ * is read for each snapshot.
  *
  *   serve:V1  a process is only read, as by `trace-record --snapshot`: nothing in it changes
  *   serve:V2  pages lie in files without a name: whatever ends trace-view leaves nothing
@@ -14,10 +14,21 @@
 
 struct trc_view_source;
 
-/* A whole page; the file is the caller's to close. */
+enum { TRC_SERVED_NAME_BYTES = 64 };
+
+/* A whole page, or a trace to be downloaded; the file is the caller's to close. */
 struct trc_served_page {
 	int fd;
 	uint64_t n_bytes;
+	char name
+		[TRC_SERVED_NAME_BYTES]; /* of a trace: letters, digits and "-_." alone; "" = it is a page */
+};
+
+/* Which snapshot is asked for. */
+struct trc_view_take {
+	uint64_t last_ns; /* 0 = all that the ring holds */
+	uint64_t visitor; /* the page that will show it; 0 = not known */
+	uint64_t shown;	  /* the snapshot that the page shows now; 0 = none */
 };
 
 /* Reads the trace; of a process it only looks whether there is something to read.  `options` is
@@ -38,5 +49,20 @@ void trc_view_source_overview(const struct trc_view_source *source, struct trc_o
  * -errno with a line in error; -ENOENT: nothing lies in the window.  One thread at a time. */
 int trc_view_source_page(struct trc_view_source *source, const struct trc_window *window,
 			 struct trc_served_page *page, struct trc_error *error);
+
+/* ---- snapshots of a process (snapshots.h).  Each returns 0, or -errno with a line in error; -ENOTSUP: a trace is
+ * shown.  One thread at a time ---- */
+int trc_view_source_take(struct trc_view_source *source, const struct trc_view_take *take,
+			 uint64_t *snapshot, struct trc_error *error);
+/* -ENOENT: it has gone, also of the next two. */
+int trc_view_source_snapshot_page(struct trc_view_source *source, uint64_t snapshot,
+				  bool without_sql, struct trc_served_page *page,
+				  struct trc_error *error);
+/* The trace itself. */
+int trc_view_source_snapshot_trace(struct trc_view_source *source, uint64_t snapshot,
+				   struct trc_served_page *page, struct trc_error *error);
+/* From now on it does not go.  -ENOSPC: so many are kept already. */
+int trc_view_source_keep(struct trc_view_source *source, uint64_t snapshot,
+			 struct trc_error *error);
 
 #endif

@@ -93,6 +93,11 @@ status_of 404 "${url}page?from=9000000000000&to=9100000000000"
 status_of 400 "${url}page?from=9000000000000000000&to=9100000000000000000"
 status_of 200 "${url}page?other=1"
 cmp body.txt demo.html || fail 'what is not known changes the page'
+status_of 404 "${url}take?last=0"
+grep -q 'no process to take a snapshot of' body.txt || fail "it said: $(cat body.txt)"
+for path in 'page?snapshot=1' 'keep?snapshot=1' 'trace?snapshot=1'; do
+	status_of 404 "$url$path"
+done
 passed 'the page of a window is that of --window, byte for byte'
 
 # Of a trace with all locks nothing but waits is drawn, and counted.
@@ -325,6 +330,61 @@ second=$(end_of body.txt)
 now=$(date +%s%3N)
 [ "$second" -le "$now" ] && [ "$second" -ge $((now - 60000)) ] || fail "the snapshot is of $second, now is $now"
 passed 'each page of a process is of its moment'
+
+# take QUERY: a snapshot; its number is in $taken.
+take()
+{
+	local to
+	to=$(curl -s -o body.txt -w '%{http_code} %{redirect_url}' --max-time 20 "${url}take?$1")
+	[[ $to =~ ^303\ ${url}page\?snapshot=([0-9]+)(\&without=sql)?$ ]] || fail "take?$1: $to: $(head -c 300 body.txt)"
+	taken=${BASH_REMATCH[1]}
+}
+take 'last=0&id=7'
+one=$taken
+status_of 200 -D head.txt "${url}trace?snapshot=$one"
+grep -q -i "^content-disposition: attachment; filename=\"trc-demo-$recorded-[0-9]*\.trc\"" head.txt || fail "$(cat head.txt)"
+cp body.txt one.trc
+"$trace_analyze" --check one.trc >check.txt || fail "the trace of a snapshot is not in order: $(cat check.txt)"
+"$trace_analyze" --html one.html one.trc || fail 'no page of the trace of a snapshot'
+status_of 200 "${url}page?snapshot=$one"
+cmp body.txt one.html || fail 'the page of a snapshot is not that of its trace'
+status_of 200 "${url}page?snapshot=$one&without=sql"
+"$trace_analyze" --html one.html --without-sql one.trc || fail 'no page without SQL'
+cmp body.txt one.html || fail 'a page without SQL is another'
+status_of 200 "$url?snapshot=$one"
+take "last=300000000&id=7&shown=$one"
+two=$taken
+span=$(status_of 200 "${url}trace?snapshot=$two" && "$trace_analyze" --output tsv body.txt --sql \
+	'SELECT max(ts_ns) - min(ts_ns) FROM events' | tail -n 1)
+[ "$span" -gt 0 ] && [ "$span" -le 400000000 ] || fail "the last 0.3 s are $span ns"
+status_of 200 "${url}keep?snapshot=$two"
+for _ in 1 2 3; do
+	take "last=1000000&id=7&without=sql"
+done
+status_of 404 "${url}page?snapshot=$one"
+status_of 404 "${url}keep?snapshot=$one"
+status_of 200 "${url}trace?snapshot=$two"
+for path in 'take' 'take?last=' 'take?last=1s' 'take?last=9223372036854775808' 'take?last=0&id=x' 'take?last=0&shown=-1' \
+	'keep' 'keep?snapshot=' 'trace?snapshot=..%2f1' 'trace?snapshot=18446744073709551616' 'page?snapshot=1&from=5&to=6'; do
+	status_of 400 "$url$path"
+done
+status_of 404 "${url}trace?snapshot=18446744073709551615"
+status_of 405 -X POST "${url}take?last=0"
+status_of 403 -H 'Host: evil.example' "${url}take?last=0"
+status_of 403 "http://127.0.0.1:$port/take?last=0"
+# As many as are kept can be kept, not more; and whoever says nothing of a page fills nothing up.
+for _ in $(seq 15); do
+	take 'last=1&id=9'
+	status_of 200 "${url}keep?snapshot=$taken"
+done
+take 'last=1&id=9'
+status_of 507 "${url}keep?snapshot=$taken"
+grep -q 'download this one' body.txt || fail "it said: $(cat body.txt)"
+for _ in $(seq 40); do
+	take 'last=1'
+done
+[ "$(find "/proc/$viewer/fd" -lname '*deleted*' | wc -l)" -le 33 ] || fail 'snapshots of nobody pile up'
+passed 'snapshots are taken, kept and downloaded'
 view "$recorded" --without-sql # two at a time
 status_of 200 "${url}page"
 finish "$pid" TERM
@@ -333,6 +393,8 @@ refused 1 'process 2147483647: no such process, and it left no ring' 2147483647
 kill -TERM "$recorded"
 wait $recorder
 [ $? = 143 ] || fail 'being looked at changed how the program ended'
+status_of 410 "${of_process}take?last=0"
+status_of 200 "${of_process}trace?snapshot=$two"
 status_of 410 "${of_process}page"
 grep -q "^process $recorded: no such process, and it left no ring$" body.txt || fail "it said: $(cat body.txt)"
 status_of 200 "$of_process"

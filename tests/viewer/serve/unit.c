@@ -1,8 +1,13 @@
-/* unit.c - trace-view: who may ask for what, and when the last page is closed. */
+/* unit.c - trace-view: who may ask for what, when the last page is closed, and which snapshots are there. */
 #include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "viewer/serve/route.h"
+#include "viewer/serve/snapshots.h"
 #include "viewer/serve/visitors.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
@@ -45,6 +50,11 @@ static const struct {
 	{"the key opens no page", "GET", "/" KEY "/page", "localhost", NULL, TRC_WANTED_NOTHING,
 	 403},
 	{"the key has no slash", "GET", "/" KEY "/", "localhost", NULL, TRC_WANTED_NOTHING, 403},
+	{"a snapshot without the token", "GET", "/take", "localhost", "7", TRC_WANTED_NOTHING, 403},
+	{"a snapshot for another host", "GET", "/" TOKEN "/take", "evil.example", "7",
+	 TRC_WANTED_NOTHING, 403},
+	{"a snapshot by POST", "POST", "/" TOKEN "/take", "localhost", "7", TRC_WANTED_NOTHING,
+	 405},
 	{"no such page", "GET", "/" TOKEN "/pages", "localhost", NULL, TRC_WANTED_NOTHING, 404},
 	{"deeper", "GET", "/" TOKEN "/page/", "localhost", NULL, TRC_WANTED_NOTHING, 404},
 	{"HEAD", "HEAD", "/" TOKEN "/page", "localhost", NULL, TRC_WANTED_NOTHING, 405},
@@ -113,6 +123,163 @@ START_TEST(windows_are)
 	ck_assert_uint_eq(r.status, windows[_i].is_good ? 0 : 400);
 	ck_assert_int_eq(r.window.from_ns, windows[_i].window.from_ns);
 	ck_assert_int_eq(r.window.to_ns, windows[_i].window.to_ns);
+}
+END_TEST
+
+static const struct {
+	const char *what, *path, *last, *id, *shown, *snapshot, *from;
+	enum trc_wanted wanted;
+	uint64_t last_ns, visitor, number;
+} snapshots[] = {
+	{"the last second", "/take", "1000000000", "7", "3", NULL, NULL, TRC_WANTED_TAKE,
+	 1000000000, 7, 3},
+	{"all", "/take", "0", NULL, NULL, NULL, NULL, TRC_WANTED_TAKE, 0, 0, 0},
+	{"longer than there is time", "/take", "9223372036854775808", "7", NULL, NULL, NULL,
+	 TRC_WANTED_NOTHING, 0, 0, 0},
+	{"before now", "/take", "-1", "7", NULL, NULL, NULL, TRC_WANTED_NOTHING, 0, 0, 0},
+	{"in seconds", "/take", "1s", "7", NULL, NULL, NULL, TRC_WANTED_NOTHING, 0, 0, 0},
+	{"of no length", "/take", "", "7", NULL, NULL, NULL, TRC_WANTED_NOTHING, 0, 0, 0},
+	{"without a length", "/take", NULL, "7", NULL, NULL, NULL, TRC_WANTED_NOTHING, 0, 0, 0},
+	{"for no page", "/take", "0", "x", NULL, NULL, NULL, TRC_WANTED_NOTHING, 0, 0, 0},
+	{"in place of nothing that is", "/take", "0", "7", "x", NULL, NULL, TRC_WANTED_NOTHING, 0,
+	 0, 0},
+	{"its page", "/page", NULL, NULL, NULL, "3", NULL, TRC_WANTED_SNAPSHOT_PAGE, 0, 0, 3},
+	{"a part of it", "/page", NULL, NULL, NULL, "3", "5", TRC_WANTED_NOTHING, 0, 0, 0},
+	{"its page by another name", "/page", NULL, NULL, NULL, "../3", NULL, TRC_WANTED_NOTHING, 0,
+	 0, 0},
+	{"to be kept", "/keep", NULL, NULL, NULL, "3", NULL, TRC_WANTED_KEEP, 0, 0, 3},
+	{"nothing to be kept", "/keep", NULL, NULL, NULL, NULL, NULL, TRC_WANTED_NOTHING, 0, 0, 0},
+	{"its trace", "/trace", NULL, NULL, NULL, "18446744073709551615", NULL, TRC_WANTED_TRACE, 0,
+	 0, UINT64_MAX},
+	{"one too many", "/trace", NULL, NULL, NULL, "18446744073709551616", NULL,
+	 TRC_WANTED_NOTHING, 0, 0, 0},
+	{"one below none", "/trace", NULL, NULL, NULL, "-1", NULL, TRC_WANTED_NOTHING, 0, 0, 0},
+};
+
+START_TEST(sql_box_can_be_left_out)
+{
+	struct trc_asking asking = {.method = "GET",
+				    .path = "/" TOKEN "/page",
+				    .host = "localhost",
+				    .snapshot = "3",
+				    .without = "sql"};
+	struct trc_access access = access_of(false);
+
+	ck_assert(trc_route_find(&access, &asking).without_sql);
+	asking.without = "everything";
+	ck_assert(!trc_route_find(&access, &asking).without_sql);
+	asking.without = NULL;
+	ck_assert(!trc_route_find(&access, &asking).without_sql);
+	asking = (struct trc_asking){.method = "GET",
+				     .path = "/" TOKEN "/take",
+				     .host = "localhost",
+				     .last = "0",
+				     .without = "sql"};
+	ck_assert(trc_route_find(&access, &asking).without_sql);
+}
+END_TEST
+
+START_TEST(snapshots_are_asked_for)
+{
+	char path[TRC_TOKEN_BYTES + 16];
+	const struct trc_asking asking = {.method = "GET",
+					  .path = path,
+					  .host = "localhost",
+					  .last = snapshots[_i].last,
+					  .id = snapshots[_i].id,
+					  .shown = snapshots[_i].shown,
+					  .snapshot = snapshots[_i].snapshot,
+					  .from = snapshots[_i].from};
+	struct trc_access access = access_of(false);
+	struct trc_route r;
+
+	snprintf(path, sizeof(path), "/" TOKEN "%s", snapshots[_i].path);
+	r = trc_route_find(&access, &asking);
+	ck_assert_msg(r.wanted == snapshots[_i].wanted, "%s: wanted %d", snapshots[_i].what,
+		      r.wanted);
+	if (!r.wanted) {
+		ck_assert_msg(r.status == 400 && r.why, "%s: status %u", snapshots[_i].what,
+			      r.status);
+		return;
+	}
+	ck_assert_uint_eq(r.last_ns, snapshots[_i].last_ns);
+	ck_assert_uint_eq(r.id, snapshots[_i].visitor);
+	ck_assert_uint_eq(r.snapshot, snapshots[_i].number);
+}
+END_TEST
+
+/* A file that a snapshot may be in. */
+static uint64_t take(struct trc_snapshots *all, uint64_t visitor, uint64_t shown)
+{
+	const struct trc_view_snapshot snapshot = {.visitor = visitor,
+						   .fd = open("/dev/null", O_RDONLY | O_CLOEXEC)};
+
+	ck_assert_int_ge(snapshot.fd, 0);
+	return trc_snapshots_add(all, &snapshot, shown);
+}
+
+START_TEST(page_has_its_snapshot_and_the_next)
+{
+	struct trc_snapshots all = {0};
+	uint64_t first = take(&all, 7, 0), other = take(&all, 8, 0), second = take(&all, 7, first),
+		 third;
+	int fd;
+
+	ck_assert_ptr_nonnull(trc_snapshots_find(&all, first)); /* it is on the screen */
+	fd = trc_snapshots_find(&all, first)->fd;
+	third = take(&all, 7, second);
+	ck_assert_ptr_null(trc_snapshots_find(&all, first));
+	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
+	ck_assert_ptr_nonnull(trc_snapshots_find(&all, second));
+	ck_assert_ptr_nonnull(trc_snapshots_find(&all, third));
+	ck_assert_ptr_nonnull(trc_snapshots_find(&all, other)); /* another page's */
+	ck_assert_ptr_null(trc_snapshots_find(&all, 0));
+	ck_assert_ptr_null(trc_snapshots_find(&all, third + 1));
+	trc_snapshots_free(&all);
+}
+END_TEST
+
+START_TEST(kept_snapshots_stay)
+{
+	struct trc_snapshots all = {0};
+	uint64_t kept = take(&all, 7, 0);
+
+	ck_assert_int_eq(trc_snapshots_keep(&all, kept), 0);
+	ck_assert_int_eq(trc_snapshots_keep(&all, kept), 0);
+	for (int i = 0; i < 3 * TRC_SNAPSHOTS_MAX; i++)
+		take(&all, 7, 0);
+	ck_assert_ptr_nonnull(trc_snapshots_find(&all, kept));
+	ck_assert_int_eq(trc_snapshots_keep(&all, kept + 1), -ENOENT);
+	trc_snapshots_free(&all);
+}
+END_TEST
+
+START_TEST(only_so_many_snapshots_are_kept)
+{
+	struct trc_snapshots all = {0};
+	uint64_t last;
+
+	for (int i = 0; i < TRC_SNAPSHOTS_KEPT_MAX; i++)
+		ck_assert_int_eq(trc_snapshots_keep(&all, take(&all, 7, 0)), 0);
+	last = take(&all, 7, 0);
+	ck_assert_int_eq(trc_snapshots_keep(&all, last), -ENOSPC);
+	ck_assert_ptr_nonnull(trc_snapshots_find(&all, last)); /* it can still be looked at */
+	trc_snapshots_free(&all);
+}
+END_TEST
+
+START_TEST(snapshots_of_nobody_are_few)
+{
+	struct trc_snapshots all = {0};
+	uint64_t first = take(&all, 0, 0), last = first;
+
+	for (int i = 0; i < 3 * TRC_SNAPSHOTS_MAX; i++)
+		last = take(&all, 0, 0);
+	ck_assert_uint_eq(all.n, TRC_SNAPSHOTS_MAX);
+	ck_assert_ptr_null(trc_snapshots_find(&all, first));
+	ck_assert_ptr_nonnull(trc_snapshots_find(&all, last));
+	trc_snapshots_free(&all);
+	ck_assert_uint_eq(all.n, 0);
 }
 END_TEST
 
@@ -211,6 +378,13 @@ int main(void)
 
 	tcase_add_loop_test(tests, routes_are, 0, (int)(sizeof(routes) / sizeof(*routes)));
 	tcase_add_loop_test(tests, windows_are, 0, (int)(sizeof(windows) / sizeof(*windows)));
+	tcase_add_loop_test(tests, snapshots_are_asked_for, 0,
+			    (int)(sizeof(snapshots) / sizeof(*snapshots)));
+	tcase_add_test(tests, sql_box_can_be_left_out);
+	tcase_add_test(tests, page_has_its_snapshot_and_the_next);
+	tcase_add_test(tests, kept_snapshots_stay);
+	tcase_add_test(tests, only_so_many_snapshots_are_kept);
+	tcase_add_test(tests, snapshots_of_nobody_are_few);
 	tcase_add_test(tests, key_opens_once);
 	tcase_add_test(tests, tokens_are_random);
 	tcase_add_test(tests, nobody_has_come);

@@ -1,0 +1,199 @@
+// carry.js - what is seen and chosen, carried over to a newer page of the same process: trace-view follows one, with a new page
+// each second (viewer/serve/frame.js).
+//
+// Carried times are those of the recording, since each page has another begin.  A row has another id in each page.  It is known
+// again by its thread and its time, to some microseconds: each snapshot reads the clocks anew.
+
+const CARRY_SLACK = 50000; // nanoseconds
+const CARRY_BUSY_MS = 700; // after the last key or click the page is not replaced
+
+const carry = {pressed: false, at: -CARRY_BUSY_MS};
+
+// Somebody is about to do something, which a new page would interrupt.
+function carryIsBusy() {
+	const typing = document.activeElement && document.activeElement.closest("textarea");
+
+	return carry.pressed || drag.mode !== null || pinch.at.size > 0 || Boolean(typing) || Boolean(document.querySelector("dialog[open]")) ||
+		performance.now() - carry.at < CARRY_BUSY_MS;
+}
+
+function carryInit() {
+	const seen = (pressed) => {
+		carry.pressed = pressed;
+		carry.at = performance.now();
+	};
+
+	for (const [type, pressed] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false], ["keydown", false],
+		["input", false], ["wheel", false]])
+		document.addEventListener(type, () => seen(pressed), {capture: true, passive: true});
+}
+
+// ---- rows ---------------------------------------------------------------------------------
+
+// Of these the name in the address is the same in each page.
+const carriedByName = ["thread", "task", "tasktype", "fiber"];
+
+// kind -> its rows, and whose each is.
+function carriedRows(kind) {
+	if (kind === "cpu")
+		schedTell();
+	const rows = {park: trace.park, unlock: trace.unlock, region: trace.region, labels: trace.under, cpu: trace.cpu, log: trace.log,
+		mark: trace.mark, sample: trace.sample, fiberrun: trace.frun, fiberwait: trace.fwait, gap: trace.gap}[kind];
+
+	return rows && {n: rows.n, start: rows.start || rows.time, length: rows.length, end: rows.end,
+		owner: kind === "gap" ? rows.proc : rows.thread};
+}
+
+function carriedEnd(rows, i) {
+	return rows.end ? rows.end[i] : rows.start[i] + (rows.length ? rows.length[i] : 0);
+}
+
+// What is selected, without an id of this page's; `open`: it may go on behind the page's end.
+function selectionOut(sel) {
+	const span = selectionSpan(sel);
+
+	if (carriedByName.includes(sel.kind))
+		return {kind: sel.kind, name: selectionName(sel)};
+	const idx = selectionThread(sel);
+	const owner = sel.kind === "gap" ? trace.gap.proc[sel.id - 1] : idx >= 0 ? trace.threads[idx].serial : 0;
+	return {kind: sel.kind, owner, from: span.from + head.start_ns, until: span.until + head.start_ns,
+		open: span.until >= trace.span};
+}
+
+// The row that is nearest to what was selected, in begin and end; what began before this page is as long as the page has it.
+function rowNear(kind, was, owner) {
+	const rows = carriedRows(kind), from = Math.max(was.from - head.start_ns, trace.begin), until = was.until - head.start_ns;
+	let best = 0, least = 2 * CARRY_SLACK;
+
+	for (let i = 0; rows && i < rows.n; i++) {
+		if (rows.owner[i] !== owner)
+			continue;
+		const off = Math.abs(Math.max(rows.start[i], trace.begin) - from) +
+			(was.open ? 0 : Math.abs(carriedEnd(rows, i) - until));
+		if (off < least) {
+			best = i + 1;
+			least = off;
+		}
+	}
+	return best;
+}
+
+// The selection in this page; null = it has no such thing.
+function selectionIn(was) {
+	if (was.name !== undefined)
+		return selectionNamed(was.kind, was.name);
+	const idx = trace.threads.findIndex((t) => t.serial === was.owner);
+	if (was.kind !== "gap" && idx < 0)
+		return null;
+	if (was.kind === "iv") {
+		const from = Math.max(was.from - head.start_ns, trace.begin), until = Math.min(was.until - head.start_ns, trace.span);
+		return trace.threads[idx].lane.hi > trace.threads[idx].lane.lo ? selectionAt(idx, (from + until) / 2) : null;
+	}
+	const id = rowNear(was.kind, was, was.kind === "gap" ? was.owner : idx + 1);
+	return id ? {kind: was.kind, id} : null;
+}
+
+// ---- the page ------------------------------------------------------------------------------
+
+function spanOut([from, until]) {
+	return [from + head.start_ns, until + head.start_ns];
+}
+
+function spanIn([from, until]) {
+	return [from - head.start_ns, until - head.start_ns];
+}
+
+// Up to when a newer page may begin without losing anything of this; Infinity = whenever.
+function carryNeeds(isTail, selected) {
+	return Math.min(isTail ? Infinity : view.t0 + head.start_ns, view.range ? view.range.t0 + head.start_ns : Infinity,
+		selected && selected.until !== undefined && !selected.open ? selected.until : Infinity);
+}
+
+function focusOut() {
+	const element = document.activeElement, typed = element && element.matches("input:not([type=checkbox])");
+
+	return element && element.id ? {id: element.id, caret: typed ? [element.selectionStart, element.selectionEnd] : null} : null;
+}
+
+function carryOut() {
+	const slack = (trace.span - trace.begin) * 1e-6, isTail = trace.span - view.t1 <= slack;
+	const selected = view.selection && selectionOut(view.selection), guest = trace.threads[tracks.guest];
+	const isPlace = (part) => /^(t|range|sel)=/.test(part);
+
+	return {
+		isTail, isAll: isTail && view.t0 - trace.begin <= slack, needs: carryNeeds(isTail, selected),
+		span: spanOut([view.t0, view.t1]), range: view.range && spanOut([view.range.t0, view.range.t1]), selected,
+		rest: "#" + addressText().slice(1).split("&").filter((part) => !isPlace(part)).join("&"),
+		history: view.history.map(spanOut), future: view.future.map(spanOut), highlighted: view.highlighted,
+		opened: [...tracks.opened], guest: guest ? guest.serial : 0,
+		order: [...trace.threads].sort(threadOrders.first[1]).map((thread) => [thread.serial, thread.idle]),
+		scroll: byId("scroll").scrollTop, side: byId("side").scrollTop, query: byId("search").value.trim() ? search.query : "",
+		typed: byId("search").value, focus: focusOut(),
+	};
+}
+
+// Threads stay where they were, so that the eye finds them.  One that was idle and is no longer moves to the others.
+function orderIn(order) {
+	const rank = new Map(order.map(([serial], i) => [serial, i])), idle = new Map(order);
+
+	for (const thread of trace.threads) {
+		if (!rank.has(thread.serial))
+			continue;
+		const woke = idle.get(thread.serial) && !thread.idle;
+		thread.idle = idle.get(thread.serial) && thread.idle;
+		if (!woke)
+			thread.interest = Number.MAX_SAFE_INTEGER - rank.get(thread.serial);
+	}
+}
+
+// `anew`: somebody wants to see what is now, not what they had looked at.
+function viewIn(was, anew) {
+	const [from, until] = spanIn(was.span), length = until - from;
+
+	if (was.isAll || anew && !was.isTail)
+		viewSet(trace.begin, trace.span, false);
+	else if (was.isTail)
+		viewSet(trace.span - length, trace.span, false);
+	else
+		viewSet(from, until, false);
+	view.history = was.history.map(spanIn);
+	view.future = was.future.map(spanIn);
+	const range = !anew && was.range && spanIn(was.range);
+	view.range = range && range[1] > trace.begin ? {t0: Math.max(range[0], trace.begin), t1: Math.min(range[1], trace.span)} : null;
+}
+
+function focusIn(was) {
+	const element = was && byId(was.id);
+
+	if (!element)
+		return;
+	element.focus({preventScroll: true});
+	if (was.caret)
+		element.setSelectionRange(...was.caret);
+	byId("results").hidden = was.id !== "search" || !search.query;
+}
+
+// Shows in this page what carryOut() has said of another one; `anew`: but for what was at a time, and in a new order.  Whether what
+// was selected is here.
+function carryIn(was, anew = false) {
+	if (!anew)
+		orderIn(was.order);
+	tracks.opened = new Set(was.opened);
+	const guest = trace.threads.findIndex((t) => t.serial === was.guest);
+	tracks.guest = guest >= 0 ? guest : null;
+	addressApply(was.rest);
+	viewIn(was, anew);
+	const stays = was.selected && !(anew && was.selected.until !== undefined && !was.selected.open);
+	const selection = stays ? selectionIn(was.selected) : null;
+	select(selection, {show: false});
+	if (was.highlighted !== null)
+		highlight(was.highlighted);
+	byId("search").value = was.typed;
+	if (was.query)
+		searchSet(was.query);
+	byId("results").hidden = true;
+	byId("scroll").scrollTop = was.scroll;
+	byId("side").scrollTop = was.side;
+	drawAll();
+	return Boolean(selection) === Boolean(was.selected);
+}
