@@ -432,6 +432,26 @@ static void finish_ticks(struct load *l, unsigned int kind, uint64_t *value, uin
 	trc_reader_times_ns(l->r, l->h.source, value, n);
 }
 
+/* Tids to serials, 0 where there is no such thread. */
+static void finish_tids(struct load *l, unsigned int kind, uint64_t *value, uint32_t n)
+{
+	uint32_t rank = 0;
+	uint64_t n_tids = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		n_tids += value[i] >> 63;
+	if (!n_tids || l->h.source == TRC_SOURCE_KERNEL)
+		return;
+	for (uint32_t i = 0; i < l->h.n_events && rank < n; i++) {
+		if (l->out->columns.kind[i] != kind)
+			continue;
+		if (value[rank] >> 32 == TRC_THREAD_IS_TID >> 32)
+			value[rank] =
+				trc_reader_serial_of(l->r, (uint32_t)value[rank], l->ticks[i]);
+		rank++;
+	}
+}
+
 static int load_arg(struct load *l, unsigned int kind, unsigned int a, enum trc_arg_type type)
 {
 	uint32_t n = l->h.count[kind];
@@ -447,8 +467,9 @@ static int load_arg(struct load *l, unsigned int kind, unsigned int a, enum trc_
 		return err;
 	if (type == TRC_ARG_TICKS)
 		finish_ticks(l, kind, value, n);
-	else
-		check_ids(l, type, value, n);
+	if (type == TRC_ARG_THREAD)
+		finish_tids(l, kind, value, n);
+	check_ids(l, type, value, n);
 	l->out->arg[kind][a] = value;
 	return 0;
 }

@@ -563,6 +563,7 @@ void trc_reader_close(struct trc_reader *r)
 	free(r->kind_counts.at);
 	free(r->generation_offs.at);
 	free(r->serial_present);
+	free(r->by_tid);
 	if (r->mapped)
 		munmap((void *)(uintptr_t)r->bytes, r->n_bytes);
 	free(r);

@@ -79,6 +79,7 @@ struct trc_reader {
 	TRC_VECTOR(struct trc_stack_place) stacks;
 	TRC_VECTOR(uint64_t) frames;
 	TRC_VECTOR(struct trc_thread_entry) threads;
+	uint32_t *by_tid; /* [threads.n], indices of threads, by tid, then by serial */
 	TRC_VECTOR(struct trc_module_entry) modules;
 	TRC_VECTOR(struct trc_status_entry) status;
 	TRC_VECTOR(struct trc_open_region_entry) open_regions;
@@ -163,6 +164,9 @@ const char *trc_reader_take_text(struct trc_reader *r, struct trc_cursor *c, int
 /* After the last section: one entry for each thread, sorted. */
 int trc_reader_finish_threads(struct trc_reader *r);
 bool trc_reader_has_serial(const struct trc_reader *r, uint64_t serial);
+/* Which thread had the tid then (format.md, "THREADS"); 0 = none that the file tells of.  After
+ * trc_reader_finish_threads(). */
+uint32_t trc_reader_serial_of(const struct trc_reader *r, uint32_t tid, uint64_t ticks);
 bool trc_reader_has_stack(const struct trc_reader *r, uint64_t id);
 bool trc_reader_has_string(const struct trc_reader *r, uint64_t id);
 

@@ -343,6 +343,61 @@ static int fill_serials(struct trc_reader *r)
 	return 0;
 }
 
+static int by_tid_and_serial(const void *x, const void *y, void *threads)
+{
+	const struct trc_thread_entry *e = threads;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y; /* they are by serial */
+
+	if (e[a].tid != e[b].tid)
+		return e[a].tid < e[b].tid ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static int fill_tids(struct trc_reader *r)
+{
+	r->by_tid = malloc(r->threads.n * sizeof(*r->by_tid));
+	if (!r->by_tid)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->threads.n; i++)
+		r->by_tid[i] = i;
+	qsort_r(r->by_tid, r->threads.n, sizeof(*r->by_tid), by_tid_and_serial, r->threads.at);
+	return 0;
+}
+
+/* The first in by_tid with this tid, or where it would stand. */
+static size_t first_of_tid(const struct trc_reader *r, uint32_t tid)
+{
+	size_t low = 0, high = r->threads.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (r->threads.at[r->by_tid[middle]].tid < tid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint32_t trc_reader_serial_of(const struct trc_reader *r, uint32_t tid, uint64_t ticks)
+{
+	const struct trc_thread_entry *before = NULL, *e;
+
+	for (size_t i = first_of_tid(r, tid); tid && i < r->threads.n; i++) {
+		e = &r->threads.at[r->by_tid[i]];
+		if (e->tid != tid)
+			break;
+		if (e->start > ticks)
+			return before && ticks - before->end < e->start - ticks ? before->serial
+										: e->serial;
+		if (!e->end || e->end >= ticks)
+			return e->serial;
+		before = e;
+	}
+	return before ? before->serial : 0;
+}
+
 int trc_reader_finish_threads(struct trc_reader *r)
 {
 	struct trc_thread_entry *e = r->threads.at, *spare;
@@ -362,7 +417,7 @@ int trc_reader_finish_threads(struct trc_reader *r)
 			e[kept] = e[i];
 	}
 	r->threads.n = kept + 1;
-	return fill_serials(r);
+	return fill_serials(r) ? -ENOMEM : fill_tids(r);
 }
 
 bool trc_reader_has_serial(const struct trc_reader *r, uint64_t serial)

@@ -56,6 +56,10 @@ enum trc_stream_source {
 	TRC_SOURCE_KERNEL = 2,	 /* perf records; times are CLOCK_MONOTONIC_RAW nanoseconds */
 };
 
+/* A THREAD argument is a serial; with this bit it is a tid, whose thread the reader finds (format.md,
+ * "THREADS"). */
+#define TRC_THREAD_IS_TID (UINT64_C(1) << 63)
+
 struct trc_event {
 	uint64_t time; /* ticks; for TRC_SOURCE_KERNEL nanoseconds of CLOCK_MONOTONIC_RAW */
 	uint32_t thread;

@@ -143,8 +143,7 @@ static const struct trc_sql_column park_columns[] = {
 	{"stack", "INTEGER", TRC_FIELD_ID32, F(park, stack), .indexed = true,
 	 .doc = "where it waited"},
 	{"holder_thread", "INTEGER", TRC_FIELD_ID32, F(park, holder),
-	 .doc = "who held the lock at start_ns, where the lock tells; of a join, who is joined, if its "
-		"thread was known when the wait began or began and ended in it"},
+	 .doc = "who held the lock at start_ns, where the lock tells; of a join, who is joined"},
 	{"waker_thread", "INTEGER", TRC_FIELD_ID32, F(park, waker),
 	 .doc = "who ended the wait by an unlock, signal, post, ..."},
 	{"waker_stack", "INTEGER", TRC_FIELD_ID32, F(park, waker_stack), .doc = "where it did so"},

@@ -34,6 +34,7 @@ struct trc_tid_map {
 		uint32_t tid; /* 0 = free */
 		uint32_t serial, before_serial;
 		uint64_t start, before_end;
+		uint64_t ended, before_ended; /* as their slots told; 0 = not told */
 	} * entry, *before;
 	uint32_t mask, used;
 	uint64_t since; /* `looked` of the pass in which they became full last */
@@ -301,6 +302,9 @@ void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);
 void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
 			 uint64_t end);
+/* Whether it is known by now which thread had the tid then.  If not, a thread may make itself known
+ * later that had it already. */
+bool trc_drain_tid_is_settled(const struct trc_drain *d, uint32_t tid, uint64_t ticks);
 void trc_drain_tids_free(struct trc_tid_map *map);
 /* The process executed another program: its threads are gone. */
 void trc_drain_threads_end(struct trc_drain *d);

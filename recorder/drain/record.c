@@ -247,6 +247,18 @@ uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t
 	return serial;
 }
 
+/* The same for the file: a tid that no thread is known to have had then stays what it is, for the
+ * reader, who knows all threads.  A window has them all already. */
+static uint64_t thread_for_file(struct trc_drain *d, uint64_t value, uint64_t time)
+{
+	uint32_t tid = (uint32_t)value;
+
+	if (value & TRC_THREAD_IS_TID && tid && !d->windowed &&
+	    !trc_drain_tid_is_settled(d, tid, time))
+		return TRC_THREAD_IS_TID | tid;
+	return trc_drain_thread_argument(d, value, time);
+}
+
 /* One that is lost, with its end, leaves no trace: its number may be used again. */
 static uint64_t sample_number(struct trc_drain *d, uint64_t number)
 {
@@ -267,7 +279,7 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 
 		arg[i] = p->arg[i];
 		if (plan->threads & bit) {
-			arg[i] = trc_drain_thread_argument(d, arg[i], time);
+			arg[i] = thread_for_file(d, arg[i], time);
 		} else if (plan->tasks & bit) {
 			arg[i] += arg[i] ? d->options.task_base : 0;
 		} else if (plan->samples & bit) {
@@ -297,6 +309,16 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 	}
 }
 
+/* An observer is told which thread it is now, or none: it reads no file. */
+static void observe(struct trc_drain *d, const struct trc_drain_plan *plan, const struct parts *p,
+		    struct trc_event *event)
+{
+	for (unsigned int i = 0; i < plan->n_args; i++)
+		if (plan->threads >> i & 1 && event->arg[i] & TRC_THREAD_IS_TID)
+			event->arg[i] = trc_drain_thread_argument(d, p->arg[i], event->time);
+	d->observer->event(d->observer->context, d->w, event);
+}
+
 /* A record that cites tables, or has a text. */
 static void record_general(struct trc_drain *d, struct trc_drain_stream *s, const uint64_t *word,
 			   const struct trc_drain_plan *plan, const struct parts *p)
@@ -314,7 +336,8 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 	if (!d->windowed)
 		trc_drain_make_room(d);
 	translate(d, plan, p, word[0], event.arg);
-	if (event.kind == TRC_KIND_THREAD_NAME && !event.args.thread_name.named)
+	if (event.kind == TRC_KIND_THREAD_NAME &&
+	    (!event.args.thread_name.named || event.args.thread_name.named & TRC_THREAD_IS_TID))
 		return; /* nobody knows whose */
 	if (event.kind == TRC_KIND_THREAD_START && d->slots_full)
 		trc_drain_thread_seen(d, event.thread, (uint32_t)event.args.thread_start.tid,
@@ -326,7 +349,7 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 		d->totals.lost_samples += event.args.samples_lost.lost_samples;
 	trc_writer_event(d->w, &event);
 	if (__builtin_expect(d->observer != NULL, 0))
-		d->observer->event(d->observer->context, d->w, &event);
+		observe(d, plan, p, &event);
 }
 
 /* A record before or behind the window.  The words that it takes up, 0 if it is damaged. */

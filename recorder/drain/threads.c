@@ -97,14 +97,33 @@ void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uin
 	if (serial > e->serial) {
 		e->before_serial = e->serial;
 		e->before_end = start;
+		e->before_ended = e->ended;
 		e->serial = serial;
 		e->start = start;
-	} else if (serial != e->serial && serial >= e->before_serial) {
+		e->ended = end;
+	} else if (serial == e->serial) {
+		e->ended = end ? end : e->ended;
+	} else if (serial >= e->before_serial) {
 		e->before_serial = serial;
 		e->before_end = end ? end : e->start;
-	} else if (serial == e->before_serial && end) {
-		e->before_end = end;
+		e->before_ended = end;
 	}
+}
+
+static const struct trc_tid_entry *tid_entry(const struct trc_drain *d, uint32_t tid)
+{
+	const struct trc_tid_entry *e = tid_find(d->tids.entry, d->tids.mask, tid);
+
+	return e->tid ? e : tid_find(d->tids.before, d->tids.mask, tid);
+}
+
+bool trc_drain_tid_is_settled(const struct trc_drain *d, uint32_t tid, uint64_t ticks)
+{
+	const struct trc_tid_entry *e = tid_entry(d, tid);
+
+	if (e->serial && ticks >= e->start)
+		return !e->ended || ticks <= e->ended;
+	return e->before_serial && ticks <= e->before_ended;
 }
 
 uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks)
@@ -113,9 +132,7 @@ uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks)
 
 	if (!tid)
 		return 0;
-	e = tid_find(d->tids.entry, d->tids.mask, tid);
-	if (!e->tid)
-		e = tid_find(d->tids.before, d->tids.mask, tid);
+	e = tid_entry(d, tid);
 	return e->before_serial && ticks < e->start && ticks <= e->before_end ? e->before_serial
 									      : e->serial;
 }

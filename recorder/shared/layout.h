@@ -277,8 +277,6 @@ enum {
 			    TRC_LABELS_BYTES_MAX / 8 + 1 + TRC_STACK_DEPTH_MAX,
 	TRC_PAGE_WORDS_MIN = 1024, /* any record fits into a page */
 };
-/* A THREAD argument that is still a kernel thread id: the drainer finds the serial. */
-#define TRC_THREAD_IS_TID (UINT64_C(1) << 63)
 
 /* ---- the overflow stream -------------------------------------------------------------- */
 

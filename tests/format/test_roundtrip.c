@@ -1,5 +1,6 @@
 /* test_roundtrip.c - what is written is what is read. */
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,51 @@ START_TEST(the_sample_says_what_it_is)
 	ck_assert_ptr_null(trc_reader_module(r, 0));
 	ck_assert_ptr_null(trc_reader_module(r, 3));
 	ck_assert_uint_eq(trc_reader_unknown_sections(r), 0);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
+/* --- threads that are named by their tids (format.md, "THREADS") --- */
+
+static const struct {
+	const char *what;
+	uint64_t ticks, holder, serial;
+} tids[] = {
+	{"a serial is what it says", 1500, 3, 3},
+	{"the thread that has the tid", 1500, TRC_THREAD_IS_TID | 101, 1},
+	{"a thread that begins only later", 1500, TRC_THREAD_IS_TID | 102, 2},
+	{"one of three that had the tid: the first", 2000, TRC_THREAD_IS_TID | 200, 3},
+	{"at its very end", 3000, TRC_THREAD_IS_TID | 200, 3},
+	{"the second", 5000, TRC_THREAD_IS_TID | 200, 4},
+	{"after an end, a begin far ahead", 3400, TRC_THREAD_IS_TID | 200, 3},
+	{"before a begin, an end far back", 3600, TRC_THREAD_IS_TID | 200, 4},
+	{"the last, which has ended", 99000, TRC_THREAD_IS_TID | 200, 5},
+	{"of a tid that no thread had", 1500, TRC_THREAD_IS_TID | 103, 0},
+	{"a tid of none", 1500, TRC_THREAD_IS_TID, 0},
+};
+
+START_TEST(a_tid_is_the_thread_that_had_it)
+{
+	char text[1000];
+	struct bytes b;
+	struct trc_columns *c;
+	struct trc_error error;
+	struct trc_reader *r;
+
+	sprintf(text,
+		"thread 1 tid=101\nthread 3 tid=200 start=1000 end=3000\n"
+		"@%" PRIu64 " thread=1 park reason=mutex object=1 holder=%" PRIu64 "\n"
+		"thread 2 tid=102 start=1600\nthread 5 tid=200 start=7000 end=8000\n"
+		"thread 4 tid=200 start=4000 end=6000\n",
+		tids[_i].ticks, tids[_i].holder);
+	b = assembled(text);
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_int_eq(trc_reader_load(r, 0, TRC_WANT_ARGS, NULL, &c, &error), 0);
+	ck_assert_msg(c->arg[TRC_KIND_PARK][2][0] == tids[_i].serial, "%s: %" PRIu64,
+		      tids[_i].what, c->arg[TRC_KIND_PARK][2][0]);
+	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 0);
+	trc_columns_free(c);
 	trc_reader_close(r);
 	bytes_free(&b);
 }
@@ -463,6 +509,7 @@ Suite *suite_roundtrip(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, the_sample_reads_back);
 	tcase_add_test(t, the_sample_says_what_it_is);
+	tcase_add_loop_test(t, a_tid_is_the_thread_that_had_it, 0, sizeof(tids) / sizeof(*tids));
 	tcase_add_loop_test(t, random_events_of_all_kinds_read_back, 0, 2);
 	tcase_add_test(t, only_what_is_wanted_is_loaded);
 	tcase_add_test(t, threads_may_load_at_once);

@@ -351,6 +351,41 @@ START_TEST(a_tid_becomes_the_thread_that_had_it_at_the_time)
 }
 END_TEST
 
+/* Created, waited for, drained, and only then in its slot. */
+START_TEST(a_thread_that_makes_itself_known_after_the_drain_is_who_was_waited_for)
+{
+	uint64_t park[4] = {TRC_REASON_JOIN, 0xabc, TRC_THREAD_IS_TID | 333, 0};
+	struct trc_slot *slot;
+
+	fake_put(&f, 0, 500, TRC_KIND_PARK, 0, 1, park, 4);
+	trc_drain_pass(f.drain);
+	slot = fake_slot(&f, 0, 5, 333, "late");
+	atomic_store(&slot->start, fake_time(&f, 600));
+	trc_drain_pass(f.drain);
+	fake_put(&f, 0, 700, TRC_KIND_PARK, 0, 1, park, 4);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(row(TRC_KIND_PARK, 0)->arg[2], 5);
+	ck_assert_uint_eq(row(TRC_KIND_PARK, 1)->arg[2], 5);
+}
+END_TEST
+
+/* Its tid was another's, which had ended. */
+START_TEST(a_thread_that_is_not_known_yet_is_not_the_one_that_had_its_tid_before)
+{
+	uint64_t park[4] = {TRC_REASON_JOIN, 0xabc, TRC_THREAD_IS_TID | 333, 0};
+	struct trc_slot *slot = fake_slot(&f, 0, 5, 333, "first");
+
+	atomic_store(&slot->end, fake_time(&f, 1000));
+	atomic_store(&slot->state, TRC_SLOT_ENDED);
+	fake_put(&f, 0, 9000, TRC_KIND_PARK, 0, 1, park, 4);
+	trc_drain_pass(f.drain);
+	slot = fake_slot(&f, 1, 6, 333, "second");
+	atomic_store(&slot->start, fake_time(&f, 9100));
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(row(TRC_KIND_PARK, 0)->arg[2], 6);
+}
+END_TEST
+
 /* Whichever ring is drained first. */
 START_TEST(a_thread_without_a_slot_is_named_by_its_tid)
 {
@@ -850,6 +885,8 @@ void drain_ids(TCase *t)
 	tcase_add_test(t, an_event_of_a_fiber_that_is_cut_short_is_damage);
 	tcase_add_test(t, texts_and_strings_of_all_kinds);
 	tcase_add_test(t, a_tid_becomes_the_thread_that_had_it_at_the_time);
+	tcase_add_test(t, a_thread_that_makes_itself_known_after_the_drain_is_who_was_waited_for);
+	tcase_add_test(t, a_thread_that_is_not_known_yet_is_not_the_one_that_had_its_tid_before);
 	tcase_add_test(t, a_thread_without_a_slot_is_named_by_its_tid);
 	tcase_add_test(t, slots_become_threads_and_ended_ones_are_freed);
 	tcase_add_test(t, a_thread_that_comes_during_a_pass_is_known_after_the_next);

@@ -97,6 +97,23 @@ START_TEST(an_observer_sees_what_the_writer_is_given)
 }
 END_TEST
 
+/* It reads no file, in which the thread comes later. */
+START_TEST(an_observer_is_told_no_thread_where_the_file_has_a_tid)
+{
+	uint64_t park[4] = {TRC_REASON_JOIN, 0xabc, TRC_THREAD_IS_TID | 333, 0};
+
+	memset(&seen, 0, sizeof(seen));
+	trc_drain_observe(f.drain, &observer);
+	fake_put(&f, 0, 500, TRC_KIND_PARK, 0, 1, park, 4);
+	trc_drain_pass(f.drain);
+	fake_slot(&f, 0, 5, 333, "late");
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(row(TRC_KIND_PARK, 0)->arg[2], 5);
+	ck_assert_uint_eq(seen.event[0].kind, TRC_KIND_PARK);
+	ck_assert_uint_eq(seen.event[0].args.park.holder, 0);
+}
+END_TEST
+
 START_TEST(an_observer_sees_what_a_failed_sink_does_not)
 {
 	size_t n;
@@ -180,6 +197,7 @@ END_TEST
 void drain_observers(TCase *t)
 {
 	tcase_add_test(t, an_observer_sees_what_the_writer_is_given);
+	tcase_add_test(t, an_observer_is_told_no_thread_where_the_file_has_a_tid);
 	tcase_add_test(t, an_observer_sees_what_a_failed_sink_does_not);
 	tcase_add_test(t, an_observer_is_told_which_labels_threads_have);
 	tcase_add_test(t, what_threads_wait_for_is_told_to_who_begins_to_look);
