@@ -20,11 +20,18 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+# The lines of a script that are not only about types: these are for the checker (tests/viewer/types).
+untyped()
+{
+	sed '/^[[:blank:]]*\/\*\* @.*\*\/$/d' "$@"
+}
+
 {
 	printf '"use strict";\n'
 	decoder=
 	while [ "$1" != -- ]; do
-		cat "$1"
+		untyped "$1"
 		decoder="$decoder $1"
 		shift
 	done
@@ -37,7 +44,7 @@ trap 'rm -rf "$work"' EXIT
 set -- $decoder "$@"
 {
 	printf '(() => {\n"use strict";\n'
-	cat "$@"
+	untyped "$@"
 	printf '})();\n'
 } >"$work/js"
 

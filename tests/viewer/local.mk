@@ -35,6 +35,10 @@ EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer
 	tests/viewer/screenshot.sh tests/viewer/screenshot.mjs \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 
+# The program's types and a few rules, by TypeScript's checker and eslint; skipped where npm or its registry are missing.
+TESTS += tests/viewer/types/types.sh
+EXTRA_DIST += tests/viewer/types/types.sh tests/viewer/types/check.mjs tests/viewer/types/package.json
+
 # trace-view: by curl, and in chromium.
 TESTS += tests/viewer/serve/serve.sh tests/viewer/serve/browser.sh
 EXTRA_DIST += tests/viewer/serve/serve.sh tests/viewer/serve/browser.sh tests/viewer/serve.mjs

@@ -29,10 +29,12 @@ function serialOf(number) {
 }
 
 // How SQL names what a gap, or what lies on a thread, belongs to.
+/** @param {string} kind */
 function ownerName(kind, number) {
 	return kind === "gap" ? number - 1 : serialOf(number);
 }
 
+/** @param {Chosen} sel */
 function selectionName(sel) {
 	const i = sel.id - 1;
 
@@ -46,7 +48,7 @@ function selectionName(sel) {
 		const [time, owner] = namedByTime[sel.kind]();
 		let before = 0;
 		for (let k = 0; k < i; k++)
-			before += time[k] === time[i] && owner[k] === owner[i];
+			before += Number(time[k] === time[i] && owner[k] === owner[i]);
 		return `${ownerName(sel.kind, owner[i])}@${time[i]}` + (before ? `+${before}` : "");
 	}
 	if (sel.kind === "iv")
@@ -54,6 +56,7 @@ function selectionName(sel) {
 	return sel.kind === "thread" ? String(serialOf(sel.id)) : encodeURIComponent(text(sel.id));
 }
 
+/** @param {string} name */
 function rowWithId(ids, name) {
 	if (!/^\d+$/.test(name))
 		return 0;
@@ -66,6 +69,7 @@ function rowWithId(ids, name) {
 	return 0;
 }
 
+/** @param {string} kind @param {string} name */
 function rowAtTime(kind, name) {
 	const [time, owner] = namedByTime[kind](), parts = /^(-?\d+)@(\d+)(?:\+(\d+))?$/.exec(name);
 	let left = parts ? Number(parts[3] || 0) : 0;
@@ -77,6 +81,7 @@ function rowAtTime(kind, name) {
 }
 
 // The selection of a kind that has a name; null if there is none.
+/** @param {string} kind @param {string} name */
 function selectionNamed(kind, name) {
 	let id = 0;
 
@@ -99,6 +104,7 @@ function selectionNamed(kind, name) {
 
 let addressTimer = 0;
 
+/** @param {number} until */
 function spanText(from, until) {
 	return `${Math.round(from)},${Math.round(until - from)}`;
 }
@@ -127,6 +133,7 @@ function addressWrite() {
 	addressTimer = setTimeout(() => history.replaceState(null, "", addressText()), 200);
 }
 
+/** @param {string} string */
 function decoded(string) {
 	try {
 		return decodeURIComponent(string);
@@ -136,7 +143,9 @@ function decoded(string) {
 }
 
 // What an address asks for; anything that is not well formed is ignored.
+/** @param {string} hash @returns {AddressAsked} */
 function addressRead(hash) {
+	/** @type {AddressAsked} */
 	const asked = {span: null, range: null, selection: null, sort: "first", filter: "", pinned: [], annotations: true,
 		more: new Map()};
 

@@ -24,11 +24,13 @@ function cutBanner() {
 }
 
 // Behind a time in the details: that the page does not reach as far.
+/** @param {number} time */
 function beyondText(time) {
 	return time < trace.begin ? " (before this page)" : time > trace.span ? " (after this page)" : "";
 }
 
 // When a state of a thread began or ended, where the page only knows that it did so beyond its edge; "" = it knows.
+/** @param {number} idx @param {number} time */
 function beyondEdge(idx, time, edge) {
 	const at = edge === BEYOND_START ? trace.begin : trace.span;
 
@@ -39,6 +41,7 @@ function beyondEdge(idx, time, edge) {
 }
 
 // Marks on the lanes of those threads whose states go on beyond the page: triangles that point outwards.
+/** @param {CanvasRenderingContext2D} ctx @param {Track} track */
 function drawBeyond(ctx, track, top) {
 	const {beyond} = track.thread, y = top + TRACK_PAD + STATE_HEIGHT - 4; // below the text
 	const mark = (x, by) => {

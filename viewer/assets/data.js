@@ -5,10 +5,13 @@
 // value, bytes, chunks] for each.  A column that is missing reads as an empty one.  One of type "zero" has no bytes, since all of
 // its values are 0; one of type "derived" has none, since it follows from others.
 
+/** @type {Head} */
 const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there
+/** @type {Map<string, Numbers | (() => Numbers)>} */
 const columnsByName = new Map(); // arrays, or functions that decode one
 const arrived = {states: null, parks: null}; // what the decoder made of the intervals
 
+/** @param {string} name @returns {Numbers} */
 function column(name) {
 	let values = columnsByName.get(name);
 
@@ -20,6 +23,7 @@ function column(name) {
 }
 
 // A property that is computed when it is first asked for.
+/** @param {string} name */
 function lazily(object, name, make) {
 	Object.defineProperty(object, name, {configurable: true, enumerable: true, get: () => {
 		const value = make();
@@ -194,6 +198,7 @@ function escaped(character) {
 }
 
 // A text with escapes for what would not be seen of it, all of it if that is all there is.
+/** @param {string} string */
 function visible(string) {
 	return blank.test(string) ? Array.from(string, escaped).join("") : string.replace(invisible, escaped);
 }

@@ -1,6 +1,7 @@
 // decode.js - from a column's bytes to its values.  Runs in the worker that decodes the page (decode_worker.js), and, of what is
 // decoded only when it is needed, in the page.
 
+/** @param {string} text @returns {Uint8Array<ArrayBuffer>} */
 function base64Bytes(text) {
 	if (Uint8Array.fromBase64)
 		return Uint8Array.fromBase64(text);

@@ -42,7 +42,7 @@ function decoderMake(tell) {
 		const raw = (name) => kept.get(name) || entries.get(name) || {type: "bytes", n: 0, max: 0, bytes: new Uint8Array(0)};
 		const values = (name) => columnDecode(raw(name));
 		const numbers = (name) => ({bytes: raw(name).type === "zero" ? new Uint8Array(raw(name).n) : raw(name).bytes, at: 0});
-		const park = {}, other = {}, of = values("park.thread");
+		const park = /** @type {any} */ ({}), other = /** @type {any} */ ({}), of = values("park.thread");
 		for (const name of ["start", "length", "reason", "wake"])
 			park[name] = numberArray(raw(`park.${name}`).n, raw(`park.${name}`).max);
 		for (const name of ["park", "start", "length", "reason", "wake"])

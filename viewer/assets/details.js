@@ -2,10 +2,12 @@
 // only ever put in as text nodes (el()).
 
 // A button in a text that selects something else.
+/** @param {string} string @param {Chosen} sel */
 function link(string, sel, options) {
 	return el("button", {type: "button", class: "link", onclick: () => select(sel, options)}, string);
 }
 
+/** @param {number} number @param {number} [time] */
 function threadLink(number, time) {
 	if (!number)
 		return null;
@@ -41,11 +43,13 @@ function labelLinks(under) {
 }
 
 // The labels that thread number t had at a time.
+/** @param {number} t @param {number} time */
 function labelsAt(t, time) {
 	return labelLinks(underAt(t - 1, time));
 }
 
 // All that it had in a stretch of time, the first few of them.
+/** @param {number} t @param {number} until */
 function labelsDuring(t, from, until) {
 	const lane = trace.threads[t - 1].labels;
 	const [first, last] = lane ? laneRange(lane, from, until) : [0, 0];
@@ -82,10 +86,12 @@ function swatch(state) {
 	return box;
 }
 
+/** @param {string} string */
 function title(string, state) {
 	return el("h2", {}, state === undefined ? null : swatch(state), string);
 }
 
+/** @param {Chosen} sel */
 function actions(sel) {
 	const bar = el("p", {class: "actions"});
 	const button = (label, key, action, enabled = true) => enabled && bar.append(
@@ -105,6 +111,7 @@ function actions(sel) {
 	return bar;
 }
 
+/** @param {number} i */
 function rankText(rows, key, i, what) {
 	const {n, longer} = rank(rows, key, i);
 
@@ -138,6 +145,7 @@ function unlockText(u) {
 }
 
 // If this wait is in a deadlock, or behind one: which.
+/** @param {number} park */
 function deadText(park) {
 	const d = trace.dead;
 
@@ -149,12 +157,14 @@ function deadText(park) {
 }
 
 // A wait tells its own labels, with those of its OpenTelemetry context; where the page has the time under them, they lead there.
+/** @param {number} i */
 function parkLabels(i) {
 	const p = trace.park, under = underAt(p.thread[i] - 1, p.start[i]);
 
 	return under && trace.under.set[under - 1] === p.set[i] ? labelLinks(under) : setText(p.set[i]);
 }
 
+/** @param {Chosen} sel */
 function parkDetails(sel) {
 	const p = trace.park, i = sel.id - 1, reason = head.reasons[p.reason[i]];
 	const open = p.flags[i] & 2, abandoned = p.flags[i] & 1, cut = p.flags[i] & 4;
@@ -205,7 +215,7 @@ function chainView(chain) {
 	return el("div", {}, el("h3", {}, "Its waker had itself waited"), list);
 }
 
-function wokeView(sel) {
+function wokeView() {
 	const woke = view.selection.woke || [];
 
 	if (!woke.length)
@@ -218,6 +228,7 @@ function wokeView(sel) {
 	return el("div", {}, el("h3", {}, `Ended the waits of${more}`), list);
 }
 
+/** @param {Chosen} sel */
 function intervalDetails(sel) {
 	const i = sel.id - 1, {s, v, ref} = trace.states, value = v[i];
 	const length = s[i + 1] - s[i], idx = threadOfInterval(i);
@@ -238,10 +249,11 @@ function intervalDetails(sel) {
 			["Ended", beyondEdge(idx, s[i + 1], BEYOND_END) || exactTime(s[i + 1])],
 			["On proc", value === RUNNING ? String(ref[i]) : null],
 		]),
-		wokeView(sel),
+		wokeView(),
 	];
 }
 
+/** @param {Chosen} sel */
 function regionDetails(sel) {
 	const g = trace.region, i = sel.id - 1, end = g.start[i] + g.length[i], fiber = g.fiber[i];
 	const stretches = trace.fiber.n && g.thread[i] ? regionStretches(i)
@@ -268,6 +280,7 @@ function regionDetails(sel) {
 	];
 }
 
+/** @param {Chosen} sel */
 function labelsDetails(sel) {
 	const u = trace.under, i = sel.id - 1, end = u.start[i] + u.length[i];
 	const [first, last] = setRange(u.set[i]), body = el("tbody");
@@ -298,10 +311,12 @@ function labelsDetails(sel) {
 	];
 }
 
+/** @param {number} k */
 function taskName(k) {
 	return `${text(trace.task.type[k - 1]) || "(no type)"} ${taskId(k)}`;
 }
 
+/** @param {Chosen} sel */
 function taskDetails(sel) {
 	const k = trace.task, i = sel.id - 1, g = trace.region;
 	const list = el("ol", {class: "chain"});
@@ -333,6 +348,7 @@ function taskDetails(sel) {
 	];
 }
 
+/** @param {Chosen} sel */
 function taskTypeDetails(sel) {
 	const track = trace.taskTypes.find((t) => t.type === sel.id);
 	if (!track)
@@ -361,6 +377,7 @@ function taskTypeDetails(sel) {
 	];
 }
 
+/** @param {Chosen} sel */
 function logDetails(sel) {
 	const l = trace.log, i = sel.id - 1;
 
@@ -377,6 +394,7 @@ function logDetails(sel) {
 	];
 }
 
+/** @param {Chosen} sel */
 function unlockDetails(sel) {
 	const u = trace.unlock, i = sel.id - 1, reason = head.reasons[u.reason[i]];
 	const waiters = u.waiters[i];
@@ -395,17 +413,19 @@ function unlockDetails(sel) {
 			["Their waiting", duration(u.caused_ns[i])],
 			["SQL", el("code", {}, `SELECT * FROM unlocks WHERE id=${u.id[i]}`)],
 		]),
-		wokeView(sel),
+		wokeView(),
 		stackView("Released at", u.stack[i]),
 	];
 }
 
 // [from, until) of some threads, as stretches: {thread, from, until}.
+/** @param {number} until */
 function during(threads, from, until) {
 	return threads.map((thread) => ({thread, from, until}));
 }
 
 // Time by state in some stretches of threads, exact; a table.
+/** @param {string} heading @param {Stretch[]} stretches */
 function mixView(heading, stretches) {
 	const sums = new Float64Array(128);
 	let whole = 0;
@@ -419,6 +439,7 @@ function mixView(heading, stretches) {
 	return sumsView(heading, sums, whole);
 }
 
+/** @param {string} heading */
 function sumsView(heading, sums, whole) {
 	const order = [...sums.keys()].filter((s) => sums[s] > 0).sort((a, b) => sums[b] - sums[a]);
 	const body = el("tbody");
@@ -431,6 +452,7 @@ function sumsView(heading, sums, whole) {
 	return el("div", {}, el("h3", {}, heading), el("table", {class: "mix"}, body));
 }
 
+/** @param {Chosen} sel */
 function threadDetails(sel) {
 	const t = trace.threads[sel.id - 1];
 	const p = trace.park;
@@ -457,6 +479,7 @@ function threadDetails(sel) {
 	];
 }
 
+/** @param {Chosen} sel */
 function gapDetails(sel) {
 	const g = trace.gap, i = sel.id - 1;
 
@@ -489,6 +512,7 @@ function rangeDetails() {
 	];
 }
 
+/** @param {Chosen} sel */
 function markDetails(sel) {
 	const m = trace.mark, i = sel.id - 1, trigger = m.kind[i] === MARK_TRIGGER;
 

@@ -19,6 +19,7 @@ const screen = {
 const LOCK_LEAST = 1, LOCK_ALONE = 4, LOCK_NEAR = 2;
 const FONT = "11px system-ui, sans-serif", SMALL_FONT = "9.5px system-ui, sans-serif";
 
+/** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
 function canvasSize(canvas, width, height, ratio) {
 	const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
 
@@ -64,6 +65,7 @@ function gapsLoad() {
 }
 
 // Whether there is no wait for a lock in the columns beside x.
+/** @param {number} x */
 function lockAlone(lockRow, x) {
 	for (let d = 1; d <= LOCK_NEAR; d++)
 		if (lockRow[x - d] || lockRow[x + d])
@@ -101,6 +103,7 @@ function hatchToPixels(bottom, y0, y1) {
 }
 
 // One lane into the pixel buffer; returns the intervals wide enough for text.
+/** @param {LaneItem} item */
 function laneToPixels(item, top, wide) {
 	const {lane, h, kind} = item;
 	const w = screen.image.width, ratio = screen.ratio;
@@ -125,6 +128,7 @@ function laneToPixels(item, top, wide) {
 }
 
 // Intervals of a lane that are wide enough to carry text.
+/** @param {LaneItem} item */
 function wideIntervals(item, top, wide) {
 	const {lane} = item;
 	const least = (view.t1 - view.t0) / view.width * 26;
@@ -134,6 +138,7 @@ function wideIntervals(item, top, wide) {
 			wide.push({item, top, i});
 }
 
+/** @param {LaneItem} item @param {number} i */
 function intervalLabel(item, i) {
 	const value = item.lane.v[i];
 
@@ -162,6 +167,7 @@ function intervalLabel(item, i) {
 // How wide a text is in the font that is set; measured once.
 const measured = new Map();
 
+/** @param {CanvasRenderingContext2D} ctx @param {string} string */
 function textWidth(ctx, string) {
 	const key = `${ctx.font}\n${string}`;
 	let width = measured.get(key);
@@ -179,6 +185,7 @@ function textWidth(ctx, string) {
 // number is not.
 const CUT_LEAST = 6, UNCUT_MOST = 10;
 
+/** @param {CanvasRenderingContext2D} ctx @param {string} string @param {number} width */
 function fitText(ctx, string, width) {
 	const whole = textWidth(ctx, string);
 	let keep = Math.floor(string.length * width / whole);
@@ -196,6 +203,7 @@ function fitText(ctx, string, width) {
 	return "";
 }
 
+/** @param {CanvasRenderingContext2D} ctx */
 function drawTexts(ctx, wide) {
 	ctx.textBaseline = "middle";
 	for (const {item, top, i} of wide) {
@@ -216,6 +224,7 @@ function drawTexts(ctx, wide) {
 }
 
 // Thin lines where intervals of a type lane begin, so that neighbours can be told apart.
+/** @param {CanvasRenderingContext2D} ctx */
 function drawEdges(ctx, wide) {
 	ctx.fillStyle = theme.style.bg;
 	for (const {item, top, i} of wide)
@@ -223,6 +232,7 @@ function drawEdges(ctx, wide) {
 			ctx.fillRect(Math.round(xOf(item.lane.s[i])), top, 1, item.h);
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {Track} track */
 function drawLogs(ctx, track, top) {
 	const logs = trace.log, y = top + logY(track), t = track.thread.idx + 1;
 	let i = upperBound(logs.at, logs.first[t], logs.first[t + 1], view.t0);
@@ -243,6 +253,7 @@ function drawLogs(ctx, track, top) {
 }
 
 // A tick per sample; where several share a pixel, a stronger one.
+/** @param {CanvasRenderingContext2D} ctx @param {Track} track */
 function drawSamples(ctx, track, top) {
 	const rows = trace.sample, t = track.thread.idx + 1, hi = rows.first[t + 1];
 	const y = top + samplesY(track);
@@ -260,6 +271,7 @@ function drawSamples(ctx, track, top) {
 }
 
 // A step line; where many values share a pixel, a vertical stroke over all of them.
+/** @param {CanvasRenderingContext2D} ctx @param {Track} track */
 function drawCounter(ctx, track, top) {
 	const {at, value, min, max} = track, h = COUNTER_HEIGHT;
 	const yOf = (v) => top + TRACK_PAD +
@@ -298,6 +310,7 @@ function drawCounter(ctx, track, top) {
 }
 
 // Stretches in which events were lost.
+/** @param {CanvasRenderingContext2D} ctx @param {number} height */
 function drawGaps(ctx, height) {
 	let lastX = -1;
 
@@ -316,6 +329,7 @@ function drawGaps(ctx, height) {
 }
 
 // What lies before the window: some streams are not there yet.
+/** @param {CanvasRenderingContext2D} ctx @param {number} height */
 function drawWindow(ctx, height) {
 	const x = Math.min(view.width, xOf(head.window_ns));
 
@@ -335,6 +349,7 @@ function drawWindow(ctx, height) {
 }
 
 // The colour of a mark.
+/** @param {number} kind */
 function markColour(kind) {
 	return kind === MARK_TRIGGER ? theme.style.accent : theme.style.gap;
 }
@@ -342,6 +357,7 @@ function markColour(kind) {
 // Signals and conditions that were met: a flag on the thread's lane; of a signal its name where there
 // is room.  The rest, and what the condition was, is in tooltip and details: it would hide the wait that
 // it is about.
+/** @param {CanvasRenderingContext2D} ctx @param {Track} track */
 function drawMarks(ctx, track, top) {
 	const marks = trace.mark, t = track.thread.idx + 1, hi = marks.first[t + 1];
 	const slack = (view.t1 - view.t0) / view.width * 9;
@@ -379,6 +395,7 @@ function drawMarks(ctx, track, top) {
 }
 
 // Diagonal lines in the colour of gaps.
+/** @param {CanvasRenderingContext2D} ctx */
 function hatchMake(ctx) {
 	const tile = document.createElement("canvas");
 	tile.width = tile.height = 8;

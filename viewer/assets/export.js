@@ -2,6 +2,7 @@
 // graph as a profile for pprof, and the command that makes a page of a range.
 
 // Copies, and says so in the place of a button's words for a while.
+/** @param {string} string */
 async function copyText(string, button) {
 	const words = button.dataset.words ??= button.textContent;
 
@@ -22,6 +23,7 @@ function copyButton(words, title, make) {
 }
 
 // One frame a line, innermost first: "function file:line", or its module.
+/** @param {number} stack */
 function stackText(stack) {
 	return stackFrames(stack).map((f) => [f.function || f.address, f.file ? f.file + (f.line ? `:${f.line}` : "") : f.module]
 		.filter((part) => part).join(" ")).join("\n") + "\n";
@@ -60,6 +62,7 @@ function isShownThread() {
 }
 
 // Times are SQL's; waited_ns is what lies in the range, by the rules of --window.
+/** @param {number} t0 @param {number} t1 */
 function* waitsIn(t0, t1) {
 	const p = trace.park, {id} = p, shown = isShownThread(); // all ids at once: one alone is sought on every thread
 
@@ -76,6 +79,7 @@ function* waitsIn(t0, t1) {
 
 const WAIT_COLUMNS = ["id", "thread", "tid", "thread_name", "reason", "object", "start_ns", "end_ns", "waited_ns", "stack", "place"];
 
+/** @param {number} t0 @param {number} t1 */
 function* samplesIn(t0, t1) {
 	const s = trace.sample, shown = isShownThread();
 
@@ -95,6 +99,7 @@ function quoted(word) {
 	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
+/** @param {number} t0 @param {number} t1 */
 function rangeCommand(t0, t1) {
 	return `trace-analyze --window ${quoted(`${Math.floor(t0)}ns..${Math.ceil(t1)}ns`)} --html part.html dump.trc`;
 }
@@ -164,6 +169,7 @@ function protoMake() {
 }
 
 // What the values of a kind of flame graph are: [name, unit].
+/** @param {FlameKind} kind */
 function profileType(kind) {
 	if (kind.unit === "nanoseconds")
 		return [kind.id === "cpu" ? "cpu" : "delay", "nanoseconds"];
@@ -171,6 +177,7 @@ function profileType(kind) {
 }
 
 // A profile of values by combo, as it is shown: leads are functions, too.
+/** @param {FlameKind} kind @param {Float64Array} values */
 function profileMake(kind, values) {
 	const profile = protoMake(), strings = new Map([["", 0]]), fns = new Map(), locations = new Map();
 	const string = (value) => {

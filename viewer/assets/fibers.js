@@ -64,6 +64,7 @@ function fibersLoad() {
 }
 
 // The stretches of a thread in which it ran fibers without a break, as starts and ends.
+/** @param {Lane} lane */
 function fibersBusy(lane) {
 	if (lane.busy)
 		return lane.busy;
@@ -82,6 +83,7 @@ function fibersBusy(lane) {
 
 // A region belongs to its fiber, and is drawn where that ran: one of a root fiber where its thread ran
 // no other.  Calls put(start, end) for each piece.
+/** @param {number} i */
 function regionCut(i, put) {
 	const g = trace.region, f = g.fiber[i], start = g.start[i], end = start + g.length[i];
 	const runs = trace.frun, lane = trace.threads[g.thread[i] - 1].fibers;
@@ -103,6 +105,7 @@ function regionCut(i, put) {
 }
 
 // When and where a region was in force: [{thread, from, until}].
+/** @param {number} i */
 function regionStretches(i) {
 	const found = [];
 
@@ -112,6 +115,7 @@ function regionStretches(i) {
 }
 
 // The pieces of all regions as rows for lanesOf(), by time; `region` is the index of each piece's.
+/** @returns {RegionRows} */
 function regionPieces() {
 	const g = trace.region, cut = {region: [], start: [], length: [], thread: []};
 	let steps = 0, full = false;
@@ -135,7 +139,7 @@ function regionPieces() {
 			trace.regionsUncut = g.n - i - (full ? 0 : 1);
 	}
 	const order = Uint32Array.from(cut.region.keys()).sort((a, b) => cut.start[a] - cut.start[b]);
-	const pieces = {n: order.length, region: Uint32Array.from(order, (k) => cut.region[k])};
+	const pieces = /** @type {RegionRows} */ ({n: order.length, region: Uint32Array.from(order, (k) => cut.region[k])});
 	for (const key of ["start", "length", "thread"])
 		pieces[key] = Float64Array.from(order, (k) => cut[key][k]);
 	for (const key of ["depth", "type"])
@@ -145,11 +149,13 @@ function regionPieces() {
 
 // ---- answers about single rows ----
 
+/** @param {number} f */
 function fiberNumber(f) {
 	return (BigInt(trace.fiber.high[f - 1]) << 32n | BigInt(trace.fiber.low[f - 1])).toString();
 }
 
 // Its name, with its number if others have the same.
+/** @param {number} f */
 function fiberLabel(f) {
 	const name = trace.fiber.name[f - 1];
 
@@ -158,10 +164,12 @@ function fiberLabel(f) {
 	return trace.fiber.alike.get(name) > 1 ? `${text(name)} #${fiberNumber(f)}` : text(name);
 }
 
+/** @param {number} f */
 function fiberTitle(f) {
 	return trace.fiber.name[f - 1] ? `fiber ${fiberLabel(f)}` : fiberLabel(f);
 }
 
+/** @param {number} f */
 function fiberCss(f) {
 	return typeColours[theme.dark ? "dark" : "light"][trace.fiber.colour[f - 1]];
 }
@@ -171,11 +179,13 @@ function rowEnd(rows, number) {
 }
 
 // In which run thread index t was at a time; 0 = in its root fiber.
+/** @param {number} t @param {number} time */
 function fiberRunAt(t, time) {
 	return t >= 0 ? laneAt(trace.threads[t].fibers, time) : 0;
 }
 
 // The row of a fiber's that begins at or after a time; 0 = none.
+/** @param {number} f @param {number} time */
 function fiberRowFrom(rows, f, time) {
 	const hi = rows.first[f + 1];
 	const i = upperBound(rows.at, rows.first[f], hi, time - 0.5);
@@ -184,6 +194,7 @@ function fiberRowFrom(rows, f, time) {
 }
 
 // Its next (1) or previous (-1) run, seen from one of its runs.
+/** @param {number} r @param {number} step */
 function fiberRunBeside(r, step) {
 	const runs = trace.frun, f = runs.fiber[r - 1];
 	let i = upperBound(runs.at, runs.first[f], runs.first[f + 1], runs.start[r - 1]) - 1;
@@ -195,6 +206,7 @@ function fiberRunBeside(r, step) {
 }
 
 // The wait that begins where a run ends; 0 = none, or left out.
+/** @param {number} r */
 function fiberWaitAfter(r) {
 	const end = rowEnd(trace.frun, r), w = fiberRowFrom(trace.fwait, trace.frun.fiber[r - 1], end);
 
@@ -202,6 +214,7 @@ function fiberWaitAfter(r) {
 }
 
 // The run that ends a wait; 0 = none, or left out.
+/** @param {number} w */
 function fiberRunAfter(w) {
 	const end = rowEnd(trace.fwait, w), r = fiberRowFrom(trace.frun, trace.fwait.fiber[w - 1], end);
 
@@ -209,6 +222,7 @@ function fiberRunAfter(w) {
 }
 
 // The run that a wait follows; 0 = none, or left out.
+/** @param {number} w */
 function fiberRunBefore(w) {
 	const runs = trace.frun, f = trace.fwait.fiber[w - 1], start = trace.fwait.start[w - 1];
 	const i = upperBound(runs.at, runs.first[f], runs.first[f + 1], start - 0.5) - 1;
@@ -219,6 +233,7 @@ function fiberRunBefore(w) {
 }
 
 // The wait that a run ended; 0 = none, or left out.
+/** @param {number} r */
 function fiberWaitBefore(r) {
 	const before = fiberRunBeside(r, -1);
 
@@ -228,11 +243,13 @@ function fiberWaitBefore(r) {
 }
 
 // When it was readied; -1 = not known.
+/** @param {number} w */
 function fiberReady(w) {
 	return trace.fwait.ready[w - 1] - 1;
 }
 
 // Waits that a run ended by readying who waited.
+/** @param {number} r */
 function fiberReadied(r) {
 	const waits = trace.fwait, runs = trace.frun, i = r - 1, found = [];
 
@@ -244,6 +261,7 @@ function fiberReadied(r) {
 }
 
 // From the first of its runs to the end of the last, or null.
+/** @param {number} f */
 function fiberSpan(f) {
 	const runs = trace.frun, lo = runs.first[f], hi = runs.first[f + 1];
 
@@ -251,6 +269,7 @@ function fiberSpan(f) {
 }
 
 // The fiber that a selection is about; 0 = none.
+/** @param {Chosen} sel */
 function selectionFiber(sel) {
 	switch (sel.kind) {
 	case "fiber": return sel.id;
@@ -261,6 +280,7 @@ function selectionFiber(sel) {
 }
 
 // The thread number where a fiber first ran; 0 = none.
+/** @param {number} f */
 function fiberThread(f) {
 	const runs = trace.frun, lo = runs.first[f];
 
@@ -268,6 +288,7 @@ function fiberThread(f) {
 }
 
 // The next (1) or previous (-1) run, seen from a run or a wait; of a fiber the first or the last; 0 = none.
+/** @param {Chosen} sel @param {number} step */
 function fiberRunOf(sel, step) {
 	const {first, order} = trace.frun, lo = first[sel.id], hi = first[sel.id + 1];
 
@@ -278,6 +299,7 @@ function fiberRunOf(sel, step) {
 	return lo < hi ? order[step > 0 ? lo : hi - 1] + 1 : 0;
 }
 
+/** @param {number} step */
 function selectFiberRun(step) {
 	const r = fiberRunOf(view.selection, step);
 
@@ -301,6 +323,7 @@ function fibersOnProc() {
 }
 
 // The same of one run.
+/** @param {number} r */
 function runOnProc(r) {
 	const runs = trace.frun, i = r - 1, sums = new Float64Array(128);
 
@@ -311,17 +334,20 @@ function runOnProc(r) {
 }
 
 // In words, unless it was on a proc all the time.
+/** @param {number} ns */
 function onProcText(ns, length) {
 	return ns < 0 || ns > length * ALL_OF_IT ? "" : `, ${duration(ns)} of it on a proc`;
 }
 
 // ---- details ----
 
+/** @param {number} f */
 function fiberLink(f) {
 	return f ? link(fiberLabel(f), {kind: "fiber", id: f}, {show: false}) : null;
 }
 
 // The fiber that thread number t was in, as a link to its run.
+/** @param {number} t @param {number} time */
 function fiberAt(t, time) {
 	const r = fiberRunAt(t - 1, time);
 
@@ -329,17 +355,20 @@ function fiberAt(t, time) {
 }
 
 // Why it waited; not known if it did since before the window.
+/** @param {number} w */
 function fiberReason(w) {
 	return stateName[PARKED + trace.fwait.reason[w - 1]];
 }
 
 // Whether a wait may have lasted longer than is known.
+/** @param {number} w */
 function fiberWaitLonger(w) {
 	const flags = trace.fwait.flags[w - 1];
 
 	return Boolean(flags & (RUN_CUT | RUN_LOST)) || (Boolean(flags & RUN_OPEN) && recovered());
 }
 
+/** @param {number} w */
 function fiberWaitLabel(w) {
 	const i = w - 1, more = fiberWaitLonger(w) ? "> " : "";
 
@@ -347,6 +376,7 @@ function fiberWaitLabel(w) {
 }
 
 // Who readied it: thread, and the fiber that this was in.
+/** @param {number} w */
 function fiberWaker(w) {
 	const waits = trace.fwait, i = w - 1, ready = fiberReady(w);
 
@@ -360,6 +390,7 @@ function fiberWaker(w) {
 }
 
 // How long after a run its fiber ended without running again, 0 if in it; -1 = it did not.
+/** @param {number} r */
 function fiberEndAfter(r) {
 	const runs = trace.frun, ended = trace.fiber.ended[runs.fiber[r - 1] - 1] - 1;
 
@@ -367,6 +398,7 @@ function fiberEndAfter(r) {
 }
 
 // Why a run ended.
+/** @param {number} r */
 function fiberLeft(r) {
 	const runs = trace.frun, i = r - 1, w = fiberWaitAfter(r);
 
@@ -385,6 +417,7 @@ function fiberLeft(r) {
 }
 
 // A neighbouring run: how far away, and where.
+/** @param {number} r */
 function fiberBeside(r, gap, thread) {
 	if (!r)
 		return null;
@@ -396,6 +429,7 @@ function fiberBeside(r, gap, thread) {
 }
 
 // What is known of a fiber as a whole.
+/** @param {number} f */
 function fiberTotals(f) {
 	const b = trace.fiber, i = f - 1, whole = b.run[i] + b.runnable[i] + b.waited[i];
 	const share = (ns) => ns ? `${duration(ns)} (${percent(ns, whole)})` : null;
@@ -417,6 +451,7 @@ function fiberTotals(f) {
 }
 
 // On which threads it ran for how long.
+/** @param {number} f */
 function fiberThreads(f) {
 	const runs = trace.frun, sums = new Map();
 
@@ -429,6 +464,7 @@ function fiberThreads(f) {
 	return sums.size > 4 ? [...parts, `, and ${count(sums.size - 4)} more`] : parts;
 }
 
+/** @param {number} f */
 function fiberWaitsView(f) {
 	const waits = trace.fwait, lo = waits.first[f], hi = waits.first[f + 1];
 	const longest = Array.from(waits.order.subarray(lo, hi)).sort((a, b) => waits.length[b] - waits.length[a]);
@@ -443,6 +479,7 @@ function fiberWaitsView(f) {
 		? `Its longest ${FIBER_ROWS} of ${count(hi - lo)} waits` : "Its waits, the longest first"), list);
 }
 
+/** @param {string} string @param {number} f */
 function fiberHeading(string, f) {
 	const box = el("span", {class: "swatch", "aria-hidden": "true"});
 
@@ -450,6 +487,7 @@ function fiberHeading(string, f) {
 	return el("h2", {}, box, string);
 }
 
+/** @param {Chosen} sel */
 function fiberDetails(sel) {
 	const f = sel.id;
 
@@ -462,6 +500,7 @@ function fiberDetails(sel) {
 	];
 }
 
+/** @param {Chosen} sel */
 function fiberRunDetails(sel) {
 	const runs = trace.frun, r = sel.id, i = r - 1, f = runs.fiber[i], t = runs.thread[i];
 	const before = fiberRunBeside(r, -1), next = fiberRunBeside(r, 1);
@@ -513,6 +552,7 @@ function readiedView() {
 	return el("div", {}, el("h3", {}, "Readied"), list);
 }
 
+/** @param {Chosen} sel */
 function fiberWaitDetails(sel) {
 	const waits = trace.fwait, w = sel.id, i = w - 1, f = waits.fiber[i], ready = fiberReady(w);
 	const cut = waits.flags[i] & RUN_CUT, lost = waits.flags[i] & RUN_LOST, end = rowEnd(waits, w);
@@ -545,6 +585,7 @@ function fiberWaitDetails(sel) {
 	];
 }
 
+/** @param {number} i */
 function fiberTip(i, more) {
 	const runs = trace.frun, ended = fiberWaitBefore(i + 1), after = fiberWaitAfter(i + 1);
 	const endAfter = fiberEndAfter(i + 1);
@@ -615,6 +656,7 @@ function fiberLane(thread) {
 }
 
 // From who readied a fiber, when it did so, to where the fiber ran again.
+/** @param {CanvasRenderingContext2D} ctx @param {number} w @param {string} colour @param {number} width */
 function drawReadied(ctx, w, colour, width) {
 	const waits = trace.fwait, ready = fiberReady(w), i = w - 1;
 
@@ -625,6 +667,7 @@ function drawReadied(ctx, w, colour, width) {
 }
 
 // A dashed line from where a fiber was left to where it ran next.
+/** @param {CanvasRenderingContext2D} ctx */
 function drawAbsence(ctx, from, to) {
 	const runs = trace.frun, a = fiberLane(runs.thread[from - 1]), b = fiberLane(runs.thread[to - 1]);
 
@@ -644,6 +687,7 @@ function drawAbsence(ctx, from, to) {
 
 // The boxes on the screen, h high and y below the tracks' tops by `yOf`, of what lies in the runs of a fiber
 // within a stretch of time.
+/** @param {number} f */
 function fiberBoxes(f, span, yOf) {
 	const runs = trace.frun, hi = runs.first[f + 1], boxes = [];
 	const from = Math.max(span.from, view.t0), until = Math.min(span.until, view.t1);
@@ -663,6 +707,7 @@ function fiberBoxes(f, span, yOf) {
 }
 
 // A region lies where its fiber ran; null if it is in none.
+/** @param {Chosen} sel */
 function regionBoxes(sel) {
 	const g = trace.region, i = sel.id - 1;
 
@@ -673,6 +718,7 @@ function regionBoxes(sel) {
 }
 
 // What leads to and from the selected fiber; returns how many arrows it drew.
+/** @param {CanvasRenderingContext2D} ctx @param {Chosen} sel */
 function drawFiber(ctx, sel) {
 	const f = selectionFiber(sel);
 	let before = 0, next = 0, drawn = 0;
@@ -684,8 +730,8 @@ function drawFiber(ctx, sel) {
 		before = fiberRunBeside(sel.id, -1);
 		next = fiberRunBeside(sel.id, 1);
 		for (const w of view.selection.readied || [])
-			drawn += drawReadied(ctx, w, theme.style.dim, 1.2);
-		drawn += ended ? drawReadied(ctx, ended, theme.style.accent, 2) : 0;
+			drawn += Number(drawReadied(ctx, w, theme.style.dim, 1.2));
+		drawn += ended ? Number(drawReadied(ctx, ended, theme.style.accent, 2)) : 0;
 		if (before)
 			drawAbsence(ctx, before, sel.id);
 		if (next)
@@ -695,7 +741,7 @@ function drawFiber(ctx, sel) {
 		next = fiberRunAfter(sel.id);
 		if (before && next)
 			drawAbsence(ctx, before, next);
-		drawn += drawReadied(ctx, sel.id, theme.style.accent, 2);
+		drawn += Number(drawReadied(ctx, sel.id, theme.style.accent, 2));
 	}
 	return drawn;
 }

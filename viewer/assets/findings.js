@@ -94,6 +94,7 @@ function crashViews() {
 }
 
 // Where a finding points: its signal, or its longest wait; what is not in the page is a range of time.
+/** @param {Finding} f */
 function findingJump(f) {
 	const mark = f.kind === "crash" ? fatalMarks().find((i) => trace.mark.time[i] === f.start &&
 		trace.mark.thread[i] === f.thread) : undefined;

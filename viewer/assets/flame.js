@@ -2,6 +2,7 @@
 // one can do with a function in it.
 
 const FLAME_SLICE_MS = 6; // of each frame
+/** @type {Flame} */
 const flame = {
 	kinds: [], kind: null,
 	time: "range", // "range": the selected one, or else all; "view": what is visible
@@ -11,10 +12,11 @@ const flame = {
 	fn: "", idle: false, search: "", focus: [],
 	before: null, // of a comparison, what A is: as flameAsked() tells
 	result: null, asked: "", // what the result is of
-	found: null, // by function: whether it matches the search
+	found: null, foundShare: 0, // by function: whether it matches the search; their part of all
 	token: 0, timer: 0, working: false, seen: false, waiting: [],
 	lit: null, // by thread index: what is marked in the timeline: flame_marks.js
 	box: null, parts: {},
+	stateText: "", // of the address, before the tab is drawn
 };
 
 // ---- work that leaves time for frames ----
@@ -70,6 +72,7 @@ function flameAsked() {
 }
 
 // In words: "1.20 s to 1.50 s, 3 threads, tenant=acme".
+/** @param {Asked} asked */
 function askedText(asked) {
 	const whole = asked.t0 <= trace.begin && asked.t1 >= trace.span;
 	const of = trace.taskTypes.find((t) => t.type === asked.task);
@@ -82,6 +85,7 @@ function askedText(asked) {
 
 // ---- computing ----
 
+/** @param {FlameKind} kind @param {Asked} asked @param {Fold["add"]} [visit] @returns {Generator<void, Fold, void>} */
 function* flameSum(kind, asked, visit) {
 	const fold = foldMake(selectionMake(asked), {idle: flame.idle, visit});
 
@@ -93,6 +97,7 @@ function sumOf(values) {
 	return values.reduce((sum, value) => sum + Math.max(0, value), 0);
 }
 
+/** @param {FlameTree} tree */
 function mostChange(tree) {
 	let most = 0;
 
@@ -101,6 +106,7 @@ function mostChange(tree) {
 	return most;
 }
 
+/** @param {Asked} asked */
 function* flameWork(asked) {
 	const {kind} = flame, folds = [];
 
@@ -135,6 +141,7 @@ function functionId(fn) {
 	return fn.module ? `${fn.name}@${baseName(fn.module)}` : fn.name;
 }
 
+/** @param {Asked} asked */
 function flameKey(asked) {
 	return JSON.stringify([asked, flame.before, flame.kind.id, flame.view, flame.view === "sandwich" && flame.fn, flame.idle]);
 }
@@ -187,11 +194,13 @@ function flameFind() {
 
 // ---- the address ----
 
+/** @param {Asked} asked */
 function askedState(asked) {
 	return [`${asked.t0},${asked.t1 - asked.t0}`, asked.threads ? asked.threads.map((idx) => trace.threads[idx].serial).join(",") : "",
 		asked.label ? labelText(asked.label - 1) : "", asked.task ? text(asked.task) : "", asked.slowest || ""].join("\n");
 }
 
+/** @param {string} name */
 function labelNamed(name) {
 	for (let l = 0; l < trace.label.n; l++)
 		if (name && labelText(l) === name)
@@ -199,6 +208,7 @@ function labelNamed(name) {
 	return 0;
 }
 
+/** @param {string} name */
 function taskNamed(name) {
 	const type = trace.taskTypes.find((t) => name && text(t.type) === name);
 
@@ -247,6 +257,7 @@ function flameDefault() {
 	return flame.kinds.find((kind) => kind.n > 0) || flame.kinds[0];
 }
 
+/** @param {string} string */
 function flameStateSet(string) {
 	const state = new URLSearchParams(string), one = (key, allowed) => allowed.includes(state.get(key)) ? state.get(key) : allowed[0];
 

@@ -11,6 +11,7 @@ const flameColours = {
 
 const picture = {rows: [], width: 0, canvas: null, scroll: null, spacer: null, hover: null, current: null, scheduled: false};
 
+/** @param {string} colour */
 function colourMix(colour, background, share) {
 	const c = rgb(colour), b = rgb(background);
 
@@ -36,11 +37,13 @@ function functionColour(fn) {
 }
 
 // The part of all that a node has, of a side.
+/** @param {FlameTree} tree @param {number} node @param {number} [side] */
 function nodeShare(tree, node, side = 0) {
 	return tree.value[side][node] / (flame.result.sums[side] || 1);
 }
 
 // Of a comparison: how much more of all it is in B.
+/** @param {FlameTree} tree @param {number} node */
 function nodeChange(tree, node) {
 	return nodeShare(tree, node, 1) - nodeShare(tree, node, 0);
 }
@@ -60,6 +63,7 @@ function rowOf(row) {
 }
 
 // A node and all below it, in rows from `row` on, in steps of `step`.
+/** @param {FlameTree} tree @param {number} step */
 function layNode(tree, root, x0, x1, row, step) {
 	const stack = [[root, x0, x1, row]], least = FLAME_NARROW / Math.max(picture.width, 1);
 
@@ -83,6 +87,7 @@ function layNode(tree, root, x0, x1, row, step) {
 }
 
 // From the root to what is in focus the whole width each, then what is below it.
+/** @param {FlameTree} tree */
 function layFlame(tree, focus) {
 	const path = [];
 
@@ -121,6 +126,7 @@ function pictureLay() {
 	picture.spacer.style.height = `${picture.rows.length * FLAME_ROW + 2}px`;
 }
 
+/** @param {number} x @param {number} y */
 function boxAt(x, y) {
 	const row = picture.rows[Math.floor((y + picture.scroll.scrollTop) / FLAME_ROW)], at = x / picture.width;
 
@@ -128,11 +134,13 @@ function boxAt(x, y) {
 }
 
 // The row of a box.
+/** @param {FlameBox} box */
 function rowOfBox(box) {
 	return picture.rows.findIndex((row) => row.includes(box));
 }
 
 // The box of a node, if it is seen.
+/** @param {FlameTree} tree @param {number} node */
 function boxOfNode(tree, node) {
 	for (const row of picture.rows)
 		for (const box of row)
@@ -143,12 +151,14 @@ function boxOfNode(tree, node) {
 
 // ---- drawing ----
 
+/** @param {FlameBox} box */
 function boxName(box) {
 	if (box.node < 0)
 		return box.narrow > 1 ? `${count(box.narrow)} more` : "1 more";
 	return box.node ? functions.list[box.tree.fn[box.node]].name : "all";
 }
 
+/** @param {FlameBox} box */
 function boxColour(box) {
 	const own = flameColours[theme.dark ? "dark" : "light"];
 
@@ -163,6 +173,7 @@ function boxColour(box) {
 }
 
 // Of a comparison the sign stands first: colours alone do not tell everybody.
+/** @param {FlameBox} box */
 function boxText(box) {
 	const name = boxName(box);
 
@@ -170,6 +181,7 @@ function boxText(box) {
 }
 
 // Diagonal lines on what grew, for those who see no difference of hue.
+/** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} w @param {number} h */
 function drawGrown(ctx, x, y, w, h) {
 	ctx.save();
 	ctx.beginPath();
@@ -186,6 +198,7 @@ function drawGrown(ctx, x, y, w, h) {
 	ctx.restore();
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {FlameBox} box @param {number} y */
 function drawFlameBox(ctx, box, y) {
 	const x = box.x0 * picture.width, w = Math.max(box.x1 * picture.width - x, 0.5), h = FLAME_ROW - 1;
 	const found = box.node > 0 && flame.found && flame.found[box.tree.fn[box.node]];
@@ -209,6 +222,7 @@ function drawFlameBox(ctx, box, y) {
 	ctx.fillText(string, x + 3, y + h / 2 + 0.5);
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {FlameBox} box @param {string} colour @param {number} width */
 function drawFlameEdge(ctx, box, colour, width) {
 	const row = box ? rowOfBox(box) : -1;
 
@@ -246,6 +260,7 @@ function pictureSoon() {
 }
 
 // Makes room for the row of a box.
+/** @param {FlameBox} box */
 function pictureShow(box) {
 	const top = rowOfBox(box) * FLAME_ROW, {scroll} = picture;
 

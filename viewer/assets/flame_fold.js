@@ -40,6 +40,7 @@ function functionsLoad() {
 }
 
 // Frames [first, last) of a stack, innermost first, that count.
+/** @param {number} stack */
 function stackSpan(stack, frames) {
 	let first = trace.stackFirst[stack];
 	const last = trace.stackFirst[stack + 1], owner = (i) => trace.frame.owner[trace.stackFrames[i] - 1];
@@ -57,6 +58,7 @@ function stackSpan(stack, frames) {
 }
 
 // Trc's own frames are one where they are innermost; elsewhere they only call the program, or for it.
+/** @param {number} combo */
 function chainMake(combo) {
 	const stack = combos.stack[combo], lead = combos.lead[combo], fns = [], frames = [];
 	const known = stack && stack < trace.stack.n && trace.stackFirst[stack] < trace.stackFirst[stack + 1];
@@ -91,6 +93,7 @@ function chainMake(combo) {
 }
 
 // The chain of a combo: {fns, frames: rows + 1, own: how many of them are functions}; made once.
+/** @param {number} combo */
 function chainOf(combo) {
 	if (!functions.of)
 		functionsLoad();
@@ -138,6 +141,7 @@ function treeMake(sides) {
 		value: Array.from({length: sides}, () => [0]), index: new Map(), height: 0};
 }
 
+/** @param {FlameTree} tree @param {number} node */
 function treeChild(tree, node, fn) {
 	const key = node * 4194304 + fn;
 	let child = tree.index.get(key);
@@ -151,14 +155,15 @@ function treeChild(tree, node, fn) {
 		tree.next.push(tree.first[node]);
 		tree.first[node] = child;
 		tree.depth.push(tree.depth[node] + 1);
-		for (const [list, none] of [[tree.frame, 0], [tree.most, 0], [tree.low, 0], [tree.high, 0], ...tree.value.map((v) => [v, 0])])
-			list.push(none);
+		for (const list of [tree.frame, tree.most, tree.low, tree.high, ...tree.value])
+			list.push(0);
 		tree.height = Math.max(tree.height, tree.depth[child]);
 	}
 	return child;
 }
 
 // Which line of a function: of the frames in a node, and the one with most.
+/** @param {FlameTree} tree @param {number} node */
 function treeFrame(tree, node, frame, value) {
 	const line = frame ? trace.frame.line[frame - 1] : 0;
 
@@ -173,6 +178,7 @@ function treeFrame(tree, node, frame, value) {
 }
 
 // Adds a path, in the order of the tree: [fn, frame] of each.
+/** @param {FlameTree} tree @param {number} step */
 function treeAdd(tree, fns, frames, from, step, end, amounts) {
 	let node = 0, most = 0;
 
@@ -189,6 +195,7 @@ function treeAdd(tree, fns, frames, from, step, end, amounts) {
 	return node;
 }
 
+/** @param {FlameTree} tree @param {number} node */
 function treeWeight(tree, node) {
 	let sum = 0;
 
@@ -198,6 +205,7 @@ function treeWeight(tree, node) {
 }
 
 // Children by what they have, most first.
+/** @param {FlameTree} tree */
 function treeSort(tree) {
 	for (let node = 0; node < tree.n; node++) {
 		const children = [];
@@ -216,6 +224,7 @@ function treeSort(tree) {
 
 // The part of a chain that a tree has: [from, step, end] of its indices, or null if it has none.
 //   down: from the outermost;  up: from the innermost;  callees and callers: from the function `fn`, where it is outermost
+/** @param {{fns: number[]}} chain @param {string} order @param {number} fn @returns {[number, number, number] | null} */
 function chainPart({fns}, order, fn) {
 	const at = order === "callees" || order === "callers" ? fns.indexOf(fn) : 0;
 
@@ -242,6 +251,7 @@ function* treeOf(sides, order, fn) {
 }
 
 // The functions from the root to a node.
+/** @param {FlameTree} tree @param {number} node */
 function treePath(tree, node) {
 	const path = [];
 
@@ -251,6 +261,7 @@ function treePath(tree, node) {
 }
 
 // The node at the end of a path, or the last of it that is there.
+/** @param {FlameTree} tree */
 function treeFind(tree, path) {
 	let node = 0;
 

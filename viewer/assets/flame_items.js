@@ -18,6 +18,7 @@ const combos = {stack: [], lead: [], frames: [], byKey: new Map(), leads: [], le
 	parks: null, parkNames: null, parkBase: null};
 
 // The number of a lead, from 1: `state` is of the wait that it names, 0 = none.
+/** @param {string} name */
 function leadNumber(name, state = 0) {
 	const key = `${state}\n${name}`;
 	let number = combos.leadNumbers.get(key);
@@ -29,6 +30,7 @@ function leadNumber(name, state = 0) {
 	return number;
 }
 
+/** @param {number} stack */
 function comboNumber(stack, lead, frames) {
 	const key = (lead * 2 + frames) * 4294967296 + stack;
 	let number = combos.byKey.get(key);
@@ -97,11 +99,13 @@ function clocksDropped(events) {
 }
 
 // What a sample stands for, lost ones that are made up for included.
+/** @param {number} i */
 function sampleWorth(i) {
 	return (trace.sample.value[i] + (trace.sample.made_up[i] || 0)) * (head.sample_step || 1);
 }
 
 // `events`: numbers of events.
+/** @param {Fold} fold */
 function* samplesSum(events, fold) {
 	const s = trace.sample, dropped = clocksDropped(events), ofStack = new Uint32Array(trace.stack.n + 1); // combo + 1
 	let unseen = 0;
@@ -158,6 +162,7 @@ function parksNesting() {
 }
 
 // Time counts once: a wait within a wait is taken off the outer one, if both are wanted.
+/** @param {Fold} fold */
 function* waitsSum(wanted, fold) {
 	const p = trace.park, outer = parksNesting(), chosen = head.reasons.map((r, reason) => wanted(reason));
 
@@ -179,6 +184,7 @@ function* waitsSum(wanted, fold) {
 	}
 }
 
+/** @param {Fold} fold */
 function* fiberWaitsSum(fold) {
 	const w = trace.fwait;
 
@@ -201,6 +207,7 @@ const causeWords = {running: "(ran)", active: "(in no recorded wait)", preempted
 	starting: "(thread was starting)", thread_ended: "(thread had ended)", deadlock: "(deadlock)", cycle: "(in a cycle)",
 	events_lost: "(events were lost)", unknown: "(not known: not traced)", too_deep: "(chain too long)"};
 
+/** @param {number} kind @param {number} reason */
 function causeLead(kind, reason) {
 	const name = head.cause_kinds[kind];
 
@@ -210,6 +217,7 @@ function causeLead(kind, reason) {
 }
 
 // What the page does not tell is a frame of its own.
+/** @param {Fold} fold */
 function* blameSum(fold) {
 	const b = table("blame", "park", "gap", "length", "stack", "kind", "reason"), p = trace.park;
 	const short = leadNumber(`(waits shorter than ${duration(head.blame_from_ns)}: not in this page)`);
@@ -274,6 +282,7 @@ function offStates(idle) {
 	return off;
 }
 
+/** @param {Fold} fold */
 function* offSum(fold) {
 	const {s, v, ref} = trace.states, off = offStates(fold.idle);
 
@@ -303,6 +312,7 @@ function* offSum(fold) {
 
 // ---- memory ----
 
+/** @param {Fold} fold */
 function* heapSum(inUse, fold) {
 	const a = trace.alloc;
 
@@ -318,8 +328,9 @@ function* heapSum(inUse, fold) {
 // ---- all kinds that a trace may have ----
 
 // `idle`: there is a choice to have waits for whatever comes next, too.  `empty`: how to get some.
+/** @returns {FlameKind[]} */
 function flameKinds() {
-	const e = trace.sampled, clocks = [], kinds = [];
+	const e = trace.sampled, clocks = [], kinds = /** @type {FlameKind[]} */ ([]);
 
 	for (let i = 1; i <= e.n; i++)
 		if (text(e.unit[i - 1]) === "nanoseconds")
@@ -343,9 +354,9 @@ function flameKinds() {
 			sum: fiberWaitsSum, empty: ""});
 	kinds.push({id: "blame", name: "Blame: who caused waits", unit: "nanoseconds", of: "waiting for locks and threads", n: trace.park.n,
 		sum: blameSum, empty: "No thread waited for a lock or for another thread."});
-	for (const [id, name, of, inUse] of [["inuse", "Memory in use at the end", "memory in use", true],
-		["alloc", "Memory allocated", "memory allocated", false]])
-		kinds.push({id, name, unit: "bytes", of, n: trace.alloc.n, sum: (fold) => heapSum(inUse, fold),
+	for (const id of ["inuse", "alloc"])
+		kinds.push({id, name: id === "inuse" ? "Memory in use at the end" : "Memory allocated", unit: "bytes",
+			of: id === "inuse" ? "memory in use" : "memory allocated", n: trace.alloc.n, sum: (fold) => heapSum(id === "inuse", fold),
 			empty: "No allocations were sampled. Record with trace-record --heap."});
 	return kinds;
 }

@@ -8,6 +8,7 @@ function itemsMake() {
 		start: new Float64Array(256), length: new Float64Array(256)};
 }
 
+/** @param {string} kind */
 function itemsAdd(items, kind, id, thread, start, length) {
 	const {n} = items;
 
@@ -49,6 +50,7 @@ function flameMark(items) {
 }
 
 // What is selected for item i: of memory, what its thread did then.
+/** @param {number} i */
 function itemSelection(items, i) {
 	const kind = items.kinds[items.kind[i]];
 
@@ -110,6 +112,7 @@ function flameToTimeline(box) {
 }
 
 // Where the marks of a thread are: above its lane, or above that of the group that it is folded into.
+/** @param {number} idx */
 function litTop(idx) {
 	const group = tracks.byThread[idx] ? null : tracks.foldedInto[idx];
 
@@ -117,6 +120,7 @@ function litTop(idx) {
 }
 
 // Marks above the lanes of threads; those of one pixel are one.
+/** @param {CanvasRenderingContext2D} ctx */
 function drawLit(ctx) {
 	if (!flame.lit)
 		return;

@@ -127,11 +127,13 @@ function taskSpans(picked) {
 }
 
 // The run of a fiber that thread number t was in: its row + 1; 0 = none.
+/** @param {number} t @param {number} time */
 function fiberRunIn(t, time) {
 	return t ? laneAt(trace.threads[t - 1].fibers, time) : 0;
 }
 
 // How much of from..until lies in spans.
+/** @param {number} until */
 function spansTime(spans, from, until) {
 	let lo = 0, hi = spans.length / 2, sum = 0;
 
@@ -159,6 +161,7 @@ function setsWith(label) {
 }
 
 // Answers what is inside.  `whole`: everything is.
+/** @param {Asked} asked */
 function selectionMake(asked) {
 	const {t0, t1} = asked, sets = setsWith(asked.label), open = t1 >= trace.span;
 	const tasks = asked.task ? taskSpans(tasksPicked(asked.task, asked.slowest)) : null;

@@ -1,6 +1,8 @@
 // flame_ui.js - the flame graph's controls, what it says of a function, and what mouse and keys do.
 
 const FLAME_TABLE_ROWS = 300;
+/** @type {[string, number][]} */
+const BYTE_UNITS = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]];
 
 // ---- controls ----
 
@@ -33,6 +35,7 @@ function labelChoices() {
 	return [...seen].sort((a, b) => a[0].localeCompare(b[0], "en", {numeric: true})).map(([name, i]) => [String(i), cutText(name, 40)]);
 }
 
+/** @param {string} string */
 function cutText(string, most) {
 	return string.length > most ? `${string.slice(0, most - 1)}…` : string;
 }
@@ -106,18 +109,20 @@ function flameTools() {
 
 // ---- what it says ----
 
+/** @param {number} value @param {FlameKind} [kind] */
 function flameAmount(value, kind = flame.result.kind) {
 	if (kind.unit === "nanoseconds")
 		return duration(value);
 	if (kind.unit !== "bytes")
 		return kind.unit === "count" || !kind.unit ? count(value) : `${count(value)} ${kind.unit}`;
-	for (const [unit, size] of [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]])
+	for (const [unit, size] of BYTE_UNITS)
 		if (value >= size)
 			return `${(value / size).toFixed(value < 10 * size ? 2 : 1)} ${unit}`;
 	return `${count(value)} bytes`;
 }
 
 // "trc-demo.c:191", or of several lines "trc-demo.c:150-191"; the library where there are no lines.
+/** @param {FlameTree} tree @param {number} node */
 function nodePlace(tree, node) {
 	const fn = functions.list[tree.fn[node]], low = tree.low[node], high = tree.high[node];
 
@@ -135,6 +140,7 @@ function functionText(fn) {
 }
 
 // A node's own part: what no function below it has; leads are a part of their function.
+/** @param {FlameTree} tree @param {number} node @param {number} side */
 function nodeSelf(tree, node, side) {
 	let self = tree.value[side][node];
 
@@ -167,6 +173,7 @@ function boxLines(box) {
 	return lines;
 }
 
+/** @param {FlameBox | null} box @param {number} [clientX] @param {number} [clientY] */
 function flameTip(box, clientX, clientY) {
 	const tip = byId("tip");
 

@@ -1,8 +1,10 @@
 // format.js - numbers as people read them, and elements made of text only.
 
+/** @type {[string, number][]} */
 const UNITS = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
 
 // A length of time with three significant digits: 1.23 ms.
+/** @param {number} ns */
 function duration(ns) {
 	for (const [unit, size] of UNITS) {
 		const value = ns / size;
@@ -15,6 +17,7 @@ function duration(ns) {
 }
 
 // A point in time, with as many digits as a step of `step` nanoseconds needs.
+/** @param {number} ns @param {number} step */
 function timePoint(ns, step) {
 	const [unit, size] = UNITS.find(([, s]) => Math.abs(ns) >= s || s === 1);
 	const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(size / step) - 1e-9)));
@@ -23,6 +26,7 @@ function timePoint(ns, step) {
 }
 
 // Exact, in seconds: 1.234 567 890 s.
+/** @param {number} ns */
 function exactTime(ns) {
 	const whole = Math.floor(ns / 1e9);
 	const rest = String(Math.round(ns - whole * 1e9)).padStart(9, "0");
@@ -55,6 +59,7 @@ function object(low, high) {
 }
 
 // An element with attributes, handlers (on...) and children; strings become text nodes.
+/** @template {keyof HTMLElementTagNameMap} K @param {K} tag @param {Record<string, any> | null} [attributes] @param {...any} children @returns {HTMLElementTagNameMap[K]} */
 function el(tag, attributes, ...children) {
 	const element = document.createElement(tag);
 
@@ -72,8 +77,9 @@ function el(tag, attributes, ...children) {
 	return element;
 }
 
+/** @template {string} K @param {K} id @returns {K extends keyof PageElements ? PageElements[K] : HTMLElement} */
 function byId(id) {
-	return document.getElementById(id);
+	return /** @type {any} */ (document.getElementById(id));
 }
 
 // The last component of a path.
@@ -82,6 +88,7 @@ function baseName(path) {
 }
 
 // First index in [lo, hi) whose value is above `limit`; hi if there is none.
+/** @param {number} limit */
 function upperBound(array, lo, hi, limit) {
 	while (lo < hi) {
 		const mid = (lo + hi) >>> 1;

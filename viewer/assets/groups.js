@@ -5,16 +5,19 @@ const GROUP_LEAST = 4; // fewer threads are no group by their names
 const GROUPS_FROM = 24; // so many threads fit without groups
 const GROUP_LANES_MAX = 64; // of more threads some stand for all
 
+/** @param {Thread} thread */
 function namePattern(thread) {
 	return thread.name.replace(/\d+/g, "*");
 }
 
 // Rows for these threads, in their order: [{group}] and [{thread}].  Pinned threads are in no group.
+/** @param {Thread[]} threads @returns {TrackRow[]} */
 function groupRows(threads) {
 	const isFree = (thread) => !tracks.pinned.has(thread.idx);
 	const idle = threads.filter((thread) => thread.idle && isFree(thread));
 	const folds = idle.length > 1 && idle.length < threads.length;
 	const rest = folds ? threads.filter((thread) => !(thread.idle && isFree(thread))) : threads;
+	/** @type {TrackRow[]} */
 	const rows = rest.length > GROUPS_FROM ? rowsByPattern(rest, isFree) : rest.map((thread) => ({thread}));
 
 	if (folds)
@@ -22,11 +25,13 @@ function groupRows(threads) {
 	return rows.length === 1 && rows[0].group ? [{group: {...rows[0].group, isOpen: true}}] : rows;
 }
 
+/** @param {string} key @param {string} name @param {Thread[]} threads @returns {Track} */
 function groupMake(key, name, threads) {
 	return {kind: "group", key, name, threads, isOpen: tracks.opened.has(key)};
 }
 
 // What their names have in common.
+/** @param {Thread[]} threads */
 function kindName(threads) {
 	const [{name}] = threads;
 
@@ -34,6 +39,7 @@ function kindName(threads) {
 }
 
 // A group stands where the first of its threads does.
+/** @param {Thread[]} threads @param {(thread: Thread) => boolean} isFree @returns {TrackRow[]} */
 function rowsByPattern(threads, isFree) {
 	const byPattern = new Map(), rows = [];
 
@@ -54,6 +60,7 @@ function rowsByPattern(threads, isFree) {
 	return rows;
 }
 
+/** @param {Pick<Track, "key">} group */
 function groupToggle(group) {
 	if (!tracks.opened.delete(group.key))
 		tracks.opened.add(group.key);
@@ -62,11 +69,13 @@ function groupToggle(group) {
 }
 
 // One of so many threads is looked at.
+/** @param {Track} group */
 function groupStride(group) {
 	return Math.ceil(group.threads.length / GROUP_LANES_MAX);
 }
 
 // Time by class and column of the visible range, of all its threads; kept while the range is.
+/** @param {Track} group @param {number} w */
 function groupCounts(group, w) {
 	const key = `${view.t0} ${view.t1} ${w}`;
 	const stride = groupStride(group);
@@ -83,6 +92,7 @@ function groupCounts(group, w) {
 }
 
 // The summary: the classes of the overview, one upon the other; all threads at once would fill the height.
+/** @param {Track} group */
 function groupToPixels(group, top) {
 	const w = screen.image.width, {pixels} = screen, ratio = screen.ratio;
 	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + STATE_HEIGHT) * ratio);

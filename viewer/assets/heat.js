@@ -4,6 +4,7 @@
 const HEAT_CELL = 7, HEAT_LEFT = 58, HEAT_BELOW = 15, HEAT_LEAST = 8; // CSS pixels: of a column, of the labels, of a row
 
 // {columns, counts: by bucket and column, most}.
+/** @param {Spread} spread */
 function heatMake(rows, spread, buckets, columns) {
 	const counts = new Uint32Array(buckets.length * columns);
 	let most = 0;
@@ -36,10 +37,12 @@ function heatText(heat, {bucket, column}) {
 }
 
 // Of a row of cells, from the top down: the longest are uppermost.
+/** @param {number} height */
 function heatRowTop(heat, bucket, height) {
 	return height * (heat.buckets.length - 1 - bucket) / heat.buckets.length;
 }
 
+/** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
 function heatDraw(canvas, heat, cell, width, height) {
 	canvasSize(canvas, width, height, window.devicePixelRatio || 1);
 	const ctx = canvas.getContext("2d"), ratio = window.devicePixelRatio || 1, w = (width - HEAT_LEFT) / heat.columns;
@@ -76,6 +79,7 @@ function heatDraw(canvas, heat, cell, width, height) {
 }
 
 // Which cell an event of the pointer is on; null = none.
+/** @param {HTMLCanvasElement} canvas */
 function heatAt(canvas, heat, event) {
 	const box = canvas.getBoundingClientRect(), x = event.clientX - box.left - HEAT_LEFT, y = event.clientY - box.top;
 	const column = Math.floor(x / (box.width - HEAT_LEFT) * heat.columns);
@@ -95,11 +99,13 @@ function heatKey(event, heat, cell) {
 }
 
 // How many columns a picture has; with a chosen cell as many as when it was chosen, so that it stays the same stretch of time.
+/** @param {number} width */
 function heatColumns(chosen, width) {
 	return chosen ? chosen.columns : Math.max(10, Math.floor((width - HEAT_LEFT) / HEAT_CELL));
 }
 
 // A canvas with the picture; choose({bucket, column, columns}).
+/** @param {Spread} spread */
 function heatView(rows, spread, buckets, chosen, room, choose) {
 	const columns = heatColumns(chosen, room.width), heat = heatMake(rows, spread, buckets, columns);
 	const height = Math.max(room.height, buckets.length * HEAT_LEAST + HEAT_BELOW), canvas = el("canvas", {tabindex: 0, role: "application"});

@@ -2,6 +2,7 @@
 
 const drag = {mode: null, x: 0, y: 0, t0: 0, t1: 0, scroll: 0, moved: false, at: 0};
 
+/** @param {TimeRange} range */
 function rangeSet(range) {
 	view.range = range;
 	viewChanged("range-selection");
@@ -129,6 +130,7 @@ function dragEnd(event) {
 }
 
 // The line that other tracks are folded into, at a point of the tracks' area; or null.
+/** @param {number} x @param {number} y */
 function foldAt(x, y) {
 	const track = tracks.all[trackIndexAt(y + screen.scrollY)];
 
@@ -136,6 +138,7 @@ function foldAt(x, y) {
 }
 
 // A gap at a time where nothing else is, as a selection.
+/** @param {number} time */
 function gapAt(time) {
 	const slack = (view.t1 - view.t0) / view.width * 2;
 
@@ -235,6 +238,7 @@ const mapCursors = {left: "ew-resize", right: "ew-resize", move: "grab", choose:
 
 // What a drag on the overview does that begins at a time: "left" and "right" move an edge of the window,
 // "move" all of it; outside of the window a new one is chosen.
+/** @param {number} time */
 function mapMode(time) {
 	const pixel = (trace.span - trace.begin) / screen.width, half = (view.t1 - view.t0) / 2;
 	const off = time - view.t0 - half, hold = Math.max(half - MAP_EDGE * pixel, half / 2, MAP_HOLD * pixel);
@@ -287,6 +291,7 @@ function mapPointer() {
 
 const SIDE_MIN = 200, SIDE_STEP = 20;
 
+/** @param {number} width */
 function sideSet(width) {
 	const most = window.innerWidth - SIDE_MIN - 200;
 
@@ -336,6 +341,7 @@ function dividerInit() {
 
 const PAN = 0.15, ZOOM = 0.7;
 
+/** @type {Command[]} */
 const commands = [
 	["w", "zoom in at the pointer", () => viewZoom(ZOOM, hover.x >= 0 ? hover.x : undefined)],
 	["s", "zoom out", () => viewZoom(1 / ZOOM, hover.x >= 0 ? hover.x : undefined)],
@@ -367,6 +373,7 @@ const commands = [
 ];
 
 // With those of the panel, whose tabs are known when the head is there.
+/** @returns {Command[]} */
 function commandsAll() {
 	return [...commands, ...panelCommands(), ["?", "this help", helpOpen]];
 }
@@ -466,13 +473,13 @@ function inputInit() {
 	byId("zoom-out").addEventListener("click", () => viewZoom(2));
 	byId("zoom-fit").addEventListener("click", viewAll);
 	byId("help-open").addEventListener("click", helpOpen);
-	byId("sort").addEventListener("change", (event) => {
-		tracks.sort = event.target.value;
+	byId("sort").addEventListener("change", () => {
+		tracks.sort = byId("sort").value;
 		tracksLayout();
 		viewChanged("tracks");
 	});
-	byId("annotations").addEventListener("change", (event) => {
-		tracks.annotations = event.target.checked;
+	byId("annotations").addEventListener("change", () => {
+		tracks.annotations = byId("annotations").checked;
 		tracksLayout();
 		viewChanged("tracks");
 	});
@@ -482,7 +489,7 @@ function inputInit() {
 		tracksLayout();
 		viewChanged("tracks");
 	};
-	byId("filter").addEventListener("input", (event) => filter(event.target.value));
+	byId("filter").addEventListener("input", () => filter(byId("filter").value));
 	byId("nothing-all").addEventListener("pointerdown", (event) => event.stopPropagation()); // no drag
 	byId("nothing-all").addEventListener("click", () => {
 		byId("filter").value = "";

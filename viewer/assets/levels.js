@@ -24,6 +24,7 @@ function levelSizes(n) {
 	return sizes;
 }
 
+/** @param {Lane} lane @param {number} i */
 function laneEnd(lane, i) {
 	return lane.e ? lane.e[i] : lane.s[i + 1];
 }
@@ -63,6 +64,7 @@ const tallyMake = () => ({times: new Float64Array(128), seen: new Uint8Array(256
 
 const others = tallyMake(), waits = tallyMake();
 
+/** @param {number} time */
 function tallyAdd(tally, value, time) {
 	if (tally.times[value] === 0)
 		tally.seen[tally.n++] = value;
@@ -88,6 +90,7 @@ function tallyTake(tally) {
 	tally.n = 0;
 }
 
+/** @param {Lane} lane @param {number} node */
 function nodeSet(lane, node, times) {
 	const {value, lock, lockTime} = lane.nodes;
 
@@ -101,6 +104,7 @@ function nodeSet(lane, node, times) {
 	lockTime[node] = waits.sum;
 }
 
+/** @param {Lane} lane */
 function levelLowest(lane, times) {
 	const {s, e, v, lo, hi, locks, nodes} = lane;
 
@@ -118,6 +122,7 @@ function levelLowest(lane, times) {
 }
 
 // Of four nodes, or fewer at the end, one.
+/** @param {Lane} lane @param {number} k */
 function levelAbove(lane, k, times) {
 	const {end, value, lock, lockTime, busy} = lane.nodes, n = Math.ceil((lane.hi - lane.lo) / 2 ** levelShift(k - 1));
 
@@ -138,6 +143,7 @@ function levelAbove(lane, k, times) {
 
 // The level of the largest node that begins at interval lo + i, at time `start`, and lasts no longer than `width`; -1 is the
 // interval itself.  k: where the search begins; best is the answer for the interval before.
+/** @param {number} i @param {number} width @param {number} k */
 function levelAt(levels, end, i, start, width, k) {
 	while (k + 1 < levels.length) {
 		const shift = levelShift(k + 1);

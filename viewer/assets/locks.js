@@ -9,6 +9,7 @@ const locks = {box: null, parts: {}, rows: null, waited: null, spread: null, cho
 // What holds are known of: trc_lock_sum.holds_from.
 const HOLDS_ALL = 1;
 
+/** @param {number} i */
 function lockKind(i) {
 	const reason = reasonName(locks.rows.kind[i]);
 
@@ -16,6 +17,7 @@ function lockKind(i) {
 }
 
 // Its name in the report and in SQL; an address where there is none.
+/** @param {number} i */
 function lockName(i) {
 	return locks.rows.name[i] ? text(locks.rows.name[i]) : objectOf("", locks.rows.object[i]);
 }
@@ -27,7 +29,7 @@ function knownNs(value) {
 
 // By row of waits: the lock that it was for; -1 = none.
 function lockOfWaits() {
-	const {object, kind} = locks.rows, p = trace.park, kinds = [...new Set(Array.from({length: locks.rows.n}, (_, i) => lockKind(i)))];
+	const {object} = locks.rows, p = trace.park, kinds = [...new Set(Array.from({length: locks.rows.n}, (_, i) => lockKind(i)))];
 	const objects = column("object.low").length + 1, row = new Int32Array(kinds.length * objects).fill(-1), of = new Int32Array(p.n).fill(-1);
 	// Of reasons that are of locks; -1 of others.
 	const kindOf = head.reasons.map((reason) => reason && reason[3] === 0 ? kinds.indexOf(objectKinds[reason[0]] || reason[0]) : -1);
@@ -79,6 +81,7 @@ function sumsBy(rows, keyOf, nsOf) {
 }
 
 // The threads that held it when waits for it began; key 0: not known.
+/** @param {number} i */
 function lockHolders(i) {
 	const {spread} = locks;
 
@@ -86,6 +89,7 @@ function lockHolders(i) {
 }
 
 // Where it was given back by who had made others wait: by stack.
+/** @param {number} i */
 function lockSections(i) {
 	const u = trace.unlock, rows = [];
 
@@ -118,6 +122,7 @@ function sumsTable(names, sums, cell) {
 
 // ---- the tab ----
 
+/** @param {number} i */
 function lockRow(i) {
 	const r = locks.rows, chosen = i === locks.chosen, name = `${lockKind(i)} ${lockName(i)}`;
 
@@ -138,6 +143,7 @@ function locksNote() {
 }
 
 // What is known of one lock in words: where it is, its waits, its holds, convoys.
+/** @param {number} i */
 function lockWords(i) {
 	const r = locks.rows, words = [], reads = lockKind(i) === "rwlock";
 	const say = (...parts) => words.push(el("p", {class: "dim"}, ...parts));
@@ -163,6 +169,7 @@ function lockWords(i) {
 }
 
 // Its convoys; a button leads to what the page shows of the longest.
+/** @param {number} i */
 function lockConvoys(i) {
 	const r = locks.rows, t0 = Math.max(r.convoy_start[i], trace.begin), t1 = Math.min(r.convoy_start[i] + r.convoy[i], trace.span);
 	const handovers = `${count(r.convoy_handovers[i])} hand-overs from waiter to waiter`;
@@ -219,6 +226,7 @@ function locksSelected() {
 		drawnAgain(locks.box, () => locks.parts.list.replaceChildren(...lockList()));
 }
 
+/** @param {number} i */
 function locksChoose(i, bucket = -1) {
 	Object.assign(locks, {chosen: i, bucket: bucket === locks.bucket && i === locks.chosen ? -1 : bucket});
 	drawnAgain(locks.box, locksDraw);
@@ -226,6 +234,7 @@ function locksChoose(i, bucket = -1) {
 }
 
 // What the address asks for: {lock: kind and address, from: of the bucket}.
+/** @param {number} i */
 function lockKey(i) {
 	const number = locks.rows.object[i] - 1;
 
@@ -271,6 +280,7 @@ function locksOpen(box) {
 	locksDraw();
 }
 
+/** @type {PanelTab} */
 const locksTab = {
 	id: "locks", label: "Locks", key: "l", about: "locks: who waited, who held",
 	draw: locksOpen,

@@ -1,6 +1,7 @@
 // lod.js - draws lanes of intervals (levels.js) into a few pixels, and picks from them: level of detail.
 
 // The intervals that touch [t0, t1): indices [first, last).
+/** @param {Lane} lane @param {number} t0 @param {number} t1 */
 function laneRange(lane, t0, t1) {
 	let first = upperBound(lane.s, lane.lo, lane.hi, t0) - 1;
 
@@ -13,6 +14,7 @@ function laneRange(lane, t0, t1) {
 }
 
 // What lanePaint() fills.
+/** @param {number} w */
 function paintMake(w) {
 	return {row: new Uint8Array(w), lockRow: new Uint8Array(w), lockShare: new Float32Array(w)};
 }
@@ -37,6 +39,7 @@ function competeBoth(value, lock, locked, length) {
 }
 
 // The outcome, into the column; begins anew.
+/** @param {number} w */
 function competeEnd(paint, locks, column, w) {
 	const {time, seen, n} = competing;
 	let best = -1, value = 0, most = -1, lock = 0, locked = 0, all = 0;
@@ -66,6 +69,7 @@ function competeEnd(paint, locks, column, w) {
 	}
 }
 
+/** @param {number} until */
 function paintWhole(paint, locks, from, until, value) {
 	const isLock = locks && locks[value];
 
@@ -75,6 +79,7 @@ function paintWhole(paint, locks, from, until, value) {
 }
 
 // Which part of a node's time was a wait for a lock.
+/** @param {number} time */
 function lockedShare(lockTime, time) {
 	return lockTime > time * 0.9999 ? 1 : lockTime / time; // but for rounding
 }
@@ -82,6 +87,7 @@ function lockedShare(lockTime, time) {
 // Fills, of `paint`, row[0..w) with the value of each pixel column (0 where there is nothing), lockRow[0..w) with
 // the lock that was waited for (0: none) and lockShare[0..w) with the part of the column's time in
 // which one was.
+/** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} w */
 function lanePaint(lane, t0, t1, w, paint) {
 	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = 1 / scale;
 	const [first, last] = laneRange(lane, t0, t1);
@@ -129,6 +135,7 @@ function lanePaint(lane, t0, t1, w, paint) {
 
 // counts[classes[value] * w + column] grows by the share of each column with that value.  Of a node with holes the time of its
 // intervals counts, as if it were spread evenly.
+/** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} w */
 function laneCounts(lane, t0, t1, w, classes, counts) {
 	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = 1 / scale;
 	const [first, last] = laneRange(lane, t0, t1);
@@ -176,6 +183,7 @@ function countsAdd(counts, at, x0, x1, share) {
 }
 
 // The intervals of [t0, t1) that last longer than `least`, in order.
+/** @param {Lane} lane @param {number} t0 @param {number} t1 */
 function laneLonger(lane, t0, t1, least) {
 	const {s, lo, levels} = lane, [first, last] = laneRange(lane, t0, t1), found = [];
 
@@ -189,6 +197,7 @@ function laneLonger(lane, t0, t1, least) {
 }
 
 // Exact time by value in [t0, t1), into sums[value].
+/** @param {Lane} lane @param {number} t0 @param {number} t1 */
 function laneSums(lane, t0, t1, sums) {
 	const [first, last] = laneRange(lane, t0, t1);
 
@@ -198,6 +207,7 @@ function laneSums(lane, t0, t1, sums) {
 
 // The interval at time t, or the longest within `slack` of it; -1 if there is none.  Looks at
 // no more than 4,096 of them.
+/** @param {Lane} lane @param {number} t */
 function lanePick(lane, t, slack) {
 	const [first, last] = laneRange(lane, t - slack, t + slack);
 	let best = -1, bestScore = -1;

@@ -91,12 +91,14 @@ function resizedWatch() {
 }
 
 // Where a thread's state lane and a time are on the page, for tests: CSS pixels.
+/** @param {number} time */
 function pointOf(threadIdx, time) {
 	const box = byId("canvases").getBoundingClientRect(), top = threadTop(threadIdx);
 
 	return top === null ? null : {x: box.left + xOf(time), y: box.top + top + STATE_HEIGHT / 2};
 }
 
+/** @param {number} x @param {number} y */
 function pickOnPage(x, y) {
 	const box = byId("canvases").getBoundingClientRect();
 
@@ -119,6 +121,7 @@ function detailsTold() {
 }
 
 // Which part of the visible time thread index idx is in these states, for tests; exact.
+/** @param {number} idx */
 function shareOf(idx, names) {
 	const sums = new Float64Array(128);
 
@@ -204,7 +207,7 @@ function start() {
 	mapStale(); // it was that of the sketch
 	drawAll();
 	timing.drawn = performance.now();
-	window.trc = apiMake();
+	Object.assign(window, {trc: apiMake()});
 	document.documentElement.dataset.trcReady = "1";
 	setTimeout(topsDraw, 0);
 }

@@ -10,6 +10,7 @@ const RUNS_MAX = 1 << 14; // rows that lie in more are sorted
 
 // The indices of n times, by time; those at the same time stay in their order.  Buckets first, of which each is then put
 // in order by itself: most have a few, which are nearly in order.
+/** @param {Numbers} time */
 function orderOf(time, n) {
 	const buckets = Math.min(2 ** Math.ceil(Math.log2(n + 2)), 1 << 20), next = new Uint32Array(buckets + 1);
 	const bucket = new Uint32Array(n), order = new Uint32Array(n);
@@ -33,6 +34,7 @@ function orderOf(time, n) {
 	return order;
 }
 
+/** @param {Numbers} time @param {number} until */
 function bucketSort(order, time, from, until) {
 	if (until - from > 64) {
 		order.subarray(from, until).sort((a, b) => time[a] - time[b] || a - b);
@@ -48,6 +50,7 @@ function bucketSort(order, time, from, until) {
 }
 
 // Where the runs of n times begin; behind them n.
+/** @param {Numbers} time */
 function runsOf(time, n) {
 	const runs = [0];
 
@@ -58,6 +61,7 @@ function runsOf(time, n) {
 	return runs;
 }
 
+/** @param {Numbers} time */
 function timedRows(time, n) {
 	const runs = n ? runsOf(time, n) : [0];
 
@@ -123,7 +127,9 @@ function pairNumbers(limitA, limitB) {
 // Of two arrays one: a number for each pair, counted in order of their first rows.  {key, limit}.
 function keysPaired(one, other, n) {
 	const numbers = pairNumbers(one.limit, other.limit), a = one.key, b = other.key;
-	let key = new Uint8Array(n), room = 256;
+	/** @type {Numbers} */
+	let key = new Uint8Array(n);
+	let room = 256;
 
 	for (let i = 0; i < n; i++) {
 		const number = numbers.of(a[i], b[i]);
@@ -170,6 +176,7 @@ function sourceMake(kind, rows, {keys = null, wanted = null, ids = null} = {}) {
 const setMake = (sources) => ({sources, n: sources.reduce((sum, {n}) => sum + n, 0)});
 
 // A list in any order, of numbers of rows and of times.
+/** @param {string} kind @param {Numbers} time */
 function sourceOfList(kind, ids, time) {
 	const order = orderOf(time, ids.length);
 
@@ -219,6 +226,7 @@ function placeIsBefore(a, b) {
 }
 
 // The match nearest to a place, behind (1) or before it (-1); null = none.
+/** @param {MatchSet} set @param {Place} place @param {number} step */
 function matchBeside(set, place, step) {
 	let best = null;
 
@@ -242,6 +250,7 @@ function matchBeside(set, place, step) {
 }
 
 // Where a row of a source is.
+/** @param {MatchSet} set */
 function placeOfRow(set, number, row) {
 	const source = set.sources[number], {rows} = source, time = rows.time[row];
 	let k = row;
@@ -253,6 +262,7 @@ function placeOfRow(set, number, row) {
 }
 
 // How many matches are before a place.
+/** @param {MatchSet} set @param {Place} place */
 function matchesBefore(set, place) {
 	let n = 0;
 
@@ -277,6 +287,7 @@ function matchSelection(set, {source, k}) {
 }
 
 // Which of the equal parts of the time from begin to end have matches; those beyond are in the first and the last.
+/** @param {MatchSource} source */
 function matchParts(source, begin, end, parts) {
 	const {rows} = source, {runs, time} = rows, last = parts.length - 1, length = (end - begin) / parts.length;
 

@@ -6,6 +6,7 @@ const MAP_CLASSES = [CLASS.RUN, CLASS.READY, CLASS.LOCK, CLASS.IO, CLASS.SYNC];
 const MAP_THREADS_MAX = 2000; // more are sampled
 
 // Where a time is in the strip, w wide.
+/** @param {number} time @param {number} w */
 function mapX(time, w) {
 	return (time - trace.begin) / (trace.span - trace.begin) * w;
 }
@@ -21,6 +22,7 @@ function classState(cls) {
 }
 
 // Threads per class and column, on average over the column's time.
+/** @param {number} w */
 function mapCounts(w) {
 	const counts = new Float32Array(CLASS_COUNT * w), stride = Math.max(1, Math.ceil(trace.threads.length / MAP_THREADS_MAX));
 

@@ -36,17 +36,20 @@ function nowName(number) {
 }
 
 // What a row waits for: "mutex settings.lock".
+/** @param {number} i */
 function nowFor(i) {
 	const reason = reasonName(now.rows.reason[i]), of = now.rows.object[i] ? objectOf(reason, now.rows.object[i]) : "";
 
 	return of && reason !== "sleep" ? `${reason} ${variableName(now.rows.object[i]) || of}` : reason;
 }
 
+/** @param {number} i */
 function nowSince(i) {
 	return now.rows.since[i] ? `${recovered() ? "> " : ""}${duration(head.span_ns - (now.rows.since[i] - 1))}` : "";
 }
 
 // Compares rows: the longest first; since when is not known, last.
+/** @param {number} i */
 function nowEarlier(i, j) {
 	const [a, b] = [i, j].map((row) => now.rows.since[row] || Infinity);
 
@@ -54,12 +57,14 @@ function nowEarlier(i, j) {
 }
 
 // "waits 1.2 s for mutex a" and the like.
+/** @param {number} i */
 function nowState(i) {
 	if (now.rows.state[i] !== NOW_WAITING)
 		return NOW_STATES[now.rows.state[i]];
 	return `waits ${nowSince(i) ? `${nowSince(i)} ` : ""}for ${nowFor(i)}`;
 }
 
+/** @param {number} i */
 function nowGo(i) {
 	const number = now.rows.thread[i];
 
@@ -257,6 +262,7 @@ function nowDraw(box) {
 		...nowPicture(), ...nowList()].filter((part) => part));
 }
 
+/** @type {PanelTab} */
 const nowTab = {
 	id: "now", label: "Threads now", key: "h", about: "threads at the trace's end: who waits for whom",
 	draw: nowDraw,

@@ -3,6 +3,7 @@
 const hover = {x: -1, y: -1, hit: null};
 
 // Where the state lane of a thread is on the screen: its top, or null if it is filtered out.
+/** @param {number} idx */
 function threadTop(idx) {
 	const track = tracks.byThread[idx];
 
@@ -28,6 +29,7 @@ function intervalBox({item, index, track}) {
 		w: Math.max(xOf(laneEnd(item.lane, index)) - x, 1)};
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {string} colour @param {number} width */
 function drawBox(ctx, box, colour, width) {
 	const x0 = Math.max(box.x, -4), x1 = Math.min(box.x + box.w, view.width + 4);
 
@@ -39,6 +41,7 @@ function drawBox(ctx, box, colour, width) {
 }
 
 // From waker to waiter: leaves the waker's lane where it acted, arrives where the waiter runs.
+/** @param {CanvasRenderingContext2D} ctx @param {number} park @param {string} colour @param {number} width */
 function drawArrow(ctx, park, colour, width) {
 	const waker = trace.park.waker[park - 1], wake = parkWake(park);
 	const from = waker ? threadTop(waker - 1) : null, to = threadTop(trace.park.thread[park - 1] - 1);
@@ -50,6 +53,7 @@ function drawArrow(ctx, park, colour, width) {
 }
 
 // From one lane at a time to another one at a later time: {y, h} of each, or null if it is not shown.
+/** @param {CanvasRenderingContext2D} ctx @param {string} colour @param {number} width */
 function arrowBetween(ctx, from, to, leaves, arrives, colour, width) {
 	if (!from || !to)
 		return false;
@@ -78,6 +82,7 @@ function arrowBetween(ctx, from, to, leaves, arrives, colour, width) {
 }
 
 // Who held the lock when the wait began: a dashed line to it.
+/** @param {CanvasRenderingContext2D} ctx @param {number} park */
 function drawHolder(ctx, park) {
 	const holder = trace.park.holder[park - 1];
 	const from = threadTop(trace.park.thread[park - 1] - 1);
@@ -102,6 +107,7 @@ function drawHolder(ctx, park) {
 }
 
 // The arrows of the selection; counts what it drew, for tests.
+/** @param {CanvasRenderingContext2D} ctx */
 function drawArrows(ctx) {
 	const selection = view.selection;
 	let drawn = 0;
@@ -113,18 +119,19 @@ function drawArrows(ctx) {
 		const chain = parkChain(selection.id);
 		drawHolder(ctx, selection.id);
 		for (let i = chain.length - 1; i >= 0; i--)
-			drawn += drawArrow(ctx, chain[i], i ? theme.style.dim : theme.style.accent, i ? 1.2 : 2);
+			drawn += Number(drawArrow(ctx, chain[i], i ? theme.style.dim : theme.style.accent, i ? 1.2 : 2));
 		for (const p of selection.woke || [])
-			drawn += drawArrow(ctx, p, theme.style.dim, 1.2);
+			drawn += Number(drawArrow(ctx, p, theme.style.dim, 1.2));
 	} else if (selection.kind === "iv" || selection.kind === "unlock") {
 		for (const p of selection.woke || [])
-			drawn += drawArrow(ctx, p, theme.style.accent, 1.6);
+			drawn += Number(drawArrow(ctx, p, theme.style.accent, 1.6));
 	}
 	if (selectionFiber(selection))
 		drawn += drawFiber(ctx, selection);
 	screen.arrows = drawn;
 }
 
+/** @param {CanvasRenderingContext2D} ctx */
 function drawRange(ctx) {
 	const range = view.range;
 
@@ -201,6 +208,7 @@ function drawRuler() {
 	}
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {number} x @param {string} string @param {number} height */
 function drawRulerMark(ctx, x, string, height) {
 	const w = ctx.measureText(string).width + 10;
 	const left = Math.min(Math.max(0, x - w / 2), view.width - w);

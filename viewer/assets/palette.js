@@ -10,6 +10,7 @@ const ABSENT = 0, RUNNABLE = 2, ACTIVE = 3, OFF_PROC = 4; // the others: states.
 const CLASS = {ABSENT: 0, RUN: 1, READY: 2, LOCK: 3, SYNC: 4, IO: 5, IDLE: 6, OFF: 7};
 const CLASS_COUNT = 8;
 
+/** @type {Record<number, [string, string, number, string, string]>} */
 const baseStates = {
 	[RUNNING]: ["running", "on a proc, says the kernel", CLASS.RUN, "#199d61", "#4cd18f"],
 	[RUNNABLE]: ["runnable", "could run, but was given no proc", CLASS.READY, "#efd62f", "#f1e344"],
@@ -19,6 +20,7 @@ const baseStates = {
 };
 
 // reason name -> [class, light, dark]
+/** @type {Record<string, [number, string, string]>} */
 const reasonColours = {
 	mutex: [CLASS.LOCK, "#b7191c", "#e6443d"],
 	rwlock_read: [CLASS.LOCK, "#b13c11", "#e05633"],
@@ -56,12 +58,13 @@ const stateClass = new Uint8Array(256);
 const stateIsLock = new Uint8Array(256);
 const stateColours = {light: new Array(256), dark: new Array(256)};
 
+/** @param {string} name */
 function stateDefine(state, name, doc, cls, light, dark) {
 	for (const s of [state, state | MERGED]) {
 		stateName[s] = name;
 		stateDoc[s] = doc;
 		stateClass[s] = cls;
-		stateIsLock[s] = cls === CLASS.LOCK;
+		stateIsLock[s] = Number(cls === CLASS.LOCK);
 		stateColours.light[s] = light;
 		stateColours.dark[s] = dark;
 	}
@@ -116,6 +119,7 @@ function pixel(hex) {
 	return (255 << 24 | b << 16 | g << 8 | r) >>> 0; // little-endian RGBA
 }
 
+/** @param {string} colour */
 function mixPixel(colour, background, share) {
 	const c = rgb(colour), b = rgb(background);
 	const m = c.map((v, i) => Math.round(v * share + b[i] * (1 - share)));

@@ -19,6 +19,7 @@
 
 const PANEL_LEAST = 120, PANEL_ABOVE = 140, PANEL_SHARE = 0.45, PANEL_STEP = 24; // CSS pixels; of the height
 
+/** @type {PanelTab[]} */
 const panelTabs = [];
 const panel = {
 	open: null, // the tab that is seen
@@ -31,6 +32,7 @@ function panelNamed(id) {
 	return panelTabs.find((tab) => tab.id === id) || null;
 }
 
+/** @param {PanelTab} tab */
 function panelBox(tab) {
 	let box = panel.boxes.get(tab);
 
@@ -85,6 +87,7 @@ function panelShow(tab, {focus = false} = {}) {
 }
 
 // Opens a tab, or closes the panel if that tab is seen.
+/** @param {PanelTab} tab */
 function panelToggle(tab) {
 	panelShow(panel.open === tab ? null : tab, {focus: true});
 }
@@ -99,6 +102,7 @@ function panelChanged(what) {
 }
 
 // Another height, in CSS pixels; 0 = a share of the room.
+/** @param {number} height */
 function panelSize(height) {
 	panel.height = height;
 	panelFit();
@@ -124,6 +128,7 @@ function panelAddress() {
 }
 
 // `asked`: a map of the address's keys and values.
+/** @param {Map<string, string>} asked */
 function panelApply(asked) {
 	for (const tab of panelTabs)
 		if (tab.stateSet)
@@ -174,7 +179,9 @@ function panelTabKey(event) {
 }
 
 // Keys of the panel and its tabs: [key, what it does, action].
+/** @returns {Command[]} */
 function panelCommands() {
+	/** @type {Command[]} */
 	const keys = panelTabs.filter((tab) => tab.key).map((tab) => [tab.key, tab.about, () => panelToggle(tab)]);
 
 	return panelTabs.length ? [["b", "open or close the panel below", () => panelToggle(panelLast())], ...keys] : [];

@@ -88,6 +88,7 @@ function rowsWithLength(rows) {
 		: {n: kept.length, start: Float64Array.from(kept, (i) => rows.start[i]), length: Float64Array.from(kept, (i) => rows.length[i])};
 }
 
+/** @param {string} name */
 function counterTrack(name, title, steps) {
 	return {kind: "counter", name, title, at: steps.at, value: steps.value, min: 0, max: steps.value.reduce((a, b) => a > b ? a : b, 1),
 		inGroup: true};
@@ -179,6 +180,7 @@ function cpuText(row) {
 }
 
 // The stretch before (-1) or after (1) it, of the same proc or thread; its row + 1, 0 = none.
+/** @param {number} step */
 function cpuNext(row, step, key) {
 	const {cpu} = trace;
 
@@ -192,6 +194,7 @@ function cpuLink(number) {
 	return number ? [link(cpuText(number - 1), {kind: "cpu", id: number}), ` for ${duration(trace.cpu.length[number - 1])}`] : null;
 }
 
+/** @param {Chosen} sel */
 function cpuDetails(sel) {
 	const {cpu} = trace, i = sel.id - 1, from = cpu.start[i], until = from + cpu.length[i], next = cpuNext(i, 1, "thread");
 	const thread = trace.threads[cpu.thread[i] - 1];

@@ -8,7 +8,7 @@ const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was 
 const BEYOND_START = 1, BEYOND_END = 2, BEYOND_ALL = 4; // bits of thread.beyond
 const REGION_LANES_MAX = 64, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 200, COUNTER_TRACKS_MAX = 200;
 
-const trace = {
+const trace = /** @type {Trace} */ ({
 	begin: 0, span: 1, // when the part that the page shows begins, and when it ends
 	threads: [],
 	states: null, // the lanes' shared arrays: {s, v, ref}
@@ -25,11 +25,12 @@ const trace = {
 	countersHidden: 0, // without a track: there are too many
 	regionsUncut: 0, // regions that are not drawn, or in part: they are in too many pieces
 	stackFirst: null,
-};
+});
 
 // Columns "<table>.<name>" as one object.
+/** @template {string} K @param {string} prefix @param {...K} names @returns {Table<K>} */
 function table(prefix, ...names) {
-	const rows = {};
+	const rows = /** @type {Table<K>} */ ({});
 
 	for (const name of names)
 		lazily(rows, name, () => column(`${prefix}.${name}`));
@@ -102,7 +103,7 @@ function threadsLoad() {
 // SQL's ids of all waits: they stand in the order of starts (rows.h, V2).
 function parkIds() {
 	const byStart = column("park.id_by_start"), order = orderOf(trace.park.start, trace.park.n);
-	const ids = new byStart.constructor(trace.park.n);
+	const ids = byStart.slice(); // an array of the same kind
 
 	for (let k = 0; k < order.length; k++)
 		ids[order[k]] = byStart[k];
@@ -111,6 +112,7 @@ function parkIds() {
 
 // SQL's id of one wait: as many waits stand before it as began earlier on each thread, or when it did on threads before
 // its own.  That is quick where the waits of each thread stand in the order of their starts.
+/** @param {number} p */
 function parkId(p) {
 	const {start, thread} = trace.park, first = trace.parkFirst, own = thread[p - 1] - 1;
 	let before = 0;
@@ -166,6 +168,7 @@ function lanesOf(rows, nLanes, laneOf) {
 }
 
 function regionsLoad() {
+	/** @type {RegionRows} */
 	const g = trace.fiber.n ? regionPieces() : trace.region;
 	const depths = new Uint8Array(trace.threads.length);
 	const base = [];
@@ -347,11 +350,13 @@ function traceLoad() {
 
 // ---- answers about single rows; `p` is a park's index + 1 ----
 
+/** @param {number} p */
 function parkEnd(p) {
 	return trace.park.start[p - 1] + trace.park.length[p - 1];
 }
 
 // When its waker acted; -1 = not known.
+/** @param {number} p */
 function parkWake(p) {
 	const wake = trace.park.wake[p - 1];
 
@@ -359,6 +364,7 @@ function parkWake(p) {
 }
 
 // The park that thread index t left last before `time`; 0 = none.
+/** @param {number} t @param {number} time */
 function parkBefore(t, time) {
 	const lo = trace.parkFirst[t], hi = trace.parkFirst[t + 1];
 	let i = upperBound(trace.park.start, lo, hi, time) - 1;
@@ -371,6 +377,7 @@ function parkBefore(t, time) {
 
 // The waits that led to this one, nearest first: its waker's own wait, if that ended while
 // this one lasted, and so on.
+/** @param {number} p */
 function parkChain(p) {
 	const chain = [p];
 
@@ -388,6 +395,7 @@ function parkChain(p) {
 }
 
 // Parks that thread index t ended between two times, in order of time.
+/** @param {number} t @param {number} until @param {number} limit */
 function parksWokenBy(t, from, until, limit) {
 	const found = [];
 
@@ -403,6 +411,7 @@ function parksWokenBy(t, from, until, limit) {
 }
 
 // The first park that thread index t ended from then on; 0 = none.
+/** @param {number} t */
 function parkWokenFirst(t, from) {
 	let best = 0, least = Infinity;
 
@@ -417,6 +426,7 @@ function parkWokenFirst(t, from) {
 }
 
 // How this row's length ranks among those of its kind: {n, longer}.
+/** @param {number} i */
 function rank(rows, key, i) {
 	const keys = rows[key], lengths = rows.length, own = keys[i], length = lengths[i];
 	let n = 0, longer = 0;
@@ -430,6 +440,7 @@ function rank(rows, key, i) {
 }
 
 // The labels of a set, as rows of trace.label: [first, last).
+/** @param {number} set @returns {[number, number]} */
 function setRange(set) {
 	return set + 1 < trace.setFirst.length ? [trace.setFirst[set], trace.setFirst[set + 1]] : [0, 0];
 }
@@ -448,6 +459,7 @@ function setText(set) {
 }
 
 // The row + 1 that lies in a lane of rows at a time; 0 = none.
+/** @param {Lane} lane @param {number} time */
 function laneAt(lane, time) {
 	if (!lane)
 		return 0;
@@ -456,6 +468,7 @@ function laneAt(lane, time) {
 }
 
 // Under which labels thread index t was at a time: a row of trace.under + 1; 0 = none.
+/** @param {number} t @param {number} time */
 function underAt(t, time) {
 	return t >= 0 ? laneAt(trace.threads[t].labels, time) : 0;
 }
@@ -467,6 +480,7 @@ function reasonName(number) {
 }
 
 // Whether a wait may have gone on after the trace's end, unseen: the process was killed.
+/** @param {number} p */
 function lastedLonger(p) {
 	return (trace.park.flags[p - 1] & 2) !== 0 && recovered();
 }
@@ -476,6 +490,7 @@ function recovered() {
 }
 
 // A park in a few words: its reason and length.
+/** @param {number} p */
 function parkLabel(p) {
 	const more = lastedLonger(p) ? "> " : "";
 
@@ -504,6 +519,7 @@ function objectOf(reason, number) {
 }
 
 // What a wait is for.
+/** @param {number} p */
 function waitedFor(p) {
 	const descriptor = trace.park.descriptor[p - 1];
 
@@ -534,11 +550,13 @@ function reasonAndName(reason, number) {
 	return name ? `${reasonName(reason)} ${name}` : reasonName(reason);
 }
 
+/** @param {number} k */
 function taskId(k) {
 	return (BigInt(trace.task.high[k - 1]) << 32n | BigInt(trace.task.low[k - 1])).toString();
 }
 
 // A stack as a list of {function, place, module, inlined, skipped}, innermost first.
+/** @param {number} stack */
 function stackFrames(stack) {
 	const frames = [], f = trace.frame;
 
@@ -567,6 +585,7 @@ function stackFrames(stack) {
 }
 
 // The program's own functions in a stack, the innermost n: "inner < outer"; not what called its first.
+/** @param {number} stack */
 function stackPath(stack, n = 3) {
 	const frames = stackFrames(stack);
 	const last = frames.findLastIndex((f) => f.owner === OWNER_PROGRAM && f.function !== "_start");
@@ -576,6 +595,7 @@ function stackPath(stack, n = 3) {
 }
 
 // The program's own function at the top of a stack, in a few words.
+/** @param {number} stack */
 function stackTop(stack) {
 	const frames = stackFrames(stack);
 	const frame = frames.find((f) => !f.skipped) || frames[0];

@@ -29,6 +29,7 @@ function frameName(frame) {
 }
 
 // The function that the sample hit, whichever library it is in.
+/** @param {number} stack */
 function sampleTop(stack) {
 	const [frame] = stackFrames(stack);
 
@@ -37,12 +38,14 @@ function sampleTop(stack) {
 	return frame.owner === OWNER_TRC ? `${frameName(frame)} (${TRC_ITSELF})` : frameName(frame);
 }
 
+/** @param {number} i */
 function sampleText(i) {
 	const s = trace.sample;
 
 	return `sample of ${sampleEventName(s.event[i])}: ${sampleAmount(s.event[i], s.value[i])}`;
 }
 
+/** @param {Chosen} sel */
 function sampleDetails(sel) {
 	const s = trace.sample, i = sel.id - 1, event = s.event[i], e = trace.sampled;
 
@@ -63,6 +66,7 @@ function sampleDetails(sel) {
 }
 
 // A sample tells its own labels; where the page has the time under them, they lead there.
+/** @param {number} i */
 function sampleLabels(i) {
 	const s = trace.sample, under = underAt(s.thread[i] - 1, s.time[i]);
 
@@ -70,6 +74,7 @@ function sampleLabels(i) {
 }
 
 // By stack, the values of the samples of each event in these stretches of threads.
+/** @param {Stretch[]} stretches */
 function samplesByStack(stretches) {
 	const s = trace.sample, events = new Map();
 
@@ -139,6 +144,7 @@ function samplesTables(events, headingOf, unseenOf) {
 }
 
 // The samples of some stretches of threads, for the details; null without any.
+/** @param {string} heading @param {Stretch[]} stretches */
 function samplesView(heading, stretches) {
 	const events = samplesByStack(stretches);
 

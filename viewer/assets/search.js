@@ -12,6 +12,7 @@ function matchesMake() {
 	return {n: 0, kinds: [], kind: [], id: [], time: []};
 }
 
+/** @param {number} kind @param {number} id @param {number} group @param {number} time */
 function matchesAdd(m, kind, id, group, time) {
 	m.kind.push(kind);
 	m.id.push(id);
@@ -30,11 +31,13 @@ function setOfList(m) {
 
 const indexed = {};
 
+/** @param {string} kind */
 function indexOf(kind) {
 	indexed[kind] ||= searchTables[kind]();
 	return indexed[kind];
 }
 
+/** @param {{n: number}} rows @param {Numbers} time @param {Numbers[]} columns @param {Numbers} [length] */
 function indexMake(rows, time, columns, length) {
 	return {rows: timedRows(time, rows.n), keys: keysMake(rows.n, columns, length), length};
 }
@@ -55,6 +58,7 @@ const searchTables = {
 };
 
 // The ids of all strings that contain the query.
+/** @param {string} query */
 function textsContaining(query) {
 	const found = new Uint8Array(textCount());
 
@@ -65,6 +69,7 @@ function textsContaining(query) {
 }
 
 // Stacks with a frame whose function, file or "file:line" matches; by name of the frame.
+/** @param {string} query */
 function stacksMatching(query, texts) {
 	const frames = new Uint8Array(trace.frame.n + 1), stacks = new Uint8Array(trace.stack.n);
 	const names = new Map(); // frame -> name
@@ -91,6 +96,7 @@ function stacksMatching(query, texts) {
 }
 
 // By row of trace.label: whether it matches; null if none does.
+/** @param {string} query */
 function labelsMatching(query) {
 	const found = new Uint8Array(trace.label.n);
 	let any = false;
@@ -160,6 +166,7 @@ function matchSourcesMake() {
 }
 
 // All groups of matches, and the matches.
+/** @param {string} query */
 function searchRun(query) {
 	const {groups, of} = groupsMake(), found = matchSourcesMake(), texts = textsContaining(query);
 	const {stacks, stackName} = stacksMatching(query, texts);
@@ -169,7 +176,7 @@ function searchRun(query) {
 	const address = /^(0x)?[0-9a-f]+$/.test(query) && query.length > 3;
 
 	for (let o = 1; o < objects.length; o++)
-		objects[o] = texts[column("object.name")[o - 1]] || (address && objectName(o).includes(query));
+		objects[o] = texts[column("object.name")[o - 1]] || Number(address && objectName(o).includes(query));
 	const threadGroup = of("thread", (t) => trace.threads[t].name);
 	found.list("thread", trace.threads.filter((t) => t.name.toLowerCase().includes(query) || String(t.tid) === query)
 		.map((t) => [t.idx + 1, t.firstSeen, threadGroup(t.idx)]));
@@ -192,6 +199,7 @@ function searchRun(query) {
 	return {groups, matches: setMake(found.sources)};
 }
 
+/** @param {string} query */
 function searchFibers(query, texts, group, found) {
 	const number = /^(?:fiber:)?(\d+)$/.exec(query), rows = [];
 
@@ -204,6 +212,7 @@ function searchFibers(query, texts, group, found) {
 }
 
 // By type; one also by its number.
+/** @param {string} query */
 function searchTasks(query, texts, group, found) {
 	const k = trace.task, number = /^\d+$/.test(query) ? Number(query) : NaN, rows = [];
 
@@ -247,6 +256,7 @@ function ticksMake(matches) {
 	map.ticks = matches.n ? [...parts.keys()].filter((x) => parts[x]).map((x) => x / parts.length) : null;
 }
 
+/** @param {string} string */
 function searchSet(string) {
 	search.query = string.trim().toLowerCase();
 	const {groups, matches} = search.query ? searchRun(search.query) : {groups: [], matches: setMake([])};
@@ -258,6 +268,7 @@ function searchSet(string) {
 }
 
 // Matches that somebody else found: of one group, to be walked through like those of a query.
+/** @param {string} name */
 function searchShow(list, name) {
 	const matches = setOfList(list);
 	const group = {kind: "flame graph", name, count: matches.n, source: 0, row: 0, length: 0};
@@ -277,6 +288,7 @@ function searchDraw() {
 	status.textContent = !search.query ? "" : search.at >= 0 ? `${count(search.at + 1)} of ${count(n)}`
 		: n ? plural(n, "match", "matches") : "nothing found";
 	const box = byId("results");
+	/** @type {HTMLElement[]} */
 	const rows = search.groups.slice(0, RESULT_ROWS).map((group, i) => el("button", {
 		type: "button", role: "option", class: i === search.active ? "active" : "",
 		"aria-selected": String(i === search.active), onclick: () => groupGo(group),
@@ -312,6 +324,7 @@ function groupGo(group) {
 }
 
 // The next (1) or previous (-1) match in time; the first one is that at or after the view, or before it.
+/** @param {number} step */
 function searchStep(step) {
 	const set = search.matches, around = {time: -step * Infinity, source: -1, k: -1};
 
@@ -359,7 +372,7 @@ function searchInit() {
 	input.addEventListener("keydown", searchKey);
 	input.addEventListener("focus", searchDraw);
 	document.addEventListener("pointerdown", (event) => {
-		if (!byId("searchbox").contains(event.target))
+		if (!byId("searchbox").contains(/** @type {Node} */ (event.target)))
 			byId("results").hidden = true;
 	});
 	byId("search-next").addEventListener("click", () => searchStep(1));

@@ -11,6 +11,7 @@
 const MAX_ARROWS = 40; // from one thread to those that it woke
 
 // Thread index of a selection; -1 = none.
+/** @param {Chosen} sel */
 function selectionThread(sel) {
 	const i = sel.id - 1;
 
@@ -32,6 +33,7 @@ function selectionThread(sel) {
 	}
 }
 
+/** @param {number} i */
 function threadOfInterval(i) {
 	let lo = 0, hi = trace.threads.length - 1;
 
@@ -46,6 +48,7 @@ function threadOfInterval(i) {
 }
 
 // Whether there is such a row.
+/** @param {Chosen} sel */
 function selectionValid(sel) {
 	const n = {park: trace.park.n, region: trace.region.n, task: trace.task.n, log: trace.log.n,
 		unlock: trace.unlock.n, gap: trace.gap.n, mark: trace.mark.n, labels: trace.under.n,
@@ -57,6 +60,7 @@ function selectionValid(sel) {
 }
 
 // {from, until} in time, or null.
+/** @param {Chosen} sel */
 function selectionSpan(sel) {
 	const i = sel.id - 1;
 	const rows = {park: trace.park, region: trace.region, task: trace.task,
@@ -82,6 +86,7 @@ function selectionSpan(sel) {
 }
 
 // The track and the part of it where a selection is drawn, or null.
+/** @param {Chosen} sel */
 function selectionPlace(sel) {
 	if (sel.kind === "task")
 		return taskPlace(sel.id - 1);
@@ -107,6 +112,7 @@ function selectionPlace(sel) {
 	return {track, y: TRACK_PAD, h: STATE_HEIGHT};
 }
 
+/** @param {number} k */
 function taskPlace(k) {
 	const track = trace.taskTracks.find((t) => t.type === trace.task.type[k]);
 
@@ -122,6 +128,7 @@ function taskPlace(k) {
 }
 
 // The selection for interval i of a lane of this kind.
+/** @param {string} kind @param {Lane} lane @param {number} i */
 function selectionOf(kind, lane, i) {
 	if (kind === "region" || kind === "task" || kind === "labels" || kind === "fiberrun" || kind === "cpu")
 		return {kind, id: lane.order[i] + 1};
@@ -132,6 +139,7 @@ function selectionOf(kind, lane, i) {
 }
 
 // What lies at a point of the tracks' area: a selection with what the tooltip needs, or null.
+/** @param {number} x @param {number} y */
 function pick(x, y) {
 	const track = tracks.all[trackIndexAt(y + screen.scrollY)];
 
@@ -165,6 +173,7 @@ function pick(x, y) {
 }
 
 // The row + 1 of a table of instants that thread index idx has there; 0 = none.
+/** @param {number} idx @param {number} time */
 function pickInstant(rows, idx, time, slack) {
 	const hi = rows.first[idx + 2];
 	const i = upperBound(rows.at, rows.first[idx + 1], hi, time - slack);
@@ -183,6 +192,7 @@ function scrollToTrack(track, {y, h} = {y: 0, h: track.h}) {
 }
 
 // The parks that the selection ended: by an unlock, or in a stretch that is no wait.
+/** @param {Chosen} sel */
 function selectionWoke(sel) {
 	const span = selectionSpan(sel);
 
@@ -231,6 +241,7 @@ function select(sel, {show = true} = {}) {
 }
 
 // What a thread was doing at a time, as a selection.
+/** @param {number} idx @param {number} time */
 function selectionAt(idx, time) {
 	const lane = trace.threads[idx].lane;
 	const i = Math.min(Math.max(upperBound(lane.s, lane.lo, lane.hi, time) - 1, lane.lo), lane.hi - 1);
@@ -238,11 +249,13 @@ function selectionAt(idx, time) {
 	return selectionOf("state", lane, i);
 }
 
+/** @param {number} idx @param {number} time */
 function selectAt(idx, time) {
 	select(selectionAt(idx, time));
 }
 
 // The next (1) or previous (-1) interval of the selected thread.
+/** @param {number} step */
 function selectNeighbour(step) {
 	const sel = view.selection;
 	const idx = sel ? selectionThread(sel) : -1;
@@ -267,6 +280,7 @@ function selectNeighbour(step) {
 
 // What the next (1) or previous (-1) shown thread did at the selected time; without a selection
 // the first visible thread.
+/** @param {number} step */
 function selectThread(step) {
 	const shown = tracks.all.filter((t) => t.kind === "thread");
 	const sel = view.selection, span = sel && selectionSpan(sel);

@@ -41,6 +41,7 @@ function sourceSums() {
 }
 
 // Whether the page has the line of a frame, by its row.
+/** @param {number} frame */
 function sourceHas(frame) {
 	if (!head.source || frame < 0)
 		return false;
@@ -75,6 +76,7 @@ function sourceRows(file, line) {
 }
 
 // A window over the page with the lines of the frame's file, its line marked.
+/** @param {number} frame */
 function sourceOpen(frame) {
 	const dialog = byId("source"), line = trace.frame.line[frame];
 
@@ -93,6 +95,7 @@ function sourceOpen(frame) {
 }
 
 // The place of a frame in a stack: a way to its line, if the page has it.
+/** @param {Frame} f */
 function sourcePlace(f) {
 	const attributes = {class: "place", title: f.file};
 

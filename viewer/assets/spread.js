@@ -14,7 +14,7 @@ function spreadMake(length, n, groups, groupOf) {
 
 	for (let i = 0; i < n; i++) {
 		of[i] = groupOf(i);
-		kept += of[i] >= 0;
+		kept += Number(of[i] >= 0);
 	}
 	const rows = new Uint32Array(kept), key = new Float64Array(kept);
 	for (let i = 0, at = 0; i < n; i++)
@@ -27,11 +27,13 @@ function spreadMake(length, n, groups, groupOf) {
 	return {first: first.subarray(1), order: order.map((k) => rows[byLength[k]]), length};
 }
 
+/** @param {Spread} spread */
 function spreadCount(spread, g) {
 	return spread.first[g + 1] - spread.first[g];
 }
 
 // How long the row is that so many percent do not exceed; 0 if there are none.
+/** @param {Spread} spread */
 function spreadAt(spread, g, part) {
 	const n = spreadCount(spread, g), rank = Math.max(1, Math.ceil(n * part / 100));
 
@@ -39,6 +41,7 @@ function spreadAt(spread, g, part) {
 }
 
 // The first place of a group at which rows are no shorter than that.
+/** @param {Spread} spread */
 function spreadFrom(spread, g, least) {
 	let lo = spread.first[g], hi = spread.first[g + 1];
 
@@ -70,6 +73,7 @@ function bucketEdges(least, most) {
 }
 
 // Of one group: {from, until, lo, hi}: rows from..until nanoseconds long are order[lo..hi).
+/** @param {Spread} spread */
 function spreadBuckets(spread, g) {
 	const lo = spread.first[g], hi = spread.first[g + 1], buckets = [];
 
@@ -83,6 +87,7 @@ function spreadBuckets(spread, g) {
 }
 
 // An edge in a few characters: "2 ms".
+/** @param {number} ns */
 function edgeText(ns) {
 	const [unit, size] = UNITS.find(([, s]) => ns >= s) || UNITS[UNITS.length - 1];
 
@@ -118,6 +123,7 @@ function drawnAgain(box, draw) {
 }
 
 // A row of a list: what leads somewhere, and what else is known.
+/** @param {string} string */
 function listRow(chosen, string, more, go) {
 	return el("li", {class: chosen ? "chosen" : "", title: more}, el("button", {type: "button", class: "link", onclick: go}, string),
 		el("span", {class: "dim"}, more));
@@ -136,6 +142,7 @@ function bucketMarks(spread, g, {from, until}) {
 }
 
 // A button for each bucket, as high as many rows it has; choose(its index).
+/** @param {Spread} spread */
 function histogramView(spread, g, buckets, chosen, choose) {
 	const whole = spreadCount(spread, g), most = Math.max(...buckets.map((b) => b.hi - b.lo));
 	const step = Math.ceil(buckets.length / BUCKET_LABELS), box = el("div", {class: "histogram", role: "group",

@@ -166,6 +166,7 @@ function sqlAnsweredNow() {
 }
 
 // A question about the result that is shown; null after an error was said.
+/** @param {string} kind */
 async function sqlQuestion(kind, what, question) {
 	const answer = await new Promise((done) => {
 		const id = ++sql.last;
@@ -185,6 +186,7 @@ function sqlRowsInAll() {
 
 // ---- queries ----
 
+/** @param {string} query */
 function sqlAsk(query) {
 	if (!query.trim())
 		return;
@@ -209,6 +211,7 @@ function sqlStop() {
 }
 
 // A query into the editor, and its answer into view; for buttons elsewhere.
+/** @param {string} query */
 function sqlOpen(query) {
 	sql.text = query;
 	panelShow(sqlTab);
@@ -218,6 +221,7 @@ function sqlOpen(query) {
 }
 
 // Asks, and waits: {error} or {rows, more, csv}; for tests.
+/** @param {string} query */
 async function sqlAnswered(query) {
 	sqlOpen(query);
 	await new Promise((done) => { sql.told = done; });
@@ -229,6 +233,7 @@ async function sqlAnswered(query) {
 
 // ---- queries that are kept ----
 
+/** @param {string} name */
 function sqlStored(name) {
 	try {
 		const list = JSON.parse(localStorage.getItem(`trc-sql-${name}`) || "[]");
@@ -238,6 +243,7 @@ function sqlStored(name) {
 	}
 }
 
+/** @param {string} name */
 function sqlStore(name) {
 	try {
 		localStorage.setItem(`trc-sql-${name}`, JSON.stringify(sql[name]));
@@ -246,6 +252,7 @@ function sqlStore(name) {
 	}
 }
 
+/** @param {string} query */
 function sqlRemember(query) {
 	sql.history = [query, ...sql.history.filter((each) => each !== query)].slice(0, SQL_HISTORY_MAX);
 	sqlStore("history");
@@ -272,6 +279,7 @@ function sqlForget() {
 	sqlState(sql.saved.length < n ? "No longer saved." : "This query is not saved.");
 }
 
+/** @param {string} name */
 function download(name, blob) {
 	const url = URL.createObjectURL(blob);
 
@@ -288,6 +296,7 @@ function sqlExport() {
 
 // ---- the tab ----
 
+/** @param {string} string @param {string} [kind] */
 function sqlState(string, kind = "") {
 	const box = sql.drawn && sql.drawn.state;
 
@@ -314,6 +323,7 @@ function sqlScope() {
 		onclick: () => sqlOpen("SELECT * FROM page_missing")}, "What is not here"));
 }
 
+/** @param {string} query */
 function sqlTitle(query) {
 	const line = query.trim().replace(/\s+/g, " ");
 
@@ -385,6 +395,7 @@ function sqlDraw(box) {
 	sqlAsk(sql.text); // of the address
 }
 
+/** @type {PanelTab} */
 const sqlTab = {
 	id: "sql", label: "SQL", key: "q", about: "ask SQL",
 	isThere: () => Boolean(head.sql),

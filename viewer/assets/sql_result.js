@@ -30,6 +30,7 @@ const linkedById = {
 };
 
 // What `id` names in the answer to a query: rows of its table, if there is only one.
+/** @param {string} query */
 function idKind(query) {
 	const tables = [...query.matchAll(/\b(?:from|join)\s+"?(\w+)/gi)].map(([, name]) => name.toLowerCase());
 	const kinds = new Set(tables.map((name) => linkedById[name]));
@@ -37,10 +38,12 @@ function idKind(query) {
 	return kinds.size === 1 ? [...kinds][0] : undefined;
 }
 
+/** @param {string} name */
 function isTimeName(name) {
 	return TIME_NAME.test(name) && !DURATION_NAME.test(name);
 }
 
+/** @param {string} name @param {string} query */
 function columnLink(name, query) {
 	if (isTimeName(name))
 		return "time";
@@ -49,6 +52,7 @@ function columnLink(name, query) {
 
 // ---- values ----
 
+/** @param {number} i */
 function valueShown(column, i) {
 	const value = column.number[i];
 
@@ -60,6 +64,7 @@ function valueShown(column, i) {
 	}
 }
 
+/** @param {number} i */
 function resultTitle(c, i) {
 	const column = result.told.columns[c], string = valueShown(column, i);
 
@@ -74,6 +79,7 @@ function resultTitle(c, i) {
 
 // ---- into the timeline ----
 
+/** @param {number} i @param {string} name */
 function resultNumber(i, name) {
 	const column = result.told.columns.find((each) => each.name === name);
 
@@ -81,6 +87,7 @@ function resultNumber(i, name) {
 }
 
 // The row that a value names, or null.
+/** @param {number} i */
 function resultSelection(c, i) {
 	const column = result.told.columns[c], kind = result.links[c];
 
@@ -90,6 +97,7 @@ function resultSelection(c, i) {
 }
 
 // The row of the table that this row of the answer is of; null if it is of none.
+/** @param {number} i */
 function resultOwn(i) {
 	const id = result.told.columns.findIndex((column, c) => column.name === "id" && result.links[c]);
 
@@ -97,6 +105,7 @@ function resultOwn(i) {
 }
 
 // Shows a time, all of the row's if it has a start and an end; and selects what it is, or its thread then.
+/** @param {number} i */
 function resultJumpTime(c, i) {
 	const at = result.told.columns[c].number[i] - head.start_ns, own = resultOwn(i);
 	const from = resultNumber(i, "start_ns"), until = resultNumber(i, "end_ns"), thread = resultNumber(i, "thread");
@@ -118,6 +127,7 @@ function resultJumpTime(c, i) {
 		select(selectionAt(idx, Math.min(Math.max(at, trace.begin), trace.span - 1)));
 }
 
+/** @param {number} i */
 function resultJump(c, i) {
 	const sel = resultSelection(c, i);
 
@@ -133,6 +143,7 @@ function resultJump(c, i) {
 
 // ---- the table ----
 
+/** @param {number} i */
 function resultCell(c, i) {
 	const column = result.told.columns[c], kind = column.kind[i], string = valueShown(column, i);
 	const linked = result.links[c] && kind !== SQL_NULL && kind !== 2;

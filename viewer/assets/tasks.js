@@ -20,6 +20,7 @@ const spans = {
 };
 
 // Types in the order of the time that they took: {types: [{type, name, n, total}], spread}.
+/** @param {string} kind */
 function spansTell(kind) {
 	const {rows, whole} = spanKinds[kind], table = rows(), byType = new Map(), types = [];
 
@@ -53,6 +54,7 @@ function taskStretches(row) {
 }
 
 // How much of the task's time no thread worked for it.
+/** @param {Stretch[]} stretches */
 function taskUnworked(row, stretches) {
 	const joined = spansJoin(stretches.map(({from, until}) => [from, until]));
 
@@ -60,6 +62,7 @@ function taskUnworked(row, stretches) {
 }
 
 // For the details of a task: [facts, table].
+/** @param {number} row @returns {[any[], HTMLElement | null]} */
 function taskSplit(row) {
 	const stretches = taskStretches(row), threads = [...new Set(stretches.map(({thread}) => thread))];
 	const unworked = taskUnworked(row, stretches), links = [];
@@ -74,6 +77,7 @@ function taskSplit(row) {
 
 // ---- the tab ----
 
+/** @param {string} kind */
 function spanType(kind, g) {
 	const {types, spread} = spans.told[kind], one = types[g], chosen = kind === spans.kind && g === spans.group;
 
@@ -83,6 +87,7 @@ function spanType(kind, g) {
 		.map((cell) => el("td", {class: "n"}, cell)));
 }
 
+/** @param {string} kind */
 function spanTypes(kind) {
 	const {types} = spans.told[kind], {heading} = spanKinds[kind];
 
@@ -102,6 +107,7 @@ function spansNote() {
 		"Counts and percentiles are of the others.") : null;
 }
 
+/** @param {string} kind */
 function spanRow(kind, row) {
 	const selected = view.selection && view.selection.kind === kind && view.selection.id === row + 1;
 	const rows = spanKinds[kind].rows();
@@ -163,6 +169,7 @@ function spansSelected() {
 		drawnAgain(spans.box, () => spans.parts.list.replaceChildren(...spansList()));
 }
 
+/** @param {string} kind */
 function spansChoose(kind, group, bucket = -1) {
 	Object.assign(spans, {kind, group, cell: null, bucket: bucket === spans.bucket && group === spans.group ? -1 : bucket});
 	drawnAgain(spans.box, spansDraw);
@@ -170,6 +177,7 @@ function spansChoose(kind, group, bucket = -1) {
 }
 
 // The chosen cell in the address: "column/columns"; null = none, or not one.
+/** @param {string} string */
 function cellRead(string, bucket) {
 	const [column, columns] = (/^(\d{1,4})\/(\d{1,4})$/.exec(string) || []).slice(1).map(Number);
 
@@ -223,6 +231,7 @@ function spansOpen(box) {
 }
 
 // Opens the tab with a type of tasks.
+/** @param {string} kind */
 function spansShow(kind, type) {
 	spans.wanted = new URLSearchParams({of: kind, type}).toString();
 	if (spans.told) {
@@ -232,6 +241,7 @@ function spansShow(kind, type) {
 	panelShow(tasksTab);
 }
 
+/** @type {PanelTab} */
 const tasksTab = {
 	id: "spans", label: "Tasks", key: "t", about: "latencies of tasks and regions",
 	draw: spansOpen,

@@ -1,5 +1,6 @@
 // tip.js - a few words at the pointer on what lies under it.
 
+/** @param {Hit} hit */
 function tipText(hit) {
 	const i = hit.id - 1;
 	const more = hit.among > 1 ? ` (one of ${count(hit.among)} here)` : "";
@@ -36,6 +37,7 @@ function tipText(hit) {
 	return [text(trace.log.message[i]), `log ${text(trace.log.category[i])}`];
 }
 
+/** @param {Hit | null} hit @param {number} [clientX] @param {number} [clientY] */
 function tipDraw(hit, clientX, clientY) {
 	const tip = byId("tip");
 
@@ -48,6 +50,7 @@ function tipDraw(hit, clientX, clientY) {
 }
 
 // Beside the pointer, on the side where there is room.
+/** @param {number} clientX @param {number} clientY */
 function tipPlace(clientX, clientY) {
 	const tip = byId("tip");
 	const box = tip.getBoundingClientRect();

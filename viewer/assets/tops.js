@@ -89,6 +89,7 @@ function placeCells(group) {
 }
 
 // class -> [heading, rows, open]: in the report's order; what is idle comes last, and is folded.
+/** @type {[number, string, number, boolean][]} */
 const waitClasses = [[CLASS.LOCK, "Waiting for locks", TOP_ROWS, true],
 	[CLASS.SYNC, "Waiting for other threads", 8, true], [CLASS.IO, "Waiting for files and sockets", 8, true],
 	[CLASS.IDLE, "Waiting for requests, timers and children", TOP_ROWS, false]];
@@ -114,6 +115,7 @@ function topHolders() {
 	]);
 }
 
+/** @param {string} kind */
 function whereCell(row, kind, before = "") {
 	const where = stackPath(row.stack) || "(no stack)", whole = stackPath(row.stack, Infinity) || where;
 
@@ -128,6 +130,7 @@ function whereCell(row, kind, before = "") {
 }
 
 // The longest waits of those from..until that count, at most so many.
+/** @param {number} until @param {number} limit */
 function longestParks(from, until, limit, counts) {
 	const p = trace.park, best = [];
 	let least = -1;
@@ -183,6 +186,7 @@ function topsDraw() {
 
 // ---- above the timeline: what is missing from the picture ----
 
+/** @param {string} kind */
 function bannerAdd(kind, ...children) {
 	byId("banners").append(el("p", {class: kind}, ...children));
 }
@@ -205,8 +209,10 @@ function windowBanner() {
 // What has no place in the timeline, though it is in the page.
 function notDrawnBanners() {
 	const types = trace.taskTypes.length - trace.taskTracks.length;
-	const deep = trace.region.depth.reduce((n, depth) => n + (depth >= REGION_LANES_MAX), 0);
+	let deep = 0;
 
+	for (const depth of trace.region.depth)
+		deep += Number(depth >= REGION_LANES_MAX);
 	if (types)
 		bannerAdd("note", `${plural(types, "type")} of tasks not drawn, those with least time: search finds them.`);
 	if (trace.countersHidden)

@@ -5,6 +5,7 @@ const TASK_HEIGHT = 12, TASK_LOW_HEIGHT = 7;
 const TRACK_PAD = 5;
 const ABOVE_MAX = 6; // tracks of tasks and counters above the threads; of more, most are below them
 
+/** @type {Tracks} */
 const tracks = {
 	all: [], // in order, filtered
 	byThread: [], // thread index -> track, or undefined while it is filtered out
@@ -19,6 +20,7 @@ const tracks = {
 	guest: null, // a thread's index, or a track of tasks, that is shown only since it is selected
 };
 
+/** @param {Thread} thread */
 function classTime(thread, cls) {
 	let sum = 0;
 
@@ -28,6 +30,7 @@ function classTime(thread, cls) {
 	return sum;
 }
 
+/** @param {Thread} thread */
 function lifeTime(thread) {
 	let sum = 0;
 
@@ -59,6 +62,7 @@ function threadKeys() {
 }
 
 // Whether a thread ever had one of these labels: by row of trace.label; null = none.
+/** @param {Thread} thread */
 function threadHadLabel(thread, labels) {
 	const lane = labels && thread.labels;
 
@@ -69,6 +73,7 @@ function threadHadLabel(thread, labels) {
 	return false;
 }
 
+/** @param {Thread} thread */
 function threadMatches(thread, wanted, labels) {
 	return !wanted || thread.name.toLowerCase().includes(wanted) ||
 		String(thread.tid).includes(wanted) || String(thread.serial) === wanted ||
@@ -76,25 +81,30 @@ function threadMatches(thread, wanted, labels) {
 }
 
 // How many rows of a table of instants are the thread's.
+/** @param {Thread} thread */
 function threadRows(rows, thread) {
 	return rows.first[thread.idx + 2] - rows.first[thread.idx + 1];
 }
 
 // Whether it is a line that other tracks are folded into.
+/** @param {Track} track */
 function isFold(track) {
 	return track.kind === "group" || track.kind === "procs";
 }
 
 // Many lanes get less height each: then they are a picture, not text.
+/** @param {Track} track */
 function taskHeight(track) {
 	return track.lanes.length > 3 ? TASK_LOW_HEIGHT : TASK_HEIGHT;
 }
 
 // What lies between the states and the regions of a thread: its fibers, then its labels.
+/** @param {Track} track */
 function fibersHeight(track) {
 	return track.thread.fibers ? REGION_HEIGHT : 0;
 }
 
+/** @param {Track} track */
 function labelsHeight(track) {
 	return track.thread.labels ? REGION_HEIGHT : 0;
 }
@@ -104,14 +114,17 @@ function fibersY() {
 	return TRACK_PAD + STATE_HEIGHT + 1;
 }
 
+/** @param {Track} track */
 function labelsY(track) {
 	return fibersY() + fibersHeight(track);
 }
 
+/** @param {Track} track */
 function regionsY(track) {
 	return labelsY(track) + labelsHeight(track);
 }
 
+/** @param {Track} track */
 function trackHeight(track) {
 	if (track.kind === "tasks")
 		return track.lanes.length * taskHeight(track) + 2 * TRACK_PAD;
@@ -126,6 +139,7 @@ function trackHeight(track) {
 }
 
 // What would be shown for a selection, but is not: a thread's index or a track of tasks; null = nothing.
+/** @param {Chosen} sel */
 function hiddenOf(sel) {
 	const idx = sel ? selectionThread(sel) : -1;
 
@@ -143,7 +157,7 @@ function tracksLayout() {
 	const labels = wanted ? labelsMatching(wanted) : null;
 	const matching = trace.threads.filter((t) => !t.out && threadMatches(t, wanted, labels));
 	const inOrder = (threads) => threads.sort(threadOrders[tracks.sort][1])
-		.sort((a, b) => tracks.pinned.has(b.idx) - tracks.pinned.has(a.idx));
+		.sort((a, b) => Number(tracks.pinned.has(b.idx)) - Number(tracks.pinned.has(a.idx)));
 	const grouped = tracks.sort === "first" && !wanted;
 	const rowsOf = (threads) => grouped ? groupRows(threads) : threads.map((thread) => ({thread}));
 	const shows = ({thread, group}, idx) => thread ? thread.idx === idx
@@ -153,7 +167,8 @@ function tracksLayout() {
 	let rows = rowsOf(tracks.threads);
 	if (rows.some((row) => shows(row, tracks.guest)))
 		tracks.guest = null;
-	const guest = trace.threads[tracks.guest];
+	const guest = typeof tracks.guest === "number" ? trace.threads[tracks.guest] : null;
+	const guestTasks = typeof tracks.guest === "number" ? null : tracks.guest;
 	if (guest) // alone, above a group that has it
 		rows = grouped ? [{thread: guest}, ...rows] : rowsOf(inOrder([...matching, guest]));
 	tracks.all = [];
@@ -164,8 +179,8 @@ function tracksLayout() {
 	const above = notes.map((list) => many ? list.slice(0, ABOVE_MAX / 2) : list).flat();
 	if (above.length)
 		tracks.all.push(...above);
-	else if (trace.taskTracks.includes(tracks.guest))
-		tracks.all.push(tracks.guest);
+	else if (trace.taskTracks.includes(guestTasks))
+		tracks.all.push(guestTasks);
 	if (!wanted && tracks.annotations)
 		tracks.all.push(...procRows());
 	for (const {thread, group} of rows) {
@@ -174,6 +189,7 @@ function tracksLayout() {
 		for (const one of group && !group.isOpen ? group.threads : [])
 			tracks.foldedInto[one.idx] = group;
 		for (const one of group ? group.isOpen ? group.threads : [] : [thread]) {
+			/** @type {Track} */
 			const track = {kind: "thread", thread: one, inGroup: Boolean(group),
 				hasLogs: threadRows(trace.log, one) > 0, hasMarks: threadRows(trace.mark, one) > 0,
 				hasSamples: threadRows(trace.sample, one) > 0};
@@ -195,6 +211,7 @@ function tracksLayout() {
 }
 
 // Index of the track at height y of the whole list.
+/** @param {number} y */
 function trackIndexAt(y) {
 	let lo = 0, hi = tracks.all.length;
 
@@ -209,6 +226,7 @@ function trackIndexAt(y) {
 }
 
 // Tracks that lie, at least in part, in [y, y + height).
+/** @param {number} y @param {number} height */
 function tracksVisible(y, height) {
 	const found = [];
 
@@ -218,9 +236,10 @@ function tracksVisible(y, height) {
 }
 
 // The lanes of a track: [{lane, y, h, kind, depth}], y from the track's top.
+/** @param {Track} track */
 function trackLanes(track) {
 	const lanes = [];
-	let y = TRACK_PAD;
+	const y = TRACK_PAD;
 
 	if (track.kind === "tasks")
 		track.lanes.forEach((lane, i) => lanes.push(
@@ -241,45 +260,49 @@ function trackLanes(track) {
 	return lanes;
 }
 
+/** @param {Track} track */
 function logY(track) {
 	return regionsY(track) + track.thread.regions.length * REGION_HEIGHT;
 }
 
 // Samples lie below everything else.
+/** @param {Track} track */
 function samplesY(track) {
 	return logY(track) + (track.hasLogs ? LOG_HEIGHT : 0);
 }
 
 // ---- labels: elements for the visible tracks only, taken from a pool ----
 
+/** @type {{row: HTMLElement, name: HTMLElement, tid: HTMLElement, pin: HTMLButtonElement, open: HTMLButtonElement, track: Track | null}[]} */
 const labelPool = [];
 
 function labelMake() {
 	const name = el("span", {class: "name"}), tid = el("span", {class: "tid"});
 	const pin = el("button", {type: "button", class: "pin", title: "Keep at the top (P)"}, "⚲");
 	const open = el("button", {type: "button", class: "open"}, name, tid);
-	const row = el("div", {class: "label", role: "listitem"}, open, pin);
+	const label = {row: el("div", {class: "label", role: "listitem"}, open, pin), name, tid, pin, open, track: /** @type {Track | null} */ (null)};
 
 	open.addEventListener("click", () => {
-		if (row.track.kind === "thread")
-			select({kind: "thread", id: row.track.thread.idx + 1}, {show: false});
-		else if (isFold(row.track))
-			groupToggle(row.track);
-		else if (row.track.kind === "tasks")
-			select({kind: "tasktype", id: row.track.type}, {show: false});
+		const {track} = label;
+		if (track.kind === "thread")
+			select({kind: "thread", id: track.thread.idx + 1}, {show: false});
+		else if (isFold(track))
+			groupToggle(track);
+		else if (track.kind === "tasks")
+			select({kind: "tasktype", id: track.type}, {show: false});
 	});
-	pin.addEventListener("click", () => pinToggle(row.track.thread.idx));
-	row.parts = {name, tid, pin, open};
-	return row;
+	pin.addEventListener("click", () => pinToggle(label.track.thread.idx));
+	return label;
 }
 
-function labelFill(row, track) {
-	const {name, tid, pin, open} = row.parts;
+/** @param {Track} track */
+function labelFill(label, track) {
+	const {row, name, tid, pin, open} = label;
 	const thread = track.thread;
 	const selected = view.selection && thread && selectionThread(view.selection) === thread.idx;
 	const guest = tracks.guest !== null && tracks.guest === (thread ? thread.idx : track);
 
-	row.track = track;
+	label.track = track;
 	row.style.height = `${track.h}px`;
 	row.classList.toggle("selected", Boolean(selected));
 	row.classList.toggle("annotation", !thread);
@@ -317,19 +340,21 @@ function labelsDraw(visibleTracks, scrollY) {
 	const box = byId("labels");
 
 	while (labelPool.length < visibleTracks.length) {
-		const row = labelMake();
-		labelPool.push(row);
-		box.append(row);
+		const label = labelMake();
+		labelPool.push(label);
+		box.append(label.row);
 	}
-	labelPool.forEach((row, i) => {
+	labelPool.forEach((label, i) => {
+		const {row} = label;
 		row.hidden = i >= visibleTracks.length;
 		if (row.hidden)
 			return;
-		labelFill(row, visibleTracks[i]);
+		labelFill(label, visibleTracks[i]);
 		row.style.transform = `translateY(${visibleTracks[i].y - scrollY}px)`;
 	});
 }
 
+/** @param {number} idx */
 function pinToggle(idx) {
 	if (!tracks.pinned.delete(idx))
 		tracks.pinned.add(idx);

@@ -2,6 +2,7 @@
 
 const MIN_SPAN = 100; // nanoseconds
 
+/** @type {View} */
 const view = {
 	t0: 0, t1: 1, // visible range
 	width: 1, // of the tracks, in CSS pixels
@@ -18,15 +19,18 @@ function viewChanged(what) {
 		listener(what);
 }
 
+/** @param {number} time */
 function xOf(time) {
 	return (time - view.t0) / (view.t1 - view.t0) * view.width;
 }
 
+/** @param {number} x */
 function timeAt(x) {
 	return view.t0 + x / view.width * (view.t1 - view.t0);
 }
 
 // Sets the range, moved and shortened so as to lie within the part of the trace that the page shows.
+/** @param {number} t0 @param {number} t1 */
 function viewSet(t0, t1, remember = true) {
 	const span = Math.min(Math.max(t1 - t0, MIN_SPAN), trace.span - trace.begin);
 	let from = t1 - t0 < span ? (t0 + t1 - span) / 2 : t0;
@@ -69,6 +73,7 @@ function viewUndo(from, to) {
 }
 
 // factor < 1 zooms in; the time at x stays where it is.
+/** @param {number} factor @param {number} [x] */
 function viewZoom(factor, x) {
 	const at = timeAt(x === undefined ? view.width / 2 : x);
 	const span = Math.min(Math.max((view.t1 - view.t0) * factor, MIN_SPAN), trace.span - trace.begin);
@@ -88,6 +93,7 @@ function viewAll() {
 }
 
 // Makes [from, until] visible: as it is if it fits well, else zoomed to be a third of the width.
+/** @param {number} until */
 function viewShow(from, until) {
 	const span = view.t1 - view.t0, length = until - from;
 

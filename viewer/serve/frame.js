@@ -11,10 +11,10 @@ const ALIVE_MS = 10000, ADDRESS_MS = 300;
 
 const about = JSON.parse(document.getElementById("about").textContent);
 const bar = document.getElementById("bar"), said = document.getElementById("said");
-const again = document.getElementById("again"), pages = document.getElementById("pages");
+const again = /** @type {HTMLButtonElement} */ (document.getElementById("again")), pages = document.getElementById("pages");
 const visitor = crypto.getRandomValues(new Uint32Array(1))[0];
 const what = about.pid ? `${about.name || "process"} (${about.pid})` : about.name;
-const overview = document.getElementById("overview"), whole = about.overview;
+const overview = /** @type {HTMLCanvasElement} */ (document.getElementById("overview")), whole = about.overview;
 let part = partAsked(); // what is shown of a trace: [from, to]; null = all
 let shown = null; // the iframe that is seen
 let waiting = null; // the one that is being loaded
@@ -45,6 +45,7 @@ function timeText(ns) {
 }
 
 // About how many events lie between: parts of the overview are taken in proportion.
+/** @param {number[]} part */
 function eventsIn([from, to]) {
 	const width = whole.span / whole.counts.length;
 
@@ -206,7 +207,7 @@ function settled() {
 	live.anew = false;
 	liveShow();
 	liveNext();
-	document.body.dataset.loads = Number(document.body.dataset.loads || 0) + 1;
+	document.body.dataset.loads = String(Number(document.body.dataset.loads || 0) + 1);
 }
 
 // The new page, which has drawn, in the place of the one before; not in the middle of what somebody does there.
