@@ -23,9 +23,8 @@ function carryInit() {
 		carry.at = performance.now();
 	};
 
-	for (const [type, pressed] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false], ["keydown", false],
-		["input", false], ["wheel", false]])
-		document.addEventListener(type, () => seen(pressed), {capture: true, passive: true});
+	for (const type of ["pointerdown", "pointerup", "pointercancel", "keydown", "input", "wheel"])
+		document.addEventListener(type, () => seen(type === "pointerdown"), {capture: true, passive: true});
 }
 
 // ---- rows ---------------------------------------------------------------------------------
@@ -110,14 +109,15 @@ function carryNeeds(isTail, selected) {
 }
 
 function focusOut() {
-	const element = document.activeElement, typed = element && element.matches("input:not([type=checkbox])");
+	const element = /** @type {HTMLInputElement} */ (document.activeElement), typed = element && element.matches("input:not([type=checkbox])");
 
 	return element && element.id ? {id: element.id, caret: typed ? [element.selectionStart, element.selectionEnd] : null} : null;
 }
 
 function carryOut() {
 	const slack = (trace.span - trace.begin) * 1e-6, isTail = trace.span - view.t1 <= slack;
-	const selected = view.selection && selectionOut(view.selection), guest = trace.threads[tracks.guest];
+	const selected = view.selection && selectionOut(view.selection),
+		guest = typeof tracks.guest === "number" ? trace.threads[tracks.guest] : null;
 	const isPlace = (part) => /^(t|range|sel)=/.test(part);
 
 	return {
@@ -126,7 +126,7 @@ function carryOut() {
 		rest: "#" + addressText().slice(1).split("&").filter((part) => !isPlace(part)).join("&"),
 		history: view.history.map(spanOut), future: view.future.map(spanOut), highlighted: view.highlighted,
 		opened: [...tracks.opened], guest: guest ? guest.serial : 0,
-		order: [...trace.threads].sort(threadOrders.first[1]).map((thread) => [thread.serial, thread.idle]),
+		order: [...trace.threads].sort(/** @type {(a: Thread, b: Thread) => number} */ (threadOrders.first[1])).map((thread) => [thread.serial, thread.idle]),
 		scroll: byId("scroll").scrollTop, side: byId("side").scrollTop, query: byId("search").value.trim() ? search.query : "",
 		typed: byId("search").value, focus: focusOut(),
 	};

@@ -196,13 +196,13 @@ async function keepShown() {
 }
 
 function liveInit() {
-	const last = document.getElementById("last");
+	const last = /** @type {HTMLSelectElement} */ (document.getElementById("last"));
 
 	live.isLive = Boolean(about.pid) && !askedNumber("snapshot");
 	live.last = LAST_S.includes(askedNumber("last")) ? askedNumber("last") : LAST_DEFAULT_S;
 	for (const s of LAST_S)
 		last.append(Object.assign(document.createElement("option"), {value: s, textContent: s ? `${s} s` : "all it has"}));
-	last.value = live.last;
+	last.value = String(live.last);
 	last.addEventListener("change", () => {
 		live.last = Number(last.value);
 		live.anew = true;

@@ -14,13 +14,13 @@ const here = path.dirname(new URL(import.meta.url).pathname);
 const everywhere = ["clearTimeout", "console", "performance", "setInterval", "setTimeout", "Blob", "CompressionStream", "DecompressionStream",
 	"MessageChannel", "Response", "TextDecoder", "TextEncoder", "URL", "URLSearchParams", "WebAssembly", "atob", "crypto", "fetch"];
 const inWindows = [...everywhere, "document", "getComputedStyle", "history", "localStorage", "location", "matchMedia", "navigator",
-	"requestAnimationFrame", "window", "ImageData", "MutationObserver", "ResizeObserver", "Worker"];
+	"requestAnimationFrame", "sessionStorage", "window", "ImageData", "MutationObserver", "ResizeObserver", "Worker"];
 
 const programs = {
 	page: {files: modules, lib: "dom", types: ["viewer/assets/types.d.ts"], globals: inWindows},
 	sql_worker: {files: ["viewer/assets/sql_worker.js"], lib: "webworker", types: [], declared: "declare function initSqlJs(options: object): Promise<any>;",
 		globals: [...everywhere, "self", "initSqlJs"]},
-	frame: {files: ["viewer/serve/frame.js"], lib: "dom", types: [], globals: inWindows},
+	frame: {files: ["viewer/serve/follow.js", "viewer/serve/frame.js"], lib: "dom", types: [], globals: inWindows},
 };
 
 const rules = {
