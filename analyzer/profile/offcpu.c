@@ -88,7 +88,7 @@ static int piece_count(struct offcpu *o, const struct off_time *off,
 		sample.off = park->reason;
 		sample.stack = park->stack;
 	} else {
-		trc_profile_borrow_stack(o->sample, &o->samples, off->row, off->from_ns, &sample);
+		trc_profile_borrow_stack(o->sample, &o->samples, off->row, from_ns, &sample);
 	}
 	sample.labels = piece->park
 				? trc_park_labels(o->m, &o->park[piece->park - 1])

@@ -84,8 +84,8 @@ static struct {
 static struct {
 	pthread_mutex_t lock; /* guards all of this */
 	uint32_t version, price;
-	uint64_t unlocked_ns;
-	/* The last reloads, each from the unlock before it: whoever waited meanwhile waited for it. */
+	/* The last reloads, each from taking the lock to giving it back: whoever waited meanwhile
+	 * waited for it. */
 	struct interval reload[RELOADS_KEPT];
 } settings = {.lock = PTHREAD_MUTEX_INITIALIZER, .price = 42};
 
@@ -158,8 +158,8 @@ static uint32_t settings_price(void)
 	if (for_reloads_ns)
 		measure(&stats.reload_wait, 0, for_reloads_ns);
 	price = settings.price;
-	settings.unlocked_ns = now_ns();
 	pthread_mutex_unlock(&settings.lock);
+
 	return price;
 }
 
@@ -186,8 +186,8 @@ static void settings_reload(uint32_t version)
 	audit_write(version); /* under the lock: this is what trc has to find */
 	measure(&stats.reload_hold, from, now_ns());
 	reload = &settings.reload[version % RELOADS_KEPT];
-	reload->from_ns = settings.unlocked_ns;
-	reload->until_ns = settings.unlocked_ns = now_ns();
+	reload->from_ns = from;
+	reload->until_ns = now_ns();
 	pthread_mutex_unlock(&settings.lock);
 	trace_logf(0, "settings", "reloaded, version %u", version);
 }

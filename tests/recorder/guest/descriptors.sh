@@ -44,7 +44,7 @@ for call in statx getpeername; do
 done
 
 # In a snapshot waits that are still in progress have theirs, too, found from outside.
-"$trace_record" -q --flight --snapshot-on signal=USR1 -o stuck.trc -- "$program" "$work/files" stuck >said.txt ||
+"$trace_record" -q --flight --snapshot-on signal=USR1 -o stuck.trc -- "$program" "$work/files" stuck "$work/stuck.1.trc" >said.txt ||
 	fail "the program whose threads are stuck ended with $?"
 "$trace_analyze" --output tsv stuck.1.trc --sql "SELECT reason, object, coalesce(descriptor, '?') FROM threads_now
 	WHERE reason IN ('read', 'recv', 'accept')" 2>/dev/null | tail -n +2 | tr '\t' ' ' | sort >waits.txt

@@ -4,7 +4,8 @@
  *   descriptors_program DIR            a line for each wait: reason, descriptor, what it was
  *   descriptors_program DIR statx      the same of a few waits; the second is of a program that has
  *   descriptors_program DIR getpeername   itself killed for this system call
- *   descriptors_program DIR stuck      threads wait for ever, then it sends itself SIGUSR1
+ *   descriptors_program DIR stuck SNAPSHOT   threads wait for ever; it sends itself SIGUSR1, and ends once that
+ *                                      file is there
  *
  * The main thread waits, and sleeps in the kernel when another thread lets it go on.  What a
  * descriptor was is told by what the program made it of, or by libc's own functions.
@@ -613,7 +614,8 @@ static void stick_unix(const char *path)
 }
 
 /* All threads but this one wait when it sends the signal for which a snapshot is taken. */
-static void all_stuck(const char *dir)
+/* Until the snapshot of it is there, or for half a minute. */
+static void all_stuck(const char *dir, const char *snapshot)
 {
 	struct sockaddr_storage v4 = loopback(AF_INET), v6 = loopback(AF_INET6);
 	int fd[2];
@@ -628,7 +630,8 @@ static void all_stuck(const char *dir)
 	stick("read", fd[0], link_of(fd[0]));
 	await_others();
 	raise(SIGUSR1);
-	usleep(100000);
+	for (int i = 0; i < 1500 && access(snapshot, F_OK); i++)
+		usleep(20000);
 }
 
 int main(int argc, char **argv)
@@ -636,8 +639,8 @@ int main(int argc, char **argv)
 	struct sockaddr_storage v4 = loopback(AF_INET), v6 = loopback(AF_INET6);
 	char path[100];
 
-	if (argc == 3 && !strcmp(argv[2], "stuck")) {
-		all_stuck(argv[1]);
+	if (argc == 4 && !strcmp(argv[2], "stuck")) {
+		all_stuck(argv[1], argv[3]);
 		return 0;
 	}
 	if (argc == 3) {
