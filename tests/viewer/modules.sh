@@ -11,9 +11,10 @@ mkdir -p "$work"
 
 # As embed.sh joins them: one scope.
 {
-	cat "$top_srcdir"/viewer/assets/{format,levels,lod,matches,procs}.js
+	echo 'const head = {};'
+	cat "$top_srcdir"/viewer/assets/{format,levels,lod,rows,matches,procs,flame_select}.js
 	echo 'export {keysMake, laneCounts, laneLonger, lanePaint, lanesMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, paintMake,
-		placeOfRow, setMake, sourceMake, sourceOfList, stepsOf, timedRows};'
+		placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, taskSpans, timedRows, trace};'
 } >"$work/modules.mjs"
 cp -f "$top_srcdir/tests/viewer/modules_test.mjs" "$work"
 node --test "$work/modules_test.mjs"

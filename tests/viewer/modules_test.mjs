@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {keysMake, laneCounts, laneLonger, lanePaint, lanesMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf,
-	paintMake, placeOfRow, setMake, sourceMake, sourceOfList, stepsOf, timedRows} from "./modules.mjs";
+	paintMake, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, taskSpans, timedRows, trace} from "./modules.mjs";
 
 let state = 12345;
 
@@ -240,4 +240,91 @@ test("the longer intervals of a lane", () => {
 					wanted.push(i);
 			assert.deepEqual(laneLonger(lane, 1000, 50000, least), wanted);
 		}
+});
+
+test("a row is ranked among those of its kind", () => {
+	for (const [Key, Length] of [[Uint8Array, Float64Array], [Uint16Array, Uint8Array], [Uint32Array, Uint32Array]]) {
+		const n = 9000, rows = {n, type: numbers(Key, n, 5), length: numbers(Length, n, 200)};
+		for (const i of [0, 4095, 4096, 8999]) {
+			const own = [...rows.type.keys()].filter((j) => rows.type[j] === rows.type[i]);
+			assert.deepEqual(rank(rows, "type", i), {n: own.length, longer: own.filter((j) => rows.length[j] > rows.length[i]).length});
+		}
+	}
+});
+
+// ---- tasks: with parts, some of them handed from thread to thread ----
+
+// Which picked task each task is, or is a part of: the nearest one above it; -1 = none.
+function pickedAbove(parent, picked, row) {
+	const seen = new Set();
+
+	for (let at = row; at >= 0 && !seen.has(at); at = parent[at] - 1) {
+		if (picked.includes(at))
+			return at;
+		seen.add(at);
+	}
+	return -1;
+}
+
+// When the thread that ended a task had ended the one before of another picked task.
+function endedBeforeIt(task, of, row) {
+	const end = (i) => task.start[i] + task.length[i];
+	const others = [...of.keys()].filter((i) => task.end_thread[i] === task.end_thread[row])
+		.sort((a, b) => end(a) - end(b) || a - b);
+	let k = others.indexOf(row);
+
+	while (k >= 0 && of[others[k]] === of[row])
+		k--;
+	return k < 0 ? -1 : end(others[k]);
+}
+
+// The spans of threads by plain rules: a task's own from its begin to its end, and its regions.
+function spansByRules(task, region, picked) {
+	const of = Array.from(task.start, (_, row) => pickedAbove(task.parent, picked, row)), threads = new Map();
+	const put = (row, thread, from, until) => {
+		for (const i of [row, of[row]]) {
+			from = Math.max(from, task.start[i]);
+			until = Math.min(until, task.start[i] + task.length[i]);
+		}
+		if (!thread || from >= until)
+			return;
+		if (!threads.has(thread))
+			threads.set(thread, new Set());
+		for (let at = from; at < until; at++)
+			threads.get(thread).add(at);
+	};
+
+	of.forEach((root, row) => {
+		const {start, length, thread, end_thread: ender} = task;
+		if (root >= 0)
+			put(row, ender[row] || thread[row], ender[row] && ender[row] !== thread[row] ? Math.max(start[row], endedBeforeIt(task, of, row))
+				: start[row], start[row] + length[row]);
+	});
+	region.task.forEach((number, i) => {
+		if (number && of[number - 1] >= 0)
+			put(number - 1, region.thread[i], region.start[i], region.start[i] + region.length[i]);
+	});
+	return threads;
+}
+
+test("threads work for a task, for its parts, and in their regions", () => {
+	const n = 60, task = {n, parent: numbers(Uint32Array, n, n + 1).map((p) => random(3) ? 0 : p), start: numbers(Float64Array, n, 900),
+		length: numbers(Float64Array, n, 90), open: new Uint8Array(n), thread: numbers(Uint8Array, n, 4), end_thread: numbers(Uint8Array, n, 4)};
+	const region = {n: 2 * n, task: numbers(Uint32Array, 2 * n, n + 1), start: numbers(Float64Array, 2 * n, 900), length: numbers(Float64Array, 2 * n, 90),
+		thread: numbers(Uint8Array, 2 * n, 4), fiber: new Uint8Array(2 * n), open: new Uint8Array(2 * n)};
+
+	Object.assign(trace, {task, region, frun: {n: 0}, threads: Array.from({length: 4}, () => ({fibers: null}))});
+	assert.ok(task.parent.some((p) => p), "some are parts");
+	for (const picked of [...Array.from({length: n}, (_, row) => [row]), [], [3, 4, 50], [...Array(n).keys()]]) {
+		const seen = new Map();
+		for (const [thread, joined] of taskSpans(picked).threads) {
+			seen.set(thread, new Set());
+			for (let k = 0; k < joined.length; k += 2)
+				for (let at = joined[k]; at < joined[k + 1]; at++)
+					seen.get(thread).add(at);
+		}
+		const wanted = spansByRules(task, region, picked), sorted = (map) => [...map].map(([t, at]) => [t, [...at].sort((a, b) => a - b)])
+			.sort(([a], [b]) => a - b);
+		assert.deepEqual(sorted(seen), sorted(wanted), `tasks ${picked}`);
+	}
 });

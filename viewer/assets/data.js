@@ -22,16 +22,6 @@ function column(name) {
 	return values || new Uint8Array(0);
 }
 
-// A property that is computed when it is first asked for.
-/** @param {string} name */
-function lazily(object, name, make) {
-	Object.defineProperty(object, name, {configurable: true, enumerable: true, get: () => {
-		const value = make();
-		Object.defineProperty(object, name, {value, writable: true});
-		return value;
-	}});
-}
-
 // waiting: what is for a worker of which it is not yet known whether it starts.
 const loading = {bytes: 0, sent: new Map(), decoder: null, waiting: [], worker: null, done: null, finish: null, fail: null};
 

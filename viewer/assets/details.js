@@ -319,14 +319,12 @@ function taskName(k) {
 /** @param {Chosen} sel */
 function taskDetails(sel) {
 	const k = trace.task, i = sel.id - 1, g = trace.region;
-	const list = el("ol", {class: "chain"});
+	const list = el("ol", {class: "chain"}), regions = taskRegions(i), found = regions.length;
 	const [worked, split] = taskSplit(i);
-	let found = 0;
 
-	for (let j = 0; j < g.n; j++)
-		if (g.task[j] === sel.id && ++found <= 30)
-			list.append(el("li", {}, link(text(g.type[j]) || "(no type)", {kind: "region", id: j + 1}),
-				` ${duration(g.length[j])} `, threadLink(g.thread[j])));
+	for (const j of regions.subarray(0, 30))
+		list.append(el("li", {}, link(text(g.type[j]) || "(no type)", {kind: "region", id: j + 1}),
+			` ${duration(g.length[j])} `, threadLink(g.thread[j])));
 	return [
 		title(`task ${taskName(sel.id)}: ${duration(k.length[i])}`),
 		actions(sel),

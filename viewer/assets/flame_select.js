@@ -15,52 +15,50 @@ function tasksPicked(type, slowest) {
 	return slowest ? rows.slice(0, Math.max(1, Math.ceil(rows.length * slowest / 100))) : rows;
 }
 
-// By row of task: the row + 1 of the picked task that it is, or is a part of; 0 = none.
-function taskRoots(picked) {
-	const k = trace.task, root = new Uint32Array(k.n), seen = new Uint8Array(k.n);
+// What is asked of tasks, made once: tasks by parent and regions by task, each by its number; and tasks by who ended them, then
+// by when, with the place of each row among them.
+const taskIndex = {};
+lazily(taskIndex, "parts", () => rowsBy(trace.task.parent, trace.task.n));
+lazily(taskIndex, "regions", () => rowsBy(trace.region.task, trace.task.n));
+lazily(taskIndex, "ends", () => {
+	const k = trace.task, end = new Float64Array(k.n), place = new Uint32Array(k.n);
+
+	for (let i = 0; i < k.n; i++)
+		end[i] = k.start[i] + k.length[i];
+	const byTime = orderOf(end, k.n);
+	const {order} = rowsBy(byTime.map((row) => k.end_thread[row]), trace.threads.length), rows = order.map((n) => byTime[n]);
+	rows.forEach((row, n) => { place[row] = n; });
+	return {rows, place};
+});
+
+// The picked tasks and their parts: {rows: of them, root: by row of task the row + 1 of the picked task that it is, or is a part
+// of; 0 = none}.
+function taskMembers(picked) {
+	const {first, order} = taskIndex.parts, root = new Uint32Array(trace.task.n), rows = [];
 
 	for (const row of picked) {
 		root[row] = row + 1;
-		seen[row] = 1;
+		rows.push(row);
 	}
-	for (let i = 0; i < k.n; i++) {
-		if (seen[i])
-			continue;
-		const path = [];
-		let at = i;
-		for (; at >= 0 && !seen[at]; at = k.parent[at] - 1) {
-			seen[at] = 1;
-			path.push(at);
-		}
-		for (const row of path)
-			root[row] = at >= 0 ? root[at] : 0;
-	}
-	return root;
+	for (let n = 0; n < rows.length; n++)
+		for (let i = first[rows[n] + 1]; i < first[rows[n] + 2]; i++)
+			if (!root[order[i]]) {
+				root[order[i]] = root[rows[n]];
+				rows.push(order[i]);
+			}
+	return {rows, root};
 }
 
-// Rows of tasks by who ended them, then by when; made once.
-let taskEnds = null;
+// When the thread that ended a member had ended the task before, of another root: by row; -1 = none.
+function endedBefore({rows: members, root}) {
+	const k = trace.task, {rows, place} = taskIndex.ends, before = new Map();
 
-function tasksByEnd() {
-	const k = trace.task;
-
-	if (!taskEnds) {
-		const byTime = orderOf(Float64Array.from({length: k.n}, (_, i) => k.start[i] + k.length[i]), k.n);
-		const {order} = rowsBy(byTime.map((row) => k.end_thread[row]), trace.threads.length);
-		taskEnds = order.map((n) => byTime[n]);
-	}
-	return taskEnds;
-}
-
-// When the thread that ended a task had ended the one before, of another root: by row; -1 = none.
-function endedBefore(root) {
-	const k = trace.task, before = new Float64Array(k.n).fill(-1), rows = tasksByEnd();
-
-	for (let n = 1; n < rows.length; n++) {
-		const row = rows[n], last = rows[n - 1];
-		if (!k.end_thread[row] || k.end_thread[row] !== k.end_thread[last])
-			continue;
-		before[row] = !root[row] || root[last] !== root[row] ? k.start[last] + k.length[last] : before[last];
+	for (const n of Uint32Array.from(members, (row) => place[row]).sort()) {
+		const row = rows[n], last = n ? rows[n - 1] : -1;
+		if (last < 0 || !k.end_thread[row] || k.end_thread[row] !== k.end_thread[last])
+			before.set(row, -1);
+		else
+			before.set(row, root[last] === root[row] ? before.get(last) : k.start[last] + k.length[last]);
 	}
 	return before;
 }
@@ -78,9 +76,18 @@ function spansJoin(spans) {
 	return Float64Array.from(joined);
 }
 
+// Rows of the regions of a task, in order.
+function taskRegions(row) {
+	const {first, order} = taskIndex.regions;
+
+	return order.subarray(first[row + 1], first[row + 2]);
+}
+
 // When threads (by number) and fibers worked for the tasks in these rows: {threads, fibers}, Maps to spans.
 function taskSpans(picked) {
-	const k = trace.task, g = trace.region, root = taskRoots(picked), before = endedBefore(root);
+	const k = trace.task, g = trace.region, members = taskMembers(picked), {rows, root} = members;
+	const isHandedOver = (i) => k.end_thread[i] > 0 && k.end_thread[i] !== k.thread[i];
+	const before = rows.some(isHandedOver) ? endedBefore(members) : null;
 	const threads = new Map(), fibers = new Map();
 	const put = (map, track, from, until) => {
 		if (!track || from >= until)
@@ -99,20 +106,18 @@ function taskSpans(picked) {
 		put(map, track, from, until);
 	};
 
-	for (let i = 0; i < k.n; i++) {
-		if (!root[i])
-			continue;
+	for (const i of rows) {
 		const until = k.open[i] ? head.span_ns : k.start[i] + k.length[i], run = fiberRunIn(k.thread[i], k.start[i]);
 		if (run)
 			add(i, fibers, trace.frun.fiber[run - 1], k.start[i], until);
-		else if (k.end_thread[i] && k.end_thread[i] !== k.thread[i])
-			add(i, threads, k.end_thread[i], Math.max(k.start[i], before[i]), until);
+		else if (isHandedOver(i))
+			add(i, threads, k.end_thread[i], Math.max(k.start[i], before.get(i)), until);
 		else
 			add(i, threads, k.end_thread[i] || k.thread[i], k.start[i], until);
 	}
-	for (let i = 0; i < g.n; i++)
-		if (g.task[i] && root[g.task[i] - 1])
-			add(g.task[i] - 1, g.fiber[i] ? fibers : threads, g.fiber[i] || g.thread[i], g.start[i],
+	for (const row of rows)
+		for (const i of taskRegions(row))
+			add(row, g.fiber[i] ? fibers : threads, g.fiber[i] || g.thread[i], g.start[i],
 				g.open[i] ? head.span_ns : g.start[i] + g.length[i]);
 	for (const [fiber, spans] of fibers)
 		fibers.set(fiber, spansJoin(spans));

@@ -27,6 +27,16 @@ const trace = /** @type {Trace} */ ({
 	stackFirst: null,
 });
 
+// A property that is computed when it is first asked for.
+/** @param {string} name */
+function lazily(object, name, make) {
+	Object.defineProperty(object, name, {configurable: true, enumerable: true, get: () => {
+		const value = make();
+		Object.defineProperty(object, name, {value, writable: true});
+		return value;
+	}});
+}
+
 // Columns "<table>.<name>" as one object.
 /** @template {string} K @param {string} prefix @param {...K} names @returns {Table<K>} */
 function table(prefix, ...names) {
@@ -425,18 +435,34 @@ function parkWokenFirst(t, from) {
 	return best;
 }
 
+// Rows are ranked in pieces, copied to arrays of one type: the engine's code for the loop below stays fast, whatever the columns are.
+const rankKeys = new Uint32Array(1 << 12), rankLengths = new Float64Array(1 << 12);
+
+function rankPiece(n, own, length, sum) {
+	let same = 0, longer = 0;
+
+	for (let j = 0; j < n; j++)
+		if (rankKeys[j] === own) {
+			same++;
+			if (rankLengths[j] > length)
+				longer++;
+		}
+	sum.n += same;
+	sum.longer += longer;
+}
+
 // How this row's length ranks among those of its kind: {n, longer}.
 /** @param {number} i */
 function rank(rows, key, i) {
-	const keys = rows[key], lengths = rows.length, own = keys[i], length = lengths[i];
-	let n = 0, longer = 0;
+	const keys = rows[key], lengths = rows.length, sum = {n: 0, longer: 0};
 
-	for (let j = 0; j < keys.length; j++)
-		if (keys[j] === own) {
-			n++;
-			longer += Number(lengths[j] > length);
-		}
-	return {n, longer};
+	for (let j = 0; j < keys.length; j += rankKeys.length) {
+		const until = Math.min(j + rankKeys.length, keys.length);
+		rankKeys.set(keys.subarray(j, until));
+		rankLengths.set(lengths.subarray(j, until));
+		rankPiece(until - j, keys[i], lengths[i], sum);
+	}
+	return sum;
 }
 
 // The labels of a set, as rows of trace.label: [first, last).
