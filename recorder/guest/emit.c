@@ -21,27 +21,41 @@ uint64_t trc_own_text[2];
 
 /* ---- how long a lock was held ----------------------------------------------------------- */
 
+enum { WANTED = sizeof(trc_self.wanted) / sizeof(trc_self.wanted[0]) };
+
 void trc_lock_taken_from_others(const volatile void *lock)
 {
-	uint32_t i = trc_waiter_place((uintptr_t)lock) %
-		     (sizeof(trc_self.wanted) / sizeof(trc_self.wanted[0]));
+	uint32_t i = trc_waiter_place((uintptr_t)lock) % WANTED;
 
 	trc_self.wanted[i].since = trc_clock_now();
 	trc_self.wanted[i].lock = (uintptr_t)lock;
+	trc_self.has_wanted = true;
+}
+
+void trc_lock_forget_taken(const volatile void *lock)
+{
+	uint32_t i = trc_waiter_place((uintptr_t)lock) % WANTED;
+	uint64_t others = 0;
+
+	if (trc_self.wanted[i].lock != (uintptr_t)lock)
+		return;
+	trc_self.wanted[i].lock = 0;
+	for (i = 0; i < WANTED; i++)
+		others |= trc_self.wanted[i].lock;
+	trc_self.has_wanted = others != 0;
 }
 
 /* How long the calling thread had held, at `at`, the lock that it has given back; 0 = nobody waited
- * when it was taken.  Told once.  (If nobody waited for its release, what is told later may be too
- * long.) */
+ * when it was taken, or not known. */
 static uint64_t held_ns(uint64_t lock, uint64_t at)
 {
-	uint32_t i =
-		trc_waiter_place(lock) % (sizeof(trc_self.wanted) / sizeof(trc_self.wanted[0]));
+	uint32_t i = trc_waiter_place(lock) % WANTED;
+	uint64_t since = trc_self.wanted[i].since;
 
-	if (trc_self.wanted[i].lock != lock || trc_self.wanted[i].since >= at)
+	if (trc_self.wanted[i].lock != lock)
 		return 0;
-	trc_self.wanted[i].lock = 0;
-	return trc_clock_ticks_to_ns(at - trc_self.wanted[i].since);
+	trc_lock_forget_taken((const void *)(uintptr_t)lock);
+	return since < at ? trc_clock_ticks_to_ns(at - since) : 0;
 }
 
 /* ---- stacks ---------------------------------------------------------------------------- */

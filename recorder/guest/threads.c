@@ -188,6 +188,8 @@ static bool self_claim(uint32_t session)
 	trc_self.ring = trc_self.counter_ring = &trc_no_ring;
 	/* Locks that were given back while nothing recorded are still counted. */
 	trc_self.locks_held = 0;
+	memset(trc_self.wanted, 0, sizeof(trc_self.wanted));
+	trc_self.has_wanted = false;
 	trc_self.otel = (struct trc_otel_context){{0, 0}, 0};
 	trc_self.session = session;
 	atomic_signal_fence(memory_order_seq_cst);

@@ -93,7 +93,7 @@ TRC_EXPORT int mtx_unlock(mtx_t *mutex)
 		return REAL(mtx_unlock)(mutex);
 	if (trc_mutex_inline((pthread_mutex_t *)mutex) && !trc_locks_all() &&
 	    !trc_lock_is_wanted(mutex) && trc_mutex_give((pthread_mutex_t *)mutex)) {
-		trc_lock_given();
+		trc_lock_given_unwanted(mutex);
 		return thrd_success;
 	}
 	trc_mutex_releasing(&release, (const pthread_mutex_t *)mutex);

@@ -33,20 +33,15 @@ static bool release_refused(const pthread_mutex_t *mutex)
 	return trc_mutex_owner(mutex) != trc_own_tid();
 }
 
-static bool stays_held(const pthread_mutex_t *mutex)
-{
-	return trc_mutex_type(mutex) == PTHREAD_MUTEX_RECURSIVE && mutex->__data.__count > 1;
-}
-
 void trc_mutex_releasing(struct trc_release *release, const pthread_mutex_t *mutex)
 {
-	*release = (struct trc_release){.object = mutex};
+	*release = (struct trc_release){.object = mutex, .nested = trc_mutex_is_nested(mutex)};
 	if (trc_switch.locks == TRC_LOCKS_NONE)
 		return;
 	/* Before the release, or the next owner's acquire would be recorded first. */
 	if (trc_locks_all() && !release_refused(mutex))
 		trc_released(TRC_REASON_MUTEX, mutex);
-	if (stays_held(mutex))
+	if (release->nested)
 		return;
 	release->waiters = trc_lock_waiters(mutex);
 	if (release->waiters)
@@ -55,6 +50,10 @@ void trc_mutex_releasing(struct trc_release *release, const pthread_mutex_t *mut
 
 void trc_mutex_released(const struct trc_release *release)
 {
+	if (!release->waiters && !release->nested) {
+		trc_lock_given_unwanted(release->object);
+		return;
+	}
 	trc_lock_given();
 	if (release->waiters)
 		trc_unlocked(TRC_REASON_MUTEX, release->object, release->waiters, release->at);
@@ -132,9 +131,7 @@ TRC_EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	if (TRC_LIKELY(trc_mutex_inline(mutex) && trc_tid_is_own() && !trc_locks_all()) &&
 	    TRC_LIKELY(trc_mutex_take(mutex, trc_self.tid))) {
-		trc_lock_taken();
-		if (trc_lock_is_wanted(mutex))
-			trc_lock_taken_from_others(mutex);
+		trc_lock_taken_alone(mutex);
 		return 0;
 	}
 	return lock_plain(mutex);
@@ -185,7 +182,7 @@ static __attribute__((noinline)) int unlock_any(pthread_mutex_t *mutex)
 		if (TRC_UNLIKELY(trc_lock_is_wanted(mutex) || trc_locks_all() ||
 				 mutex->__data.__kind != PTHREAD_MUTEX_NORMAL))
 			return unlock_slow(mutex);
-		trc_lock_given();
+		trc_lock_given_unwanted(mutex);
 	}
 	return REAL(pthread_mutex_unlock)(mutex);
 }
@@ -195,7 +192,7 @@ TRC_EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
 	if (TRC_LIKELY(trc_mutex_inline(mutex) && !trc_locks_all()) &&
 	    TRC_LIKELY(!trc_lock_is_wanted(mutex) && trc_mutex_give(mutex))) {
-		trc_lock_given();
+		trc_lock_given_unwanted(mutex);
 		return 0;
 	}
 	return unlock_any(mutex);

@@ -38,11 +38,18 @@ static inline uint32_t trc_mutex_owner(const pthread_mutex_t *mutex)
 	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
 }
 
+/* Its owner has taken it more than once. */
+static inline bool trc_mutex_is_nested(const pthread_mutex_t *mutex)
+{
+	return trc_mutex_type(mutex) == PTHREAD_MUTEX_RECURSIVE && mutex->__data.__count > 1;
+}
+
 static inline void trc_mutex_taken_by(const pthread_mutex_t *mutex, bool tried)
 {
-	trc_lock_taken();
-	if (trc_lock_is_wanted(mutex))
-		trc_lock_taken_from_others(mutex);
+	if (trc_mutex_is_nested(mutex))
+		trc_lock_taken(); /* it was held already */
+	else
+		trc_lock_taken_alone(mutex);
 	if (trc_locks_all())
 		trc_acquired(TRC_REASON_MUTEX, mutex, tried);
 }
@@ -66,6 +73,7 @@ struct trc_release {
 	const void *object;
 	uint64_t at;
 	uint32_t waiters; /* 0 = nothing to record */
+	bool nested;	  /* the mutex stays held */
 };
 void trc_mutex_releasing(struct trc_release *release, const pthread_mutex_t *mutex);
 void trc_mutex_released(const struct trc_release *release);

@@ -39,9 +39,10 @@ static int real_lock(pthread_rwlock_t *lock, const struct attempt *a)
 
 static void lock_taken(const pthread_rwlock_t *lock, enum trc_reason reason, bool tried)
 {
-	trc_lock_taken();
-	if (reason == TRC_REASON_RWLOCK_WRITE && trc_lock_is_wanted(lock))
-		trc_lock_taken_from_others(lock);
+	if (reason == TRC_REASON_RWLOCK_WRITE)
+		trc_lock_taken_alone(lock);
+	else
+		trc_lock_taken();
 	if (trc_locks_all())
 		trc_acquired(reason, lock, tried);
 }
@@ -134,8 +135,11 @@ TRC_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 	if (waiters)
 		at = trc_now();
 	result = REAL(pthread_rwlock_unlock)(lock);
-	trc_lock_given();
-	if (waiters)
+	if (waiters) {
+		trc_lock_given();
 		trc_unlocked(reason, lock, waiters, at);
+	} else {
+		trc_lock_given_unwanted(lock);
+	}
 	return result;
 }

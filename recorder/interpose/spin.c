@@ -19,9 +19,7 @@ static inline void pause_briefly(void)
 
 static void lock_taken(pthread_spinlock_t *lock, bool tried)
 {
-	trc_lock_taken();
-	if (trc_lock_is_wanted(lock))
-		trc_lock_taken_from_others(lock);
+	trc_lock_taken_alone(lock);
 	if (trc_locks_all())
 		trc_acquired(TRC_REASON_SPIN, (const void *)lock, tried);
 }
@@ -83,8 +81,11 @@ TRC_EXPORT int pthread_spin_unlock(pthread_spinlock_t *lock)
 	if (waiters)
 		at = trc_now();
 	result = REAL(pthread_spin_unlock)(lock);
-	trc_lock_given();
-	if (waiters)
+	if (waiters) {
+		trc_lock_given();
 		trc_unlocked(TRC_REASON_SPIN, (const void *)lock, waiters, at);
+	} else {
+		trc_lock_given_unwanted(lock);
+	}
 	return result;
 }

@@ -61,6 +61,7 @@ struct trc_self {
 	struct trc_ring *ring, *counter_ring;
 	struct trc_slot *slot; /* never NULL in its session; a private one if none was free */
 	uint32_t locks_held;   /* interposed locks: while > 0 recording never waits for room */
+	bool has_wanted;       /* `wanted` has some */
 	bool slot_busy;	       /* in the middle of changing the slot */
 	bool attaching;	       /* for a few instructions: attaching has begun and not ended */
 	bool on_fiber;	       /* it runs a fiber that is not its root (fiber.h) */
@@ -77,8 +78,8 @@ struct trc_self {
 	uint64_t heap_random;
 	uint64_t heap_due; /* allocations that were due (heap.c) */
 	bool heap_busy;	   /* allocations are now the recorder's, not the program's */
-	/* Locks that this thread took last while other threads waited for them: address and
-	 * time. */
+	/* Locks that this thread took while threads waited for them, and has not given back since:
+	 * address and time.  Some of them; a lock of 0 = none. */
 	struct {
 		uint64_t lock, since;
 	} wanted[4];
@@ -106,6 +107,12 @@ static inline void trc_lock_given(void)
 	if (trc_self.locks_held)
 		trc_self.locks_held--;
 }
+
+/* This thread took the lock while other threads waited for it: its UNLOCK will say since when it was
+ * held. */
+void trc_lock_taken_from_others(const volatile void *lock);
+/* When it was taken before does not count any more. */
+void trc_lock_forget_taken(const volatile void *lock);
 
 /* ---- waits ---------------------------------------------------------------------------- */
 
@@ -188,6 +195,25 @@ static inline bool trc_lock_is_wanted(const volatile void *lock)
 		0);
 }
 
+/* After taking a lock that one thread at a time can have. */
+static inline void trc_lock_taken_alone(const volatile void *lock)
+{
+	trc_lock_taken();
+	if (trc_lock_is_wanted(lock))
+		trc_lock_taken_from_others(lock);
+	else if (__builtin_expect(trc_self.has_wanted, 0))
+		/* It may have been given back by a call that was not seen. */
+		trc_lock_forget_taken(lock);
+}
+
+/* After giving back a lock for which nobody waits; it may be gone. */
+static inline void trc_lock_given_unwanted(const volatile void *lock)
+{
+	trc_lock_given();
+	if (__builtin_expect(trc_self.has_wanted, 0))
+		trc_lock_forget_taken(lock);
+}
+
 /* Adds n waiters of a lock; n may be negative. */
 void trc_lock_waiters_add(uint64_t lock, int n);
 
@@ -200,9 +226,6 @@ void trc_cond_signalled(const void *cond, uint64_t count, uint64_t at);
 uint64_t trc_cond_returned(struct trc_wait *wait, bool woken);
 /* Before releasing a mutex that other threads wait for: returns the time for `at`. */
 uint64_t trc_lock_releasing(const void *lock);
-
-/* After taking a lock that other threads wait for: its UNLOCK will say since when it was held. */
-void trc_lock_taken_from_others(const volatile void *lock);
 
 /* The time for `at`: taken before a release. */
 uint64_t trc_now(void);

@@ -5,13 +5,18 @@
  *   truth_locks convoy     threads queue up for a mutex, which then goes from one to the next
  *   truth_locks preempted  a thread loses its processor to others while it holds a mutex
  *   truth_locks wakes      a thread is woken again and again: from before the post to after the wait
+ *   truth_locks again      a lock that was waited for is given back and taken again, and only then wanted
  *   truth_locks starts     threads are created, one after the other: from before that to their first step
  *
  * Output, separated by tabs: what, name, count, total_ns, p50_ns, p99_ns, max_ns.  Of a convoy the count is
- * of hand-overs, total_ns how long it lasted.  Each wake and each start is a line of its own: "wake", latency_ns.
+ * of hand-overs, total_ns how long it lasted.  Each wake and each start is a line of its own: "wake", latency_ns.  So is each
+ * lock that is taken again: "again", how it was given back, the least and the most that it was held before the
+ * release that somebody waited for, in ns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -316,13 +321,216 @@ static void starts(void)
 	}
 }
 
+/* ---- again ---- */
+
+enum { APART_US = 200000 };
+
+static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t spin;
+
+static void lock_mutex(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+static void unlock_mutex(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+static void lock_recursive(void)
+{
+	pthread_mutex_lock(&recursive);
+}
+static void unlock_recursive(void)
+{
+	pthread_mutex_unlock(&recursive);
+}
+static void lock_rwlock(void)
+{
+	pthread_rwlock_wrlock(&rwlock);
+}
+static void unlock_rwlock(void)
+{
+	pthread_rwlock_unlock(&rwlock);
+}
+static void lock_spin(void)
+{
+	pthread_spin_lock(&spin);
+}
+static void unlock_spin(void)
+{
+	pthread_spin_unlock(&spin);
+}
+
+static void give_and_take_mutex(void)
+{
+	unlock_mutex();
+	usleep(APART_US);
+	lock_mutex();
+}
+
+static void give_and_take_rwlock(void)
+{
+	unlock_rwlock();
+	usleep(APART_US);
+	lock_rwlock();
+}
+
+static void give_and_take_spin(void)
+{
+	unlock_spin();
+	usleep(APART_US);
+	lock_spin();
+}
+
+/* By libc's own function, which nobody sees. */
+static void give_unseen_and_take(void)
+{
+	void *libc = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+	int (*unlock)(pthread_mutex_t *) =
+		libc ? (int (*)(pthread_mutex_t *))dlsym(libc, "pthread_mutex_unlock") : NULL;
+
+	if (!unlock)
+		exit(2);
+	unlock(&mutex);
+	usleep(APART_US);
+	lock_mutex();
+}
+
+/* A wait for a condition gives the mutex back as well. */
+static void wait_for_never(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_nsec += APART_US * 1000;
+	ts.tv_sec += ts.tv_nsec / 1000000000;
+	ts.tv_nsec %= 1000000000;
+	if (pthread_cond_timedwait(&never, &mutex, &ts) != ETIMEDOUT)
+		exit(2);
+}
+
+/* It stays held. */
+static void take_and_give_nested(void)
+{
+	usleep(APART_US);
+	lock_recursive();
+	unlock_recursive();
+}
+
+static const struct way {
+	const char *name;
+	void (*lock)(void), (*unlock)(void), (*again)(void);
+	bool is_spin, stays_held;
+} ways[] = {
+	{"unlock", lock_mutex, unlock_mutex, give_and_take_mutex, false, false},
+	{"unseen", lock_mutex, unlock_mutex, give_unseen_and_take, false, false},
+	{"cond", lock_mutex, unlock_mutex, wait_for_never, false, false},
+	{"nested", lock_recursive, unlock_recursive, take_and_give_nested, false, true},
+	{"rwlock", lock_rwlock, unlock_rwlock, give_and_take_rwlock, false, false},
+	{"spin", lock_spin, unlock_spin, give_and_take_spin, true, false},
+};
+
+static atomic_int who_waits; /* its tid, just before it asks for the lock; 0 = nobody */
+
+/* Of a thread's processor time, by the number of its clock. */
+static uint64_t cpu_ns_of(int tid)
+{
+	struct timespec ts = {0, 0};
+
+	clock_gettime((clockid_t)(~(unsigned int)tid << 3 | 6), &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static bool sleeps(int tid)
+{
+	char path[64], line[256] = "";
+	const char *state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	if (!file)
+		exit(2);
+	state = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	return state && state[2] == 'S';
+}
+
+/* Until it sleeps in its wait, or has spun for long. */
+static void until_it_waits(const struct way *way)
+{
+	uint64_t cpu_ns;
+
+	while (!who_waits)
+		usleep(1000);
+	cpu_ns = cpu_ns_of(who_waits);
+	while (way->is_spin ? cpu_ns_of(who_waits) - cpu_ns < 5000000 : !sleeps(who_waits))
+		usleep(1000);
+	who_waits = 0;
+}
+
+static void *wants_it_too(void *arg)
+{
+	const struct way *way = arg;
+
+	who_waits = gettid();
+	way->lock();
+	way->unlock();
+	return NULL;
+}
+
+static void *takes_it_again(void *arg)
+{
+	const struct way *way = arg;
+	uint64_t before, after, least, most;
+	pthread_t other;
+
+	pthread_setname_np(pthread_self(), way->name);
+	who_waits = gettid();
+	before = now_ns();
+	way->lock();
+	after = now_ns();
+	if (!way->stays_held)
+		before = now_ns();
+	way->again();
+	if (!way->stays_held) {
+		before += APART_US * 1000;
+		after = now_ns();
+	}
+	start(&other, wants_it_too, (uintptr_t)way);
+	until_it_waits(way);
+	least = now_ns() - after;
+	way->unlock();
+	most = now_ns() - before;
+	pthread_join(other, NULL);
+	printf("again\t%s\t%ju\t%ju\n", way->name, (uintmax_t)least, (uintmax_t)most);
+	return NULL;
+}
+
+static void again(void)
+{
+	pthread_t thread;
+
+	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		ways[i].lock();
+		start(&thread, takes_it_again, (uintptr_t)&ways[i]);
+		until_it_waits(&ways[i]);
+		ways[i].unlock();
+		pthread_join(thread, NULL);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
 	} MODES[] = {
-		{"holds", holds}, {"convoy", convoy}, {"preempted", preempted}, {"wakes", wakes}, {"starts", starts}};
+		{"holds", holds}, {"convoy", convoy}, {"preempted", preempted}, {"wakes", wakes}, {"starts", starts},
+		{"again", again}};
 
 	truth_begin();
 	for (size_t i = 0; argc > 1 && i < sizeof(MODES) / sizeof(*MODES); i++)

@@ -86,6 +86,22 @@ same 'contended sections are unlocks that tell when they began' \
 		FROM parks p WHERE p.object = u.object AND p.thread <> u.thread AND p.start_ns <= u.taken_ns AND
 		p.reason IN ('mutex', 'cond_mutex') AND (p.end_ns IS NULL OR p.end_ns >= u.taken_ns)) GROUP BY object"
 
+# A lock was held since it was taken last, whoever gave it back in between and however.
+record again
+sql dump.trc "SELECT t.name, coalesce(u.ts_ns - u.taken_ns, -1) FROM unlocks u JOIN threads t ON t.id = u.thread
+	WHERE u.caused_waits > 0" >trace.tsv
+expect 'a lock that is taken again was not held in between' awk -F '\t' '
+	NR == FNR { held[$1] = $2; next }
+	$1 == "again" {
+		printf "%-8s %.3f of %.3f to %.3f ms\n", $2, held[$2] / 1e6, $3 / 1e6, $4 / 1e6
+		n++
+		# 0.1 ms: the trace has another clock
+		bad += !($2 in held) || held[$2] > $4 + 100000
+		# Where it is not told, nobody waited when it was taken.
+		bad += held[$2] < $3 - 100000 && (held[$2] != -1 || $2 == "nested")
+	}
+	END { exit bad || n != 6 }' trace.tsv truth.tsv
+
 # ---- convoys ----
 record convoy
 expect 'five convoys of six hand-overs each' test "$(sql dump.trc "SELECT convoys, convoy_handovers FROM locks
