@@ -26,9 +26,10 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/wakers.c analyzer/derive/wakers.h \
 	analyzer/derive/futex_locks.c analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
 	analyzer/diff/about.c analyzer/diff/compare.c analyzer/diff/diff.h \
-	analyzer/diff/measures.c analyzer/diff/measures.h analyzer/diff/names.c analyzer/diff/parts.h \
+	analyzer/diff/measures.c analyzer/diff/measures.h analyzer/diff/memory.c analyzer/diff/names.c \
+	analyzer/diff/options.c analyzer/diff/parts.h \
 	analyzer/diff/print.c analyzer/diff/quantiles.c \
-	analyzer/diff/run.c analyzer/diff/statistics.c analyzer/diff/statistics.h \
+	analyzer/diff/run.c analyzer/diff/run.h analyzer/diff/threads.c analyzer/diff/statistics.c analyzer/diff/statistics.h \
 	analyzer/report/findings.c analyzer/report/findings.h analyzer/report/finding_parts.h \
 	analyzer/report/finding_alarms.c analyzer/report/finding_held.c analyzer/report/finding_herds.c \
 	analyzer/report/finding_interpreters.c analyzer/report/finding_locks.c \

@@ -156,11 +156,26 @@ static void bind_number(sqlite3_stmt *insert, int at, double value)
 		sqlite3_bind_double(insert, at, value);
 }
 
+/* Numbers with blanks between them; the caller's to free. */
+static char *each_text(const struct trc_diff *diff, const struct trc_diff_row *row)
+{
+	enum { BYTES = 32 };
+	size_t n = trc_diff_n_before(diff), used = 0;
+	char *text = malloc(n * BYTES + 1);
+
+	for (size_t i = 0; text && i < n; i++)
+		used += (size_t)snprintf(text + used, BYTES, "%s%.9g", i ? " " : "", row->each[i]);
+	return text;
+}
+
 static int insert_row(sqlite3_stmt *insert, const struct trc_diff *diff,
 		      const struct trc_diff_row *row)
 {
 	int at = 1, err;
+	char *each = each_text(diff, row);
 
+	if (!each)
+		return -ENOMEM;
 	sqlite3_bind_int(insert, at++, row->changed);
 	sqlite3_bind_text(insert, at++, trc_diff_row_kind(row), -1, SQLITE_STATIC);
 	sqlite3_bind_text(insert, at++, row->name, -1, SQLITE_STATIC);
@@ -173,6 +188,8 @@ static int insert_row(sqlite3_stmt *insert, const struct trc_diff *diff,
 	bind_number(insert, at++, row->high);
 	bind_number(insert, at++, row->p);
 	bind_number(insert, at++, row->sure_from);
+	sqlite3_bind_text(insert, at++, each, -1, free);
+	bind_number(insert, at++, row->between);
 	err = sqlite3_step(insert) == SQLITE_DONE ? 0 : -EIO;
 	sqlite3_reset(insert);
 	return err;
@@ -189,10 +206,10 @@ static int insert_rows(sqlite3 *db, const struct trc_diff *diff)
 		    db,
 		    "CREATE TABLE diff(changed INTEGER, kind TEXT, name TEXT, measure TEXT, unit TEXT, "
 		    "before REAL, now REAL, change REAL, change_low REAL, change_high REAL, p REAL, "
-		    "sure_from REAL)",
+		    "sure_from REAL, before_each TEXT, between_runs REAL)",
 		    NULL, NULL, NULL) ||
-	    sqlite3_prepare_v2(db, "INSERT INTO diff VALUES(?,?,?,?,?,?,?,?,?,?,?,?)", -1, &insert,
-			       NULL))
+	    sqlite3_prepare_v2(db, "INSERT INTO diff VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", -1,
+			       &insert, NULL))
 		err = -EIO;
 	for (size_t i = 0; i < n && !err; i++)
 		err = insert_row(insert, diff, &row[i]);
@@ -209,6 +226,8 @@ static int print_rows(struct trc_cli *cli, const struct trc_diff *diff)
 
 	if (*trc_diff_incomplete(diff))
 		trc_cli_error(cli, "warning: incomplete: %s", trc_diff_incomplete(diff));
+	if (*trc_diff_differences(diff))
+		trc_cli_error(cli, "warning: recorded differently: %s", trc_diff_differences(diff));
 	if (!err)
 		err = trc_output_query(db, "SELECT * FROM diff", cli->output, stdout, &error);
 	sqlite3_close(db);
@@ -255,7 +274,7 @@ static int run_diff(struct trc_cli *cli, const struct trc_request *request)
 const struct trc_verb trc_verb_diff = {
 	.name = "diff",
 	.arg_name = "A[,A2,...]",
-	.doc = "what changed since the traces A: waits, locks, CPU, tasks",
+	.doc = "what changed since the traces A: tasks, locks, CPU, threads, memory, waits",
 	.run = run_diff,
 	.check = check_diff,
 };

@@ -90,7 +90,7 @@ static void complain_of_names(struct trc_diff *diff)
 		diff->only_tasks = true;
 	}
 	if (diff->only_tasks)
-		complain(diff, "so", "only tasks are compared");
+		complain(diff, "so", "only tasks and threads are compared");
 }
 
 void trc_diff_find_incomplete(struct trc_diff *diff)
@@ -123,7 +123,13 @@ int trc_diff_choose_unit(struct trc_diff *diff)
 		diff->unit = NULL;
 	if (asprintf(&diff->unit_waits, "waits per %s", unit) < 0)
 		diff->unit_waits = NULL;
-	return diff->unit && diff->unit_waits ? 0 : -ENOMEM;
+	if (asprintf(&diff->unit_bytes, "bytes per %s", unit) < 0)
+		diff->unit_bytes = NULL;
+	if (asprintf(&diff->unit_allocations, "allocations per %s", unit) < 0)
+		diff->unit_allocations = NULL;
+	return diff->unit && diff->unit_waits && diff->unit_bytes && diff->unit_allocations
+		       ? 0
+		       : -ENOMEM;
 }
 
 const char *trc_diff_incomplete(const struct trc_diff *diff)
@@ -133,15 +139,23 @@ const char *trc_diff_incomplete(const struct trc_diff *diff)
 
 const char *trc_diff_row_kind(const struct trc_diff_row *row)
 {
-	static const char *const KINDS[] = {"task", "lock", "section", "cpu", "wait"};
+	static const char *const KINDS[TRC_DIFF_KINDS] = {
+		[TRC_DIFF_TASKS] = "task",	 [TRC_DIFF_LOCKS] = "lock",
+		[TRC_DIFF_SECTIONS] = "section", [TRC_DIFF_CPU] = "cpu",
+		[TRC_DIFF_WAITS] = "wait",	 [TRC_DIFF_RAN] = "thread",
+		[TRC_DIFF_ACTIVE] = "thread",	 [TRC_DIFF_BLOCKED] = "thread",
+		[TRC_DIFF_ALLOCATED] = "heap",	 [TRC_DIFF_IN_USE] = "heap",
+	};
 
 	return KINDS[trc_diff_measure_kind(row->measure)];
 }
 
 const char *trc_diff_row_measure(const struct trc_diff_row *row)
 {
-	static const char *const NAMES[] = {"mean",   "p50",  "p95",   "p99",	"waited", "waits",
-					    "caused", "held", "share", "total", "waited"};
+	static const char *const NAMES[TRC_DIFF_MEASURES] = {
+		"mean",	  "p50",   "p95",    "p99",	  "waited",	"waits",
+		"caused", "held",  "share",  "total",	  "waited",	"ran",
+		"active", "locks", "in_use", "allocated", "allocations"};
 
 	return NAMES[row->measure];
 }
@@ -157,6 +171,12 @@ const char *trc_diff_row_unit(const struct trc_diff *diff, const struct trc_diff
 		return "ns";
 	case TRC_DIFF_LOCK_WAITS:
 		return diff->unit_waits;
+	case TRC_DIFF_HEAP_IN_USE:
+		return "bytes";
+	case TRC_DIFF_HEAP_ALLOCATED:
+		return diff->unit_bytes;
+	case TRC_DIFF_HEAP_ALLOCATIONS:
+		return diff->unit_allocations;
 	case TRC_DIFF_CPU_SHARE:
 		return "of the threads' samples";
 	default:

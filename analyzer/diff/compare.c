@@ -73,16 +73,64 @@ static int add_candidate(struct comparing *c, unsigned int measure, const char *
 	return 0;
 }
 
+/* Threads of other names than these wait for locks, too: else the rows of locks say it all. */
+static bool others_blocked(const struct trc_diff *diff, const char *name)
+{
+	for (size_t t = 0; t <= diff->n_before; t++) {
+		const struct trc_diff_sums *sums = trc_diff_trace(diff, t);
+
+		for (size_t i = 0; i < sums->items.n; i++) {
+			const struct trc_diff_item *item = trc_diff_item(sums, i);
+
+			if (item->kind == TRC_DIFF_BLOCKED && strcmp(item->name, name) != 0 &&
+			    is_worth_it(diff, TRC_DIFF_BLOCKED, item->name))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* diff:D5, D8, D10 */
+static bool is_compared(const struct trc_diff *diff, unsigned int measure, const char *name)
+{
+	switch ((enum trc_diff_measure)measure) {
+	case TRC_DIFF_CPU_ALL:
+		return false; /* no item's */
+	case TRC_DIFF_CPU_SHARE:
+		return diff->cpu_compared;
+	case TRC_DIFF_LOCK_WAITED:
+	case TRC_DIFF_LOCK_WAITS:
+	case TRC_DIFF_SECTION_CAUSED:
+		return diff->locks_compared;
+	case TRC_DIFF_SECTION_HELD:
+		return diff->held_compared;
+	case TRC_DIFF_THREADS_RAN:
+		return diff->n_before > 1 && diff->switches_compared;
+	case TRC_DIFF_THREADS_ACTIVE:
+		return diff->n_before > 1 && !diff->switches_compared && diff->locks_compared;
+	case TRC_DIFF_THREADS_LOCKS:
+		return diff->locks_compared && others_blocked(diff, name);
+	case TRC_DIFF_HEAP_IN_USE:
+		return diff->in_use_compared;
+	case TRC_DIFF_HEAP_ALLOCATED:
+	case TRC_DIFF_HEAP_ALLOCATIONS:
+		return diff->heap_compared;
+	default:
+		return true;
+	}
+}
+
 static int add_item(struct comparing *c, const struct trc_diff_item *item)
 {
 	int err = 0;
 
+	bool by_threads = item->kind >= TRC_DIFF_RAN && item->kind <= TRC_DIFF_BLOCKED;
+
 	if (!is_worth_it(c->diff, item->kind, item->name) ||
-	    (item->kind == TRC_DIFF_CPU && !c->diff->cpu_compared) ||
-	    (item->kind != TRC_DIFF_TASKS && c->diff->only_tasks))
+	    (item->kind != TRC_DIFF_TASKS && !by_threads && c->diff->only_tasks))
 		return 0;
 	for (unsigned int m = 0; m < TRC_DIFF_MEASURES && !err; m++)
-		if (m != TRC_DIFF_CPU_ALL && trc_diff_measure_kind(m) == item->kind)
+		if (trc_diff_measure_kind(m) == item->kind && is_compared(c->diff, m, item->name))
 			err = add_candidate(c, m, item->name);
 	return err;
 }
@@ -298,6 +346,10 @@ static double importance(const struct trc_diff *diff, const struct candidate *c)
 	case TRC_DIFF_CPU_SHARE:
 		return item ? change / (c->after > 0 ? c->after : 1) * item->total / seconds
 			    : change;
+	case TRC_DIFF_HEAP_IN_USE:
+		return change;
+	case TRC_DIFF_HEAP_ALLOCATIONS:
+		return item && n > 0 ? change * units_per_second(diff) * item->total / n / 2 : 0;
 	default:
 		return change * units_per_second(diff);
 	}
@@ -305,7 +357,7 @@ static double importance(const struct trc_diff *diff, const struct candidate *c)
 
 /* Of CPU the share of the threads' samples is told, and not that of the functions that did not
  * change. */
-static void tell_share(const struct trc_diff *diff, struct trc_diff_row *row)
+static void tell_share(const struct trc_diff *diff, struct trc_diff_row *row, double *each)
 {
 	const char *of = trc_diff_threads_of(diff, row->name);
 
@@ -313,35 +365,64 @@ static void tell_share(const struct trc_diff *diff, struct trc_diff_row *row)
 	for (size_t t = 0; t <= diff->n_before && of; t++) {
 		const struct trc_diff_sums *sums = trc_diff_trace(diff, t);
 		const struct trc_diff_item *item = trc_diff_find(sums, TRC_DIFF_CPU, row->name);
-		const struct trc_diff_item *all = trc_diff_find(sums, TRC_DIFF_THREADS, of);
+		const struct trc_diff_item *all = trc_diff_find(sums, TRC_DIFF_SAMPLED, of);
 		double part = item && all && all->total > 0 ? item->total / all->total : 0;
 
 		if (t == diff->n_before)
 			row->after = part;
 		else
 			row->before += part / (double)diff->n_before;
+		if (t < diff->n_before)
+			each[t] = part;
 	}
+}
+
+static void tell_each(struct comparing *c, const struct candidate *candidate, double *each)
+{
+	struct trc_diff_values v;
+
+	if (!trc_diff_values_of(c->diff, candidate->measure, candidate->name, &c->taken, &v))
+		return;
+	for (size_t i = 0; i < c->diff->n_before; i++)
+		each[i] = v.of[i].value;
+}
+
+/* The standard deviation, as a part of the mean. */
+static double between(const double *each, size_t n)
+{
+	double mean = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mean += each[i] / (double)n;
+	for (size_t i = 0; i < n; i++)
+		squares += (each[i] - mean) * (each[i] - mean);
+	return n > 1 && mean > 0 ? sqrt(squares / (double)(n - 1)) / mean : NAN;
 }
 
 static int add_row(struct comparing *c, const struct candidate *candidate, double p, bool changed)
 {
 	const struct trc_diff_change *change = &candidate->change;
 	struct trc_diff_row *row = trc_array_add(&c->diff->rows);
+	double *each = calloc(c->diff->n_before + 1, sizeof(*each));
 	double deviation = sqrt(change->variance), reach;
 
-	if (!row)
+	if (!row || !each) {
+		c->diff->rows.n -= row != NULL;
+		free(each);
 		return -ENOMEM;
+	}
 	*row = (struct trc_diff_row){.measure = candidate->measure,
 				     .name = candidate->name,
 				     .before = candidate->before,
 				     .after = candidate->after,
+				     .each = each,
 				     .change = NAN,
 				     .low = NAN,
 				     .high = NAN,
 				     .p = p,
 				     .sure_from = NAN,
 				     .changed = changed};
-	row->ns_per_second = importance(c->diff, candidate);
+	row->importance = importance(c->diff, candidate);
 	if (candidate->logarithms) {
 		reach = trc_student_t(0.05, change->freedom) * deviation;
 		row->change = expm1(change->size);
@@ -351,7 +432,10 @@ static int add_row(struct comparing *c, const struct candidate *candidate, doubl
 		row->sure_from = expm1(reach * deviation);
 	}
 	if (candidate->measure == TRC_DIFF_CPU_SHARE)
-		tell_share(c->diff, row);
+		tell_share(c->diff, row, each);
+	else
+		tell_each(c, candidate, each);
+	row->between = between(each, c->diff->n_before);
 	return 0;
 }
 
@@ -389,18 +473,24 @@ static int decide(struct comparing *c)
 	return err;
 }
 
+/* Bytes are no times.  What is no lock may be how threads wait for work. */
+static int place_in_list(const struct trc_diff_row *row)
+{
+	if (row->measure >= TRC_DIFF_HEAP_IN_USE)
+		return row->measure == TRC_DIFF_HEAP_IN_USE ? 1 : 2;
+	return row->measure == TRC_DIFF_WAITED ? 3 : 0;
+}
+
 static int compare_rows(const void *a, const void *b)
 {
 	const struct trc_diff_row *x = a, *y = b;
-	bool idle_x = x->measure == TRC_DIFF_WAITED, idle_y = y->measure == TRC_DIFF_WAITED;
 
 	if (x->changed != y->changed)
 		return x->changed ? -1 : 1;
-	/* What is no lock may be how threads wait for work. */
-	if (idle_x != idle_y)
-		return idle_x ? 1 : -1;
-	if (x->ns_per_second < y->ns_per_second || x->ns_per_second > y->ns_per_second)
-		return x->ns_per_second > y->ns_per_second ? -1 : 1;
+	if (place_in_list(x) != place_in_list(y))
+		return place_in_list(x) < place_in_list(y) ? -1 : 1;
+	if (x->importance < y->importance || x->importance > y->importance)
+		return x->importance > y->importance ? -1 : 1;
 	if (x->measure != y->measure)
 		return x->measure < y->measure ? -1 : 1;
 	return strcmp(x->name, y->name);
@@ -421,6 +511,7 @@ int trc_diff_compare(struct trc_diff **out, struct trc_diff_sums *const *before,
 					    .after = after,
 					    .rows = {.row_bytes = sizeof(struct trc_diff_row)}};
 		trc_diff_find_incomplete(c.diff);
+		trc_diff_find_differences(c.diff);
 		err = trc_diff_choose_unit(c.diff);
 	}
 	if (!err)
@@ -445,7 +536,11 @@ void trc_diff_free(struct trc_diff *diff)
 {
 	if (!diff)
 		return;
+	for (size_t i = 0; i < diff->rows.n; i++)
+		free(((struct trc_diff_row *)diff->rows.row)[i].each);
 	trc_array_free(&diff->rows);
+	free(diff->unit_bytes);
+	free(diff->unit_allocations);
 	free(diff->unit);
 	free(diff->unit_waits);
 	free(diff);
@@ -455,4 +550,9 @@ const struct trc_diff_row *trc_diff_rows(const struct trc_diff *diff, size_t *n)
 {
 	*n = diff->rows.n;
 	return diff->rows.row;
+}
+
+size_t trc_diff_n_before(const struct trc_diff *diff)
+{
+	return diff->n_before;
 }

@@ -22,6 +22,12 @@
  *       that is less than a two hundredth of its kind on both sides
  *   diff:D7  where amounts are per second, and all processes ended by themselves after as many waits, but for
  *       2 %, each may have done the same work: how long the runs took is told, too
+ *   diff:D8  threads are alike whose names differ in numbers only.  How long they ran is by the kernel's
+ *       records, if all traces have them; else how long they were in no wait.  Either is compared with
+ *       several traces before only, as CPU time is (D5)
+ *   diff:D9  the noise of memory in use at the end is that of as many objects, drawn at random, or how
+ *       much the amount goes up and down in the last half of the trace, if that is more
+ *   diff:D10  what traces cannot say because they were recorded with other options is not compared
  */
 #ifndef TRC_ANALYZER_DIFF_DIFF_H
 #define TRC_ANALYZER_DIFF_DIFF_H
@@ -41,27 +47,36 @@ enum trc_diff_measure {
 	TRC_DIFF_TASK_P50,
 	TRC_DIFF_TASK_P95,
 	TRC_DIFF_TASK_P99,
-	TRC_DIFF_LOCK_WAITED,	 /* for a lock: time per task or second */
-	TRC_DIFF_LOCK_WAITS,	 /* their number per task or second */
-	TRC_DIFF_SECTION_CAUSED, /* by a critical section: others' time per task or second */
-	TRC_DIFF_SECTION_HELD,	 /* how long one typically held the lock */
-	TRC_DIFF_CPU_SHARE,	 /* a function's share of the samples of its threads */
-	TRC_DIFF_CPU_ALL,	 /* CPU time of all functions per task or second */
-	TRC_DIFF_WAITED,	 /* for anything else: time per task or second */
+	TRC_DIFF_LOCK_WAITED,	   /* for a lock: time per task or second */
+	TRC_DIFF_LOCK_WAITS,	   /* their number per task or second */
+	TRC_DIFF_SECTION_CAUSED,   /* by a critical section: others' time per task or second */
+	TRC_DIFF_SECTION_HELD,	   /* how long one typically held the lock */
+	TRC_DIFF_CPU_SHARE,	   /* a function's share of the samples of its threads */
+	TRC_DIFF_CPU_ALL,	   /* CPU time of all functions per task or second */
+	TRC_DIFF_WAITED,	   /* for anything else: time per task or second */
+	TRC_DIFF_THREADS_RAN,	   /* on a proc: time per task or second */
+	TRC_DIFF_THREADS_ACTIVE,   /* in no wait: time per task or second */
+	TRC_DIFF_THREADS_LOCKS,	   /* waited for locks: time per task or second */
+	TRC_DIFF_HEAP_IN_USE,	   /* of what was allocated at a place: bytes at the end */
+	TRC_DIFF_HEAP_ALLOCATED,   /* at a place: bytes per task or second */
+	TRC_DIFF_HEAP_ALLOCATIONS, /* at a place: their number per task or second */
 	TRC_DIFF_MEASURES
 };
 
 struct trc_diff_row {
 	uint8_t measure; /* enum trc_diff_measure */
 	const char *name;
-	/* Nanoseconds, waits, or a share of 1; before: the mean of the traces before. */
+	/* Nanoseconds, waits, bytes, allocations, or a share of 1; before: the mean of the traces
+	 * before. */
 	double before, after;
+	double *each;	/* in each trace before; as many as there are of these */
+	double between; /* the standard deviation of these, as a part of `before`; NAN: not known */
 	/* after / before - 1, and the interval that it is in with a probability of 95 %; NAN:
 	 * one of them is 0 */
 	double change, low, high;
-	double p;	      /* that noise alone would do this to any of the rows (D4) */
-	double ns_per_second; /* how much of the threads' time the change is */
-	double sure_from;     /* the smallest change that would have been told; NAN = not known */
+	double p;	   /* that noise alone would do this to any of the rows (D4) */
+	double importance; /* nanoseconds per second of the threads' time that the change is, or bytes */
+	double sure_from; /* the smallest change that would have been told; NAN = not known */
 	bool changed;
 };
 
@@ -92,6 +107,9 @@ const char *trc_diff_row_measure(const struct trc_diff_row *row);
 const char *trc_diff_row_unit(const struct trc_diff *diff, const struct trc_diff_row *row);
 /* Why the comparison is incomplete, a line; "" = it is not. */
 const char *trc_diff_incomplete(const struct trc_diff *diff);
+/* What was recorded in other ways, and what is not compared for that, a line; "" = nothing. */
+const char *trc_diff_differences(const struct trc_diff *diff);
+size_t trc_diff_n_before(const struct trc_diff *diff);
 
 void trc_diff_print(const struct trc_diff *diff, FILE *out, int width, bool colour);
 

@@ -39,6 +39,17 @@ unsigned int trc_diff_measure_kind(unsigned int measure)
 	case TRC_DIFF_CPU_SHARE:
 	case TRC_DIFF_CPU_ALL:
 		return TRC_DIFF_CPU;
+	case TRC_DIFF_THREADS_RAN:
+		return TRC_DIFF_RAN;
+	case TRC_DIFF_THREADS_ACTIVE:
+		return TRC_DIFF_ACTIVE;
+	case TRC_DIFF_THREADS_LOCKS:
+		return TRC_DIFF_BLOCKED;
+	case TRC_DIFF_HEAP_IN_USE:
+		return TRC_DIFF_IN_USE;
+	case TRC_DIFF_HEAP_ALLOCATED:
+	case TRC_DIFF_HEAP_ALLOCATIONS:
+		return TRC_DIFF_ALLOCATED;
 	case TRC_DIFF_WAITED:
 	case TRC_DIFF_MEASURES:
 		break;
@@ -63,7 +74,7 @@ static void cpu_all(const struct trc_diff_sums *sums, double x[TRC_DIFF_SLICES])
 		const struct trc_diff_item *item = trc_diff_item(sums, i);
 
 		for (size_t k = 0;
-		     item->kind == TRC_DIFF_THREADS && item->amount && k < TRC_DIFF_SLICES; k++)
+		     item->kind == TRC_DIFF_SAMPLED && item->amount && k < TRC_DIFF_SLICES; k++)
 			x[k] += item->amount[k];
 	}
 }
@@ -92,7 +103,7 @@ static void other_cpu(const struct trc_diff *diff, const struct trc_diff_sums *s
 		      double u[TRC_DIFF_SLICES])
 {
 	const char *of = trc_diff_threads_of(diff, name);
-	const struct trc_diff_item *threads = of ? trc_diff_find(sums, TRC_DIFF_THREADS, of) : NULL;
+	const struct trc_diff_item *threads = of ? trc_diff_find(sums, TRC_DIFF_SAMPLED, of) : NULL;
 
 	memset(u, 0, TRC_DIFF_SLICES * sizeof(*u));
 	if (!threads)
@@ -108,6 +119,8 @@ double trc_diff_without_proc(const struct trc_diff *diff)
 {
 	double before = 0;
 
+	if (!diff->switches_compared)
+		return 0;
 	for (size_t i = 0; i < diff->n_before; i++)
 		before += diff->before[i]->without_proc / (double)diff->n_before;
 	return diff->after->without_proc - before;
@@ -126,6 +139,7 @@ static void fill(const struct trc_diff *diff, size_t trace, unsigned int measure
 		copy(s->u, item ? item->events : NULL);
 		break;
 	case TRC_DIFF_LOCK_WAITS:
+	case TRC_DIFF_HEAP_ALLOCATIONS:
 		copy(s->x, item ? item->events : NULL);
 		return;
 	case TRC_DIFF_CPU_ALL:
@@ -191,11 +205,15 @@ static double run_noise(const struct trc_diff *diff, unsigned int measure)
 	switch ((enum trc_diff_measure)measure) {
 	case TRC_DIFF_CPU_ALL:
 		return RUN_NOISE_CPU;
+	case TRC_DIFF_THREADS_RAN: /* with several traces before, which say how runs differ (D8) */
+	case TRC_DIFF_THREADS_ACTIVE:
+		return RUN_NOISE_ALONE;
 	case TRC_DIFF_CPU_SHARE: /* what is slower in a run as a whole is not in it */
 		return RUN_NOISE;
 	case TRC_DIFF_LOCK_WAITED:
 	case TRC_DIFF_LOCK_WAITS:
 	case TRC_DIFF_SECTION_CAUSED:
+	case TRC_DIFF_THREADS_LOCKS:
 		return 2 * noise; /* a queue grows by more than what it waits for */
 	default:
 		return noise;
@@ -257,6 +275,14 @@ static void add_machine(const struct trc_diff *diff, struct trc_diff_values *v)
 	v->machine = noise * noise * scale * scale;
 }
 
+/* What is no time does not grow where procs lack. */
+static bool is_time(unsigned int measure)
+{
+	return measure != TRC_DIFF_CPU_SHARE &&
+	       trc_diff_measure_kind(measure) != TRC_DIFF_ALLOCATED &&
+	       trc_diff_measure_kind(measure) != TRC_DIFF_IN_USE;
+}
+
 static bool percentiles_of(const struct trc_diff *diff, unsigned int percent, const char *name,
 			   struct trc_diff_values *v)
 {
@@ -294,8 +320,9 @@ bool trc_diff_values_of(const struct trc_diff *diff, unsigned int measure, const
 
 		if (!enough(item, measure))
 			return false;
-		if (measure == TRC_DIFF_SECTION_HELD) {
-			v->of[i] = trc_diff_typical(item);
+		if (measure == TRC_DIFF_SECTION_HELD || measure == TRC_DIFF_HEAP_IN_USE) {
+			v->of[i] = measure == TRC_DIFF_SECTION_HELD ? trc_diff_typical(item)
+								    : trc_diff_in_use(item);
 			continue;
 		}
 		fill(diff, i, measure, name, item, taken, &s);
@@ -303,7 +330,7 @@ bool trc_diff_values_of(const struct trc_diff *diff, unsigned int measure, const
 			return false;
 	}
 	set_tested(v, run_noise(diff, measure));
-	if (measure != TRC_DIFF_CPU_SHARE)
+	if (is_time(measure))
 		add_machine(diff, v);
 	return true;
 }

@@ -12,21 +12,30 @@ enum trc_diff_kind {
 	TRC_DIFF_SECTIONS,
 	TRC_DIFF_CPU,
 	TRC_DIFF_WAITS,
-	TRC_DIFF_THREADS, /* threads of like names, with their samples: no rows */
+	TRC_DIFF_SAMPLED, /* threads of like names, with their samples: no rows */
+	TRC_DIFF_RAN,	  /* threads of like names: on procs */
+	TRC_DIFF_ACTIVE,  /* in no wait */
+	TRC_DIFF_BLOCKED, /* waiting for locks */
+	TRC_DIFF_ALLOCATED,
+	TRC_DIFF_IN_USE,
 	TRC_DIFF_KINDS
 };
 
 /* Of one kind only so many are compared, those with the largest sums. */
 enum { TRC_DIFF_ITEMS_MAX = 500 };
 
-/* A type of task, a lock, a critical section, a function, or another place to wait. */
+/* A type of task, a lock, a critical section, a function, another place to wait, threads of like
+ * names, or a place that allocates. */
 struct trc_diff_item {
 	char *name;
 	uint8_t kind;
-	uint64_t n;   /* tasks, waits, sections, samples */
-	double total; /* ns, or the samples' unit */
-	/* By slice, NULL if it is not among the largest: what total and n are of. */
+	uint64_t n;   /* tasks, waits, sections, samples, stretches */
+	double total; /* ns, bytes, or the samples' unit */
+	/* By slice, NULL if it is not among the largest: what total and n are of; of memory in use how
+	 * much of it there is when the slice ends, and the events of sampled allocations are the
+	 * allocations that they stand for. */
 	double *amount, *events;
+	double squares; /* of memory in use: bytes that each sample stands for, squared and summed */
 	/* Of tasks how long they took, of critical sections how long they held the lock, as far
 	 * as is known: sorted, with the slice in which they ended. */
 	struct trc_diff_span {
@@ -54,6 +63,13 @@ struct trc_diff_sums {
 	/* Of the time in which threads could run, the part in which they had no proc; 0 if it is
 	 * not known. */
 	double without_proc;
+	bool switches;	       /* the kernel's switch records are there */
+	bool heap;	       /* allocations were sampled */
+	bool window;	       /* only what a snapshot's window held */
+	uint64_t period;       /* of samples; 0 = not known, or by frequency */
+	uint64_t frequency_hz; /* of samples; 0 = by period */
+	char *locks, *procs, *machine,
+		*processor; /* how and where it was recorded; NULL = not known */
 	uint64_t n_samples;
 	uint64_t n_waits;
 	bool exited; /* the process ended by itself, and was recorded to its end */
@@ -94,6 +110,10 @@ char *trc_diff_wait_name(const struct trc_diff_names *names, const struct trc_pa
 /* "FUNCTION releases mutex settings" */
 char *trc_diff_section_name(const struct trc_diff_names *names, const struct trc_unlock *unlock);
 
+/* ---- memory.c ---- */
+/* Bytes at the end of the trace (diff:D9); NULL: nothing is. */
+struct trc_diff_estimate trc_diff_in_use(const struct trc_diff_item *item);
+
 /* ---- quantiles.c ---- */
 /* The duration that so many percent of the tasks do not exceed, as a logarithm. */
 struct trc_diff_estimate trc_diff_quantile(const struct trc_diff_item *item, unsigned int percent);
@@ -108,16 +128,22 @@ struct trc_diff {
 	const struct trc_diff_sums *after;
 	const char *task; /* the type that amounts are for; NULL = they are per second */
 	char *unit;	  /* "ns per request", or of a second */
-	char *unit_waits;
+	char *unit_waits, *unit_bytes, *unit_allocations;
 	struct trc_array rows; /* struct trc_diff_row */
 	size_t n_changed;
-	char incomplete[2048];
+	char incomplete[2048], differences[2048];
 	unsigned int n_complaints;
 	bool cpu_compared, only_tasks;
+	/* What all traces can tell (D10). */
+	bool locks_compared, held_compared, heap_compared, in_use_compared, switches_compared;
 };
 
 /* ---- about.c ---- */
 void trc_diff_find_incomplete(struct trc_diff *diff);
+
+/* ---- options.c ---- */
+/* diff:D10. */
+void trc_diff_find_differences(struct trc_diff *diff);
 /* diff:D2.  0 or -ENOMEM. */
 int trc_diff_choose_unit(struct trc_diff *diff);
 

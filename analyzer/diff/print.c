@@ -186,13 +186,29 @@ static void print_incomplete(const struct printing *p)
 	trc_line_print(&line, p->out);
 }
 
+static void print_differences(const struct printing *p)
+{
+	struct trc_line line;
+
+	if (!*trc_diff_differences(p->diff))
+		return;
+	begin(p, &line);
+	trc_line_style(&line, TRC_STYLE_ALARM);
+	trc_line_add(&line, "recorded differently: ");
+	trc_line_data(&line, trc_diff_differences(p->diff), TRC_WIDTH_MAX);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_line_print(&line, p->out);
+}
+
 /* ---- rows ---- */
 
 static const char *value_text(char out[TRC_NUMBER_BYTES], unsigned int measure, double value)
 {
 	if (measure == TRC_DIFF_CPU_SHARE)
 		snprintf(out, TRC_NUMBER_BYTES, "%.1f%%", 100 * value);
-	else if (measure == TRC_DIFF_LOCK_WAITS)
+	else if (measure == TRC_DIFF_HEAP_IN_USE || measure == TRC_DIFF_HEAP_ALLOCATED)
+		trc_text_bytes(out, value < 9e18 ? (uint64_t)llround(value) : INT64_MAX);
+	else if (measure == TRC_DIFF_LOCK_WAITS || measure == TRC_DIFF_HEAP_ALLOCATIONS)
 		snprintf(out, TRC_NUMBER_BYTES, "%.3g", value);
 	else
 		trc_text_duration(out, value < 9e18 ? (int64_t)llround(value) : INT64_MAX);
@@ -234,6 +250,12 @@ static void add_what(struct trc_line *line, const struct printing *p,
 		"CPU in %s",
 		"CPU time of %s",
 		"waited: %s",
+		"threads %s ran",
+		"threads %s were in no wait",
+		"threads %s waited for locks",
+		"memory in use of %s",
+		"memory allocated at %s",
+		"allocations at %s",
 	};
 	const char *format = WHAT[row->measure], *name = strchr(format, '%');
 	int room = p->width - 2 - 2 * COLUMN - CHANGE_COLUMN - WORDS_COLUMN - (int)strlen(format);
@@ -241,6 +263,38 @@ static void add_what(struct trc_line *line, const struct printing *p,
 	trc_line_add(line, "%.*s", (int)(name - format), format);
 	trc_line_data(line, row->name, room > 20 ? room : 20);
 	trc_line_add(line, "%s", name + 2);
+}
+
+/* What each of the traces before had, and how much they differ. */
+static void print_each(const struct printing *p, const struct trc_diff_row *row)
+{
+	enum { TOLD = 6 };
+	const size_t n = p->diff->n_before;
+	double least = row->each[0], most = row->each[0];
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (n < 2)
+		return;
+	begin(p, &line);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	trc_line_to(&line, COLUMN);
+	trc_line_add(&line, "before ");
+	for (size_t i = 0; i < n; i++) {
+		least = fmin(least, row->each[i]);
+		most = fmax(most, row->each[i]);
+		if (n <= TOLD)
+			trc_line_add(&line, "%s%s", i ? ", " : "",
+				     value_text(number, row->measure, row->each[i]));
+	}
+	if (n > TOLD) {
+		trc_line_add(&line, "%s", value_text(number, row->measure, least));
+		trc_line_add(&line, " to %s", value_text(number, row->measure, most));
+	}
+	if (!isnan(row->between))
+		trc_line_add(&line, ": \u00b1%.1f%% between them", 100 * fmin(row->between, 99));
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_line_print(&line, p->out);
 }
 
 static void print_row(const struct printing *p, const struct trc_diff_row *row)
@@ -256,6 +310,7 @@ static void print_row(const struct printing *p, const struct trc_diff_row *row)
 	trc_line_add(&line, "%-*s", WORDS_COLUMN, certainty(row->p));
 	add_what(&line, p, row);
 	trc_line_print(&line, p->out);
+	print_each(p, row);
 }
 
 static void print_cpu_note(const struct printing *p)
@@ -365,6 +420,7 @@ void trc_diff_print(const struct trc_diff *diff, FILE *out, int width, bool colo
 	const struct printing p = {diff, out, width, colour};
 
 	print_incomplete(&p);
+	print_differences(&p);
 	print_compared(&p);
 	print_commands(&p);
 	print_how(&p);

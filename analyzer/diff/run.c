@@ -8,27 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "parts.h"
+#include "run.h"
 #include "analyzer/model/waits.h"
 #include "format/check.h"
 #include "format/module_owner.h"
 #include "format/symbols.h"
 #include "format/waits.h"
-
-struct summing {
-	struct trc_diff_sums *sums;
-	struct trc_diff_names names;
-	struct trc_index seen; /* by hash of what an event is named by: its item + 1 */
-	bool slices;	       /* the second pass */
-	uint32_t event;	       /* whose samples count: its row */
-};
-
-/* What an event adds to its item. */
-struct amount {
-	int64_t start_ns, end_ns; /* it is spread over these */
-	double value;
-	int64_t span_ns; /* < 0 = not known */
-};
 
 /* ---- items ---- */
 
@@ -80,7 +65,7 @@ static uint32_t item_of(struct trc_diff_sums *sums, unsigned int kind, char *nam
 	return at == TRC_INDEX_NONE ? 0 : at + 1;
 }
 
-static size_t slice_at(const struct trc_diff_sums *sums, int64_t ts_ns)
+size_t trc_diff_slice_at(const struct trc_diff_sums *sums, int64_t ts_ns)
 {
 	double at = (double)(ts_ns - sums->start_ns) * TRC_DIFF_SLICES /
 		    (double)(sums->end_ns - sums->start_ns);
@@ -90,9 +75,10 @@ static size_t slice_at(const struct trc_diff_sums *sums, int64_t ts_ns)
 
 /* A part of the value for each slice that it reaches into. */
 static void spread(const struct trc_diff_sums *sums, double slice[TRC_DIFF_SLICES],
-		   const struct amount *a)
+		   const struct trc_diff_amount *a)
 {
-	size_t first = slice_at(sums, a->start_ns), last = slice_at(sums, a->end_ns);
+	size_t first = trc_diff_slice_at(sums, a->start_ns),
+	       last = trc_diff_slice_at(sums, a->end_ns);
 	double length_ns = (double)(sums->end_ns - sums->start_ns) / TRC_DIFF_SLICES;
 	double lasted_ns = (double)(a->end_ns - a->start_ns);
 
@@ -107,10 +93,10 @@ static void spread(const struct trc_diff_sums *sums, double slice[TRC_DIFF_SLICE
 	}
 }
 
-static void item_add(struct summing *s, uint32_t id, const struct amount *a)
+void trc_diff_item_add(struct trc_diff_summing *s, uint32_t id, const struct trc_diff_amount *a)
 {
 	struct trc_diff_item *item = trc_diff_item(s->sums, id - 1);
-	size_t slice = slice_at(s->sums, a->start_ns);
+	size_t slice = trc_diff_slice_at(s->sums, a->start_ns);
 
 	if (!s->slices) {
 		item->n++;
@@ -120,7 +106,7 @@ static void item_add(struct summing *s, uint32_t id, const struct amount *a)
 	if (!item->amount)
 		return;
 	spread(s->sums, item->amount, a);
-	item->events[slice]++;
+	item->events[slice] += a->events > 0 ? a->events : 1;
 	if (item->span && a->span_ns >= 0)
 		item->span[item->n_spans++] = (struct trc_diff_span){a->span_ns, (uint32_t)slice};
 }
@@ -174,8 +160,7 @@ static int choose_items(struct trc_diff_sums *sums)
 
 /* ---- events ---- */
 
-/* The item of an event whose kind, reason, stack and object are these; 0 = it is new. */
-static uint32_t seen_item(struct summing *s, const uint64_t key[3], uint64_t *hash)
+uint32_t trc_diff_seen(struct trc_diff_summing *s, const uint64_t key[3], uint64_t *hash)
 {
 	uint32_t id;
 
@@ -184,13 +169,14 @@ static uint32_t seen_item(struct summing *s, const uint64_t key[3], uint64_t *ha
 	return id == TRC_INDEX_NONE ? 0 : id;
 }
 
-/* 0 without memory. */
-static uint32_t now_seen(struct summing *s, uint64_t hash, uint32_t id)
+uint32_t trc_diff_now_seen(struct trc_diff_summing *s, uint64_t hash, unsigned int kind, char *name)
 {
+	uint32_t id = item_of(s->sums, kind, name);
+
 	return id && !trc_index_put(&s->seen, hash, id) ? id : 0;
 }
 
-static int add_parks(struct summing *s)
+static int add_parks(struct trc_diff_summing *s)
 {
 	size_t n;
 	const struct trc_park *park = trc_model_parks(s->names.m, &n);
@@ -200,25 +186,24 @@ static int add_parks(struct summing *s)
 		unsigned int kind = is_lock ? TRC_DIFF_LOCKS : TRC_DIFF_WAITS;
 		const uint64_t key[3] = {kind, (uint64_t)park[i].reason << 32 | park[i].stack,
 					 park[i].object};
-		struct amount a = {trc_park_start_ns(s->names.m, &park[i]),
-				   trc_park_end_ns(s->names.m, &park[i]), 0, -1};
+		struct trc_diff_amount a = {trc_park_start_ns(s->names.m, &park[i]),
+					    trc_park_end_ns(s->names.m, &park[i]), 0, -1, 0};
 		uint64_t hash;
-		uint32_t id = seen_item(s, key, &hash);
+		uint32_t id = trc_diff_seen(s, key, &hash);
 
 		if (!id)
-			id = now_seen(
-				s, hash,
-				item_of(s->sums, kind, trc_diff_wait_name(&s->names, &park[i])));
+			id = trc_diff_now_seen(s, hash, kind,
+					       trc_diff_wait_name(&s->names, &park[i]));
 		if (!id)
 			return -ENOMEM;
 		a.end_ns = a.end_ns < a.start_ns ? a.start_ns : a.end_ns;
 		a.value = (double)(a.end_ns - a.start_ns);
-		item_add(s, id, &a);
+		trc_diff_item_add(s, id, &a);
 	}
 	return 0;
 }
 
-static int add_unlocks(struct summing *s)
+static int add_unlocks(struct trc_diff_summing *s)
 {
 	size_t n;
 	const struct trc_unlock *unlock = trc_model_unlocks(s->names.m, &n);
@@ -228,82 +213,77 @@ static int add_unlocks(struct summing *s)
 		const uint64_t key[3] = {TRC_DIFF_SECTIONS, (uint64_t)u->reason << 32 | u->stack,
 					 u->object};
 		bool known = u->taken_ns != TRC_NEVER && u->taken_ns <= u->ts_ns;
-		const struct amount a = {u->ts_ns, u->ts_ns, (double)u->caused_ns,
-					 known ? u->ts_ns - u->taken_ns : -1};
+		const struct trc_diff_amount a = {u->ts_ns, u->ts_ns, (double)u->caused_ns,
+						  known ? u->ts_ns - u->taken_ns : -1, 0};
 		uint64_t hash;
 		uint32_t id;
 
 		if (!u->caused_waits)
 			continue;
-		id = seen_item(s, key, &hash);
+		id = trc_diff_seen(s, key, &hash);
 		if (!id)
-			id = now_seen(s, hash,
-				      item_of(s->sums, TRC_DIFF_SECTIONS,
-					      trc_diff_section_name(&s->names, u)));
+			id = trc_diff_now_seen(s, hash, TRC_DIFF_SECTIONS,
+					       trc_diff_section_name(&s->names, u));
 		if (!id)
 			return -ENOMEM;
-		item_add(s, id, &a);
+		trc_diff_item_add(s, id, &a);
 	}
 	return 0;
 }
 
-/* The item of the threads that are like this one; 0 without memory. */
-static uint32_t threads_of(struct summing *s, uint32_t thread)
+uint32_t trc_diff_threads_item(struct trc_diff_summing *s, unsigned int kind, uint32_t thread)
 {
-	const uint64_t key[3] = {TRC_DIFF_THREADS, thread, 0};
+	const uint64_t key[3] = {kind, thread, 0};
 	uint64_t hash;
-	uint32_t id = seen_item(s, key, &hash);
+	uint32_t id = trc_diff_seen(s, key, &hash);
 
-	return id ? id
-		  : now_seen(s, hash,
-			     item_of(s->sums, TRC_DIFF_THREADS,
-				     trc_diff_threads_name(&s->names, thread)));
+	return id ? id : trc_diff_now_seen(s, hash, kind, trc_diff_threads_name(&s->names, thread));
 }
 
-static int add_samples(struct summing *s)
+static int add_samples(struct trc_diff_summing *s)
 {
 	size_t n, n_events;
 	const struct trc_sample *sample = trc_model_samples(s->names.m, &n);
 	const struct trc_sample_event *event = trc_model_sample_events(s->names.m, &n_events);
 
 	for (size_t i = 0; i < n && s->sums->sampled; i++) {
-		uint32_t threads = sample[i].event == event[s->event].event
-					   ? threads_of(s, sample[i].thread)
-					   : 0;
+		uint32_t threads =
+			sample[i].event == event[s->event].event
+				? trc_diff_threads_item(s, TRC_DIFF_SAMPLED, sample[i].thread)
+				: 0;
 		const uint64_t key[3] = {TRC_DIFF_CPU, sample[i].stack, threads};
-		const struct amount a = {sample[i].ts_ns, sample[i].ts_ns, (double)sample[i].scaled,
-					 -1};
+		const struct trc_diff_amount a = {sample[i].ts_ns, sample[i].ts_ns,
+						  (double)sample[i].scaled, -1, 0};
 		uint64_t hash;
 		uint32_t id;
 
 		if (sample[i].event != event[s->event].event)
 			continue;
-		id = seen_item(s, key, &hash);
+		id = trc_diff_seen(s, key, &hash);
 		if (!id && threads)
-			id = now_seen(s, hash,
-				      item_of(s->sums, TRC_DIFF_CPU,
-					      trc_diff_cpu_name(
-						      &s->names, sample[i].stack,
-						      trc_diff_item(s->sums, threads - 1)->name)));
+			id = trc_diff_now_seen(
+				s, hash, TRC_DIFF_CPU,
+				trc_diff_cpu_name(&s->names, sample[i].stack,
+						  trc_diff_item(s->sums, threads - 1)->name));
 		if (!id)
 			return -ENOMEM;
 		trc_diff_item(s->sums, id - 1)->threads = threads - 1;
-		item_add(s, id, &a);
-		item_add(s, threads, &a);
+		trc_diff_item_add(s, id, &a);
+		trc_diff_item_add(s, threads, &a);
 		s->sums->n_samples += s->slices;
 	}
 	return 0;
 }
 
 /* Those that have ended, at their end. */
-static int add_tasks(struct summing *s)
+static int add_tasks(struct trc_diff_summing *s)
 {
 	size_t n;
 	const struct trc_task *task = trc_model_tasks(s->names.m, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t key[3] = {TRC_DIFF_TASKS, (uintptr_t)task[i].type, 0};
-		struct amount a = {task[i].end_ns, task[i].end_ns, 0, -1};
+		struct trc_diff_amount a = {task[i].end_ns, task[i].end_ns, 0, -1, 0};
 		uint64_t hash;
 		uint32_t id;
 
@@ -312,14 +292,13 @@ static int add_tasks(struct summing *s)
 			continue;
 		a.span_ns = task[i].end_ns - task[i].start_ns;
 		a.value = (double)a.span_ns;
-		id = seen_item(s, key, &hash);
+		id = trc_diff_seen(s, key, &hash);
 		if (!id)
-			id = now_seen(s, hash,
-				      item_of(s->sums, TRC_DIFF_TASKS,
-					      strndup(task[i].type ? task[i].type : "", 300)));
+			id = trc_diff_now_seen(s, hash, TRC_DIFF_TASKS,
+					       strndup(task[i].type ? task[i].type : "", 300));
 		if (!id)
 			return -ENOMEM;
-		item_add(s, id, &a);
+		trc_diff_item_add(s, id, &a);
 	}
 	return 0;
 }
@@ -331,10 +310,11 @@ static int compare_spans(const void *a, const void *b)
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-static int add_all(struct summing *s)
+static int add_all(struct trc_diff_summing *s)
 {
-	static int (*const ADD[])(struct summing *) = {add_tasks, add_parks, add_unlocks,
-						       add_samples};
+	static int (*const ADD[])(struct trc_diff_summing *) = {
+		add_tasks,	    add_parks, add_unlocks, add_samples, trc_diff_add_threads,
+		trc_diff_add_memory};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(ADD) / sizeof(*ADD) && !err; i++)
@@ -342,7 +322,7 @@ static int add_all(struct summing *s)
 	return err;
 }
 
-static int sum_events(struct summing *s)
+static int sum_events(struct trc_diff_summing *s)
 {
 	int err = add_all(s);
 
@@ -363,7 +343,7 @@ static int sum_events(struct summing *s)
 /* ---- the trace as a whole ---- */
 
 /* Of the clocks the event with most samples, else of all events. */
-static int choose_event(struct summing *s)
+static int choose_event(struct trc_diff_summing *s)
 {
 	size_t n;
 	const struct trc_sample_event *event = trc_model_sample_events(s->names.m, &n);
@@ -383,6 +363,8 @@ static int choose_event(struct summing *s)
 	s->event = (uint32_t)(best - event);
 	s->sums->sampled = strndup(best->name, 100);
 	s->sums->sampled_clock = trc_sample_event_is_clock(best);
+	s->sums->period = best->period;
+	s->sums->frequency_hz = best->frequency_hz;
 	s->sums->lost_samples =
 		trc_samples_tell_all(best->scaled, best->unseen) ? 0 : best->lost_samples;
 	return s->sums->sampled ? 0 : -ENOMEM;
@@ -449,13 +431,32 @@ static int find_nameless(struct trc_diff_sums *sums, const struct trc_model *m)
 	return any && !sums->nameless ? -ENOMEM : 0;
 }
 
+static int copy_info(char **out, const struct trc_reader *reader, const char *key)
+{
+	const char *value = trc_reader_info_get(reader, key);
+
+	*out = value ? strndup(value, 100) : NULL;
+	return !value || *out ? 0 : -ENOMEM;
+}
+
+static int describe_recording(struct trc_diff_sums *sums, const struct trc_reader *reader)
+{
+	int err = copy_info(&sums->locks, reader, "locks");
+
+	if (!err)
+		err = copy_info(&sums->procs, reader, "procs");
+	if (!err)
+		err = copy_info(&sums->machine, reader, "hostname");
+	return err ? err : copy_info(&sums->processor, reader, "cpu");
+}
+
 static int describe(struct trc_diff_sums *sums, const struct trc_model *m, const char *path)
 {
 	const struct trc_reader *reader = trc_model_reader(m);
 	const struct trc_file_info *file = trc_reader_info(reader);
 	const char *command = trc_reader_info_get(reader, "command");
 	const char *ended = trc_reader_info_get(reader, "ended");
-	size_t n_waits;
+	size_t n, n_allocs, n_frees, n_waits;
 
 	sums->path = strdup(path);
 	sums->command = command ? strndup(command, 300) : NULL;
@@ -472,7 +473,15 @@ static int describe(struct trc_diff_sums *sums, const struct trc_model *m, const
 	/* "exit 0"; but "exit status not known" may be an end by a signal. */
 	sums->exited = ended && !strncmp(ended, "exit ", 5) && ended[5] >= '0' && ended[5] <= '9' &&
 		       !sums->lost_events && !trc_reader_info_get(reader, "snapshot");
-	return sums->path && (!command || sums->command) ? find_nameless(sums, m) : -ENOMEM;
+	trc_model_on_cpu(m, &n);
+	sums->switches = n > 0;
+	trc_model_allocs(m, &n_allocs);
+	trc_model_frees(m, &n_frees);
+	sums->heap = n_allocs || n_frees;
+	sums->window = trc_model_window_ns(m) != TRC_NEVER;
+	return sums->path && (!command || sums->command) && !describe_recording(sums, reader)
+		       ? find_nameless(sums, m)
+		       : -ENOMEM;
 }
 
 /* A thread that was taken off its proc, and could have gone on, had none until it was put on one
@@ -489,13 +498,15 @@ static int find_without_proc(struct trc_diff_sums *sums, const struct trc_model 
 	for (size_t i = 0; since_ns && i < n; i++) {
 		const struct trc_thread *of = trc_model_thread(m, row[i].thread);
 		int64_t *since = of ? &since_ns[of - thread] : NULL;
+		/* It began before the trace. */
+		int64_t start_ns = row[i].start_ns == TRC_NEVER ? sums->start_ns : row[i].start_ns;
 
-		if (!of || row[i].end_ns == TRC_NEVER || row[i].end_ns < row[i].start_ns)
+		if (!of || row[i].end_ns == TRC_NEVER || row[i].end_ns < start_ns)
 			continue;
-		if (*since && row[i].start_ns > *since)
-			without_ns += (double)(row[i].start_ns - *since);
+		if (*since && start_ns > *since)
+			without_ns += (double)(start_ns - *since);
 		*since = row[i].preempted ? row[i].end_ns : 0;
-		ran_ns += (double)(row[i].end_ns - row[i].start_ns);
+		ran_ns += (double)(row[i].end_ns - start_ns);
 	}
 	if (ran_ns > 0)
 		sums->without_proc = without_ns / (ran_ns + without_ns);
@@ -507,11 +518,11 @@ static int find_without_proc(struct trc_diff_sums *sums, const struct trc_model 
 int trc_diff_sum(struct trc_diff_sums **out, struct trc_model *m, const char *path, bool by_place,
 		 struct trc_error *error)
 {
-	struct summing s = {.sums = calloc(1, sizeof(*s.sums)),
-			    .names = {.m = m, .by_place = by_place}};
+	struct trc_diff_summing s = {.sums = calloc(1, sizeof(*s.sums)),
+				     .names = {.m = m, .by_place = by_place}};
 	int err = trc_model_need(m,
 				 TRC_PART_WAITS | TRC_PART_USER | TRC_PART_SCHED |
-					 TRC_PART_SAMPLES | TRC_PART_SYMBOLS,
+					 TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_SYMBOLS,
 				 error);
 
 	if (err) {
@@ -555,5 +566,9 @@ void trc_diff_sums_free(struct trc_diff_sums *sums)
 	free(sums->command);
 	free(sums->nameless);
 	free(sums->sampled);
+	free(sums->locks);
+	free(sums->procs);
+	free(sums->machine);
+	free(sums->processor);
 	free(sums);
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # diff.sh - how often trace-analyze --diff is right: pairs of equal runs, in which nothing may have changed, and pairs in
-# which a critical section or a function became 10 % slower.
+# which a critical section, a function or a thread became 10 % slower, or 10 % more memory was kept.
 #
 # The program keeps account of its sections itself.  A pair whose sections did not take what they should, because
 # the machine had other things to do, says nothing of --diff; it is counted apart.
@@ -18,14 +18,14 @@ record()
 {
 	local seed=$((LONG_SEED + ++runs))
 	# shellcheck disable=SC2086 # words
-	"$trace_record" -q -F "$2" -o "$1.trc" -- $first "$program" $seed "$3" "$4" "$5" >"$1.txt" ||
+	"$trace_record" -q -F "$2" "${heap[@]}" -o "$1.trc" -- $first "$program" $seed "$3" "$4" "$5" >"$1.txt" ||
 		fail "recording $1: status $?"
 }
 
-# as_told PERCENT: the sections of after took so much longer than those of before, give or take 3 %.
+# as_told PERCENT WHAT: what the program counts is so much more in after than in before, give or take 3 %.
 as_told()
 {
-	awk -v percent="$1" '$1 == "held_ns" { if (FNR == NR) before = $2; else after = $2 }
+	awk -v percent="$1" -v what="$2" '$1 == what { if (FNR == NR) before = $2; else after = $2 }
 		END { off = after / before / (1 + percent / 100); exit !(off > 0.97 && off < 1.03) }' \
 		before.txt after.txt
 }
@@ -33,20 +33,23 @@ as_told()
 # changed AWK-CONDITION: some row of this pair
 changed()
 {
-	"$top_builddir/analyzer/trace-analyze" --diff before.trc after.trc --output tsv 2>/dev/null |
+	"$top_builddir/analyzer/trace-analyze" --diff "$baselines" after.trc --output tsv 2>/dev/null |
 		awk -F '\t' "NR > 1 && \$1 == 1 && ($1) { found = 1 } END { exit !found }"
 }
 
 # count PAIRS WHAT PERCENT AWK-CONDITION: into $found, $judged and $unquiet
 count()
 {
-	local pair frequency=1000 length=2000
-	[ "$2" = lock ] || { frequency=10000 length=3000; }
+	local pair run frequency=1000 length=2000
+	[ "$2" != function ] || { frequency=10000 length=3000; }
 	found=0 judged=0 unquiet=0
 	for ((pair = 0; pair < $1; pair++)); do
 		record before $frequency $length "$2" 0
+		[ $baselines = before.trc ] || for run in 2 3 4; do
+			record before$run $frequency $length "$2" 0
+		done
 		record after $frequency $length "$2" "$3"
-		[ "$2" != lock ] || as_told "$3" || {
+		[ "$2" = function ] || as_told "$3" "${account[$2]}" || {
 			unquiet=$((unquiet + 1))
 			continue
 		}
@@ -55,6 +58,8 @@ count()
 	done
 }
 
+declare -A account=([lock]=held_ns [thread]=flushed_ns [memory]=kept_bytes)
+heap=() baselines=before.trc
 runs=0
 count $((pairs - pairs / 5)) lock 0 1
 alarms=$found of=$judged apart=$unquiet
@@ -65,9 +70,26 @@ count $((pairs * 4 / 5)) lock 10 '$8 > 0 && ($2 == "lock" || $2 == "section")'
 locks=$found locks_of=$judged
 say "a section 10 % slower: found in $locks of $locks_of; in $unquiet others it was not"
 count $((pairs * 4 / 5)) function 10 '$8 > 0 && $2 == "cpu" && $3 ~ /^price/'
-say "a function 10 % slower: found in $found of $judged"
+functions=$found functions_of=$judged
+say "a function 10 % slower: found in $functions of $functions_of"
+heap=(--heap=1024)
+count $((pairs / 5)) memory 0 1
+alarms=$((alarms + found)) of=$((of + judged))
+say "equal runs with samples of allocations: $found of $judged called changed"
+count $((pairs * 2 / 5)) memory 10 '$8 > 0 && $2 == "heap"'
+memory=$found memory_of=$judged
+say "10 % more memory kept: found in $memory of $memory_of; in $unquiet others it was not"
+heap=() baselines=before.trc,before2.trc,before3.trc,before4.trc
+count $((pairs / 5)) thread 0 1
+alarms=$((alarms + found)) of=$((of + judged))
+say "equal runs against four: $found of $judged called changed"
+count $((pairs * 2 / 5)) thread 10 '$8 > 0 && $2 == "thread"'
+threads=$found threads_of=$judged
+say "a thread 10 % slower: found in $threads of $threads_of; in $unquiet others it was not"
 [ $((alarms * 20)) -le $of ] || suite_failed=1
+[ $((memory * 100)) -ge $((memory_of * 95)) ] || suite_failed=1
+[ $((threads * 100)) -ge $((threads_of * 95)) ] || suite_failed=1
 [ $((locks * 100)) -ge $((locks_of * 95)) ] || suite_failed=1
-[ $((found * 100)) -ge $((judged * 95)) ] || suite_failed=1
+[ $((functions * 100)) -ge $((functions_of * 95)) ] || suite_failed=1
 [ $locks_of -ge 5 ] && [ "$of" -ge 10 ] || skip 'the machine is too busy'
 exit $suite_failed

@@ -2,7 +2,8 @@
  * What --diff calls changed (analyzer/diff/diff.h): how often it is wrong about traces of equal
  * runs, and how often it finds what is 10 % slower.  The runs are made up by a generator with a
  * seed: four workers do tasks, for part of which they take a lock by turns; a fifth thread
- * computes in four functions.
+ * computes in four functions; a sixth allocates a table, and then memory that it soon frees, and
+ * sleeps in between.
  */
 #include <check.h>
 #include <math.h>
@@ -21,6 +22,7 @@ struct run {
 	uint64_t seed;
 	double lock, task, function, all;
 	double length_ms;
+	double flush, table, buffers; /* the sixth thread: how long it runs, how much it allocates */
 };
 
 /* ---- made-up runs ---- */
@@ -131,6 +133,42 @@ static void compute(struct events *e, const struct run *run, uint64_t *state)
 	}
 }
 
+/* A table of objects of its own in use to the end, made at the start; and every 4 ms some buffers, which
+ * live for about 40 ms.  One byte in 512 is sampled. */
+static void flush(struct events *e, const struct run *run, uint64_t *state)
+{
+	const double drawn = 1 - exp(-512 / 512.0);
+	unsigned int sample = 0;
+	double at_ms = 3;
+
+	for (unsigned int i = 0; i < 14000 * run->table; i++)
+		if (uniform(state) < drawn && ++sample)
+			say(e, 1 + i * 1e-4, "thread=7 alloc sample=%u address=%u bytes=512 period=512 stack=fill",
+			    sample, 0x100000 + 512 * sample);
+	while (at_ms + 2 < run->length_ms) {
+		double ran_ms = run->all * run->flush * (0.75 + 0.5 * uniform(state));
+
+		say(e, at_ms, "proc=3 thread=7 source=kernel proc_start");
+		for (unsigned int i = 0; i < 16; i++) {
+			double freed_ms = at_ms + 0.5 + 40 * exponential(state);
+
+			if (uniform(state) >= drawn * run->buffers)
+				continue;
+			sample++;
+			say(e, at_ms + 0.01 * i,
+			    "thread=7 alloc sample=%u address=%u bytes=512 period=512 stack=format", sample,
+			    0x100000 + 512 * sample);
+			if (freed_ms < run->length_ms)
+				say(e, freed_ms, "thread=6 free sample=%u address=%u bytes=512 period=512",
+				    sample, 0x100000 + 512 * sample);
+		}
+		say(e, at_ms + ran_ms, "thread=7 park reason=sleep stack=format");
+		say(e, at_ms + ran_ms, "proc=3 thread=7 source=kernel proc_stop");
+		at_ms += 4;
+		say(e, at_ms, "thread=7 resume reason=sleep");
+	}
+}
+
 #define HEAD                                                                                       \
 	"sync ticks=0 realtime=1700000000000000000\n"                                              \
 	"module parse path=\"/none/parse\" start=0x1000 limit=0x2000 bias=0x1000\n"                \
@@ -139,6 +177,9 @@ static void compute(struct events *e, const struct run *run, uint64_t *state)
 	"module pack path=\"/none/pack\" start=0x4000 limit=0x5000 bias=0x4000\n"                  \
 	"module take path=\"/none/take\" start=0x5000 limit=0x6000 bias=0x5000\n"                  \
 	"module give path=\"/none/give\" start=0x6000 limit=0x7000 bias=0x6000\n"                  \
+	"module fill path=\"/none/fill\" start=0x7000 limit=0x8000 bias=0x7000\n"                  \
+	"module format path=\"/none/format\" start=0x8000 limit=0x9000 bias=0x8000\n"              \
+	"stack fill 0x7011\nstack format 0x8011\nthread 7 tid=107 name=\"flusher 1\"\n"           \
 	"stack parse 0x1011\nstack price 0x2011\nstack sign 0x3011\nstack pack 0x4011\n"           \
 	"stack take 0x5011\nstack give 0x6011\n"                                                   \
 	"thread 2 tid=102 name=\"w\"\nthread 3 tid=103 name=\"w\"\nthread 4 tid=104 name=\"w\"\n"  \
@@ -169,6 +210,7 @@ static struct trc_diff_sums *sums_of(const struct run *run)
 		uniform(&state);
 	work(&e, run, &state);
 	compute(&e, run, &state);
+	flush(&e, run, &state);
 	qsort(e.event, e.n, sizeof(*e.event), compare_events);
 	fputs(HEAD, out);
 	for (unsigned int i = 0; i < e.n; i++)
@@ -192,6 +234,14 @@ static bool is_looked_for(const struct trc_diff_row *row, const struct run *run)
 		return row->measure == TRC_DIFF_LOCK_WAITED ||
 		       row->measure == TRC_DIFF_SECTION_CAUSED ||
 		       row->measure == TRC_DIFF_SECTION_HELD;
+	if (run->flush > 1)
+		return row->measure == TRC_DIFF_THREADS_RAN && !strcmp(row->name, "flusher *");
+	if (run->table > 1)
+		return row->measure == TRC_DIFF_HEAP_IN_USE && strstr(row->name, "fill");
+	if (run->buffers > 1)
+		return (row->measure == TRC_DIFF_HEAP_ALLOCATED ||
+			row->measure == TRC_DIFF_HEAP_ALLOCATIONS) &&
+		       strstr(row->name, "format");
 	if (run->task > 1)
 		return row->measure == TRC_DIFF_TASK_MEAN || row->measure == TRC_DIFF_TASK_P50;
 	return row->measure == TRC_DIFF_CPU_SHARE && strstr(row->name, "price");
@@ -226,7 +276,7 @@ static struct verdict compare(const struct run *before, size_t n_before, const s
 	return verdict;
 }
 
-static const struct run USUAL = {0, 1, 1, 1, 1, SHORT_MS};
+static const struct run USUAL = {0, 1, 1, 1, 1, SHORT_MS, 1, 1, 1};
 
 START_TEST(equal_runs)
 {
@@ -270,25 +320,32 @@ END_TEST
 static const struct {
 	const char *what;
 	struct run run;
+	unsigned int n_before;
 } SLOWER[] = {
 	/* what tasks do besides waiting is two thirds of them */
-	{"a critical section", {0, 1.1, 1, 1, 1, LONG_MS}},
-	{"tasks", {0, 1, 1.15, 1, 1, LONG_MS}},
-	{"a function", {0, 1, 1, 1.1, 1, LONG_MS}},
+	{"a critical section", {0, 1.1, 1, 1, 1, LONG_MS, 1, 1, 1}, 1},
+	{"tasks", {0, 1, 1.15, 1, 1, LONG_MS, 1, 1, 1}, 1},
+	{"a function", {0, 1, 1, 1.1, 1, LONG_MS, 1, 1, 1}, 1},
+	{"threads", {0, 1, 1, 1, 1, LONG_MS, 1.1, 1, 1}, 4},
+	{"memory in use", {0, 1, 1, 1, 1, LONG_MS, 1, 1.1, 1}, 1},
+	{"memory allocated", {0, 1, 1, 1, 1, LONG_MS, 1, 1, 1.1}, 1},
 };
 
 START_TEST(ten_percent_slower)
 {
-	enum { PAIRS = 40 };
+	enum { PAIRS = 40, BEFORE_MAX = 4 };
 	unsigned int found = 0;
 
 	for (unsigned int i = 0; i < PAIRS; i++) {
-		struct run before = USUAL, after = SLOWER[_i].run;
+		struct run before[BEFORE_MAX], after = SLOWER[_i].run;
 
-		before.length_ms = LONG_MS;
-		before.seed = 10000 + 2 * i;
-		after.seed = 10001 + 2 * i;
-		found += compare(&before, 1, &after).right;
+		for (unsigned int k = 0; k < SLOWER[_i].n_before; k++) {
+			before[k] = USUAL;
+			before[k].length_ms = LONG_MS;
+			before[k].seed = 10000 + (BEFORE_MAX + 1) * i + k;
+		}
+		after.seed = 10000 + (BEFORE_MAX + 1) * i + BEFORE_MAX;
+		found += compare(before, SLOWER[_i].n_before, &after).right;
 	}
 	printf("%s, 10 %% slower: found in %u of %d pairs\n", SLOWER[_i].what, found, PAIRS);
 	ck_assert_uint_ge(found, PAIRS * 95 / 100);
@@ -342,6 +399,88 @@ START_TEST(the_same_work)
 	trc_diff_free(diff);
 	trc_diff_sums_free(before);
 	trc_diff_sums_free(after);
+}
+END_TEST
+
+/* A thread that is put on a proc every 1000 ns, and `preempted` or not after 500 ns; that it was on one when
+ * the trace began is known from its leaving. */
+static struct trc_diff_sums *switches(int n, int preempted)
+{
+	struct trc_diff_sums *sums;
+	size_t n_bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	fprintf(out, "thread 1 tid=101\n@0 thread=1 log message=\"x\"\n"
+		     "@100 source=kernel thread=1 proc_stop preempted=0\n");
+	for (int i = 1; i <= n; i++)
+		fprintf(out,
+			"@%d source=kernel thread=1 proc_start\n"
+			"@%d source=kernel thread=1 proc_stop preempted=%d\n",
+			i * 1000, i * 1000 + 500, preempted);
+	fclose(out);
+	sums = sums_of_text(text, "made-up.trc");
+	free(text);
+	return sums;
+}
+
+/* Lines of traces that are compared, one before. */
+static char *lines_of(struct trc_diff_sums *before, struct trc_diff_sums *after)
+{
+	struct trc_diff *diff;
+	char *text;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert(!trc_diff_compare(&diff, &before, 1, after));
+	trc_diff_print(diff, out, 0, false);
+	fclose(out);
+	trc_diff_free(diff);
+	trc_diff_sums_free(before);
+	trc_diff_sums_free(after);
+	return text;
+}
+
+START_TEST(busier_machine)
+{
+	char *text = lines_of(switches(100, 0), switches(100, 1));
+
+	ck_assert_msg(strstr(text, "the machine was busier: threads that could run had no proc for 49."
+				   "7% of that time, before 0.0%") != NULL,
+		      "%s", text);
+	free(text);
+	/* Without switch records in one of them nobody knows. */
+	text = lines_of(sleeps(200, 1000, "exit 0"), switches(100, 1));
+	ck_assert_msg(!strstr(text, "the machine was"), "%s", text);
+	free(text);
+}
+END_TEST
+
+/* What was recorded in other ways is said first. */
+static const struct {
+	const char *before, *after, *line;
+} DIFFERENT[] = {
+	{"info locks \"contended\"", "info locks \"contended\"", NULL},
+	{"info locks \"contended\"", "info locks \"all\"",
+	 "recorded differently: made-up.trc has --locks=all, made-up.trc --locks=contended: how long locks "
+	 "were held is not compared\n"},
+	{"info locks \"none\"", "info locks \"contended\"", "locks are not compared\n"},
+	{"info hostname \"a\"", "info hostname \"b\"",
+	 "recorded differently: made-up.trc is of the host b, made-up.trc of a\n"},
+	{"info cpu \"old\"\ninfo procs \"2\"", "info cpu \"new\"\ninfo procs \"4\"",
+	 "recorded differently: other processors: new, before old; made-up.trc had 4 procs, made-up.trc 2\n"},
+	{"info locks \"all\"", "", NULL}, /* an old trace does not say */
+};
+
+START_TEST(recorded_differently)
+{
+	char *text = lines_of(sums_of_text(DIFFERENT[_i].before, "made-up.trc"),
+			      sums_of_text(DIFFERENT[_i].after, "made-up.trc"));
+
+	ck_assert_msg(DIFFERENT[_i].line ? strstr(text, DIFFERENT[_i].line) != NULL
+					 : !strstr(text, "differently"),
+		      "%s", text);
+	free(text);
 }
 END_TEST
 
@@ -405,11 +544,19 @@ int main(void)
 	tcase_add_test(t, students_distribution);
 	tcase_add_loop_test(t, the_same_work, 0, sizeof(WORK) / sizeof(*WORK));
 	tcase_add_test(t, variance_of_ratios);
+	tcase_add_test(t, busier_machine);
+	tcase_add_loop_test(t, recorded_differently, 0, sizeof(DIFFERENT) / sizeof(*DIFFERENT));
 	suite_add_tcase(s, t);
 	t = tcase_create("runs");
 	tcase_set_timeout(t, 600);
 	tcase_add_test(t, equal_runs);
+	suite_add_tcase(s, t);
+	t = tcase_create("several");
+	tcase_set_timeout(t, 600);
 	tcase_add_test(t, equal_runs_that_differ);
+	suite_add_tcase(s, t);
+	t = tcase_create("slower");
+	tcase_set_timeout(t, 600);
 	tcase_add_loop_test(t, ten_percent_slower, 0, sizeof(SLOWER) / sizeof(*SLOWER));
 	suite_add_tcase(s, t);
 	runner = srunner_create(s);
