@@ -48,6 +48,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/descriptors.c analyzer/model/descriptors.h \
 	analyzer/model/labels.c \
 	analyzer/model/objects.c \
+	analyzer/model/process.c analyzer/model/process.h \
 	analyzer/model/selection.c analyzer/model/selection.h analyzer/model/selection_parts.h \
 	analyzer/model/selection_find.c analyzer/model/selection_rows.c analyzer/model/selection_rows.h \
 	analyzer/model/selection_tasks.c \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
+#include "analyzer/model/process.h"
 #include "analyzer/profile/profile.h"
 
 /* Longer names are cut: they may be anything. */
@@ -36,10 +37,12 @@ static char *nameless(const struct trc_diff_names *names, const struct trc_frame
 		      const struct trc_module_entry *module)
 {
 	uint64_t start = names->stacks->origin[frame - names->stacks->frame].start;
+	char name[TRC_PROGRAM_NAME_BYTES];
 
+	trc_module_name(name, trc_model_reader(names->m), module);
 	if (names->by_place && start)
-		return text(NAME "+0x%" PRIx64, base_name(module->path), start - module->load_bias);
-	return text("functions without names in " NAME, base_name(module->path));
+		return text(NAME "+0x%" PRIx64, name, start - module->load_bias);
+	return text("functions without names in " NAME, name);
 }
 
 /* The innermost frame that is the program's own. */
@@ -49,6 +52,7 @@ char *trc_diff_function_name(const struct trc_diff_names *names, uint32_t stack)
 	size_t end, first = trc_profile_own(stacks, names->m, stack, &end);
 	const struct trc_module_entry *module;
 	const struct trc_frame *frame;
+	char name[TRC_PROGRAM_NAME_BYTES];
 
 	if (first >= end)
 		return strdup("(no stack)");
@@ -57,7 +61,9 @@ char *trc_diff_function_name(const struct trc_diff_names *names, uint32_t stack)
 		frame->module ? trc_reader_module(trc_model_reader(names->m), frame->module) : NULL;
 	if (frame->function && (frame->file || module))
 		return text(NAME " " NAME, frame->function,
-			    base_name(frame->file ? frame->file : module->path));
+			    frame->file
+				    ? base_name(frame->file)
+				    : trc_module_name(name, trc_model_reader(names->m), module));
 	if (frame->function)
 		return text(NAME, frame->function);
 	return module ? nameless(names, frame, module) : strdup("code outside of modules");

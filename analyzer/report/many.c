@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "findings.h"
+#include "analyzer/model/process.h"
 #include "parts.h"
 
 enum {
@@ -16,10 +17,12 @@ enum {
 };
 
 struct row {
-	char *path, *pid, *command; /* owned; pid "" = not known */
-	char *worst;		    /* of its findings; NULL = nothing cost much */
-	int64_t worst_ns;	    /* what that cost; INT64_MAX of an alarm */
-	int64_t lasted_ns, cpu_ns;  /* cpu_ns TRC_NEVER = not known */
+	char *path, *pid; /* owned; pid "" = not known */
+	char *command,
+		*called;  /* owned: the title, or the program with its arguments; or without */
+	char *worst;	  /* of its findings; NULL = nothing cost much */
+	int64_t worst_ns; /* what that cost; INT64_MAX of an alarm */
+	int64_t lasted_ns, cpu_ns; /* cpu_ns TRC_NEVER = not known */
 	int64_t locks_ns, files_ns;
 	int64_t cost_ns; /* all of these */
 	uint64_t n_threads;
@@ -58,6 +61,7 @@ void trc_many_close(struct trc_many *many)
 		free(row[i].path);
 		free(row[i].pid);
 		free(row[i].command);
+		free(row[i].called);
 		free(row[i].worst);
 	}
 	trc_array_free(&many->rows);
@@ -148,12 +152,15 @@ static void add_sums(struct trc_many *many, const struct row *row, const struct 
 
 static int row_fill(struct trc_many *many, struct row *row, struct trc_report *r)
 {
-	const char *pid = trc_report_info(r, "pid"), *command = trc_report_info(r, "command");
+	const char *pid = trc_report_info(r, "pid");
+	char program[TRC_PROGRAM_NAME_BYTES];
 
 	row->path = strdup(r->path);
 	row->pid = strdup(pid ? pid : "");
-	row->command = strdup(command ? command : "");
-	if (!row->path || !row->pid || !row->command)
+	row->command = trc_process_name(r->reader);
+	row->called = strdup(trc_process_title(r->reader) ? trc_process_title(r->reader)
+							  : trc_program_name(program, r->reader));
+	if (!row->path || !row->pid || !row->command || !row->called)
 		return -ENOMEM;
 	row_measure(row, r);
 	add_sums(many, row, r);
@@ -356,14 +363,8 @@ static void print_rest(struct trc_report *r, const struct row **row, size_t n)
 /* "python3 (4711)" */
 static void name_process(const struct row *row, char *who, size_t n_bytes)
 {
-	const char *program = row->command + strspn(row->command, " ");
-	int length = (int)strcspn(program, " ");
-	int start = length;
-
-	while (start && program[start - 1] != '/')
-		start--;
-	if (length > start && *row->pid)
-		snprintf(who, n_bytes, "%.*s (%s)", length - start, program + start, row->pid);
+	if (*row->called && *row->pid)
+		snprintf(who, n_bytes, "%.40s (%s)", row->called, row->pid);
 	else
 		snprintf(who, n_bytes, "%s", base_name(row->path));
 }

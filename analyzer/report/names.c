@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/process.h"
 #include "analyzer/profile/profile.h"
 #include "stack_text.h"
 #include "parts.h"
@@ -174,18 +175,20 @@ static const char *base_name(const char *path)
 static void add_unknown(struct trc_report *r, struct trc_line *line, const struct trc_frame *frame)
 {
 	const struct trc_module_entry *module = trc_reader_module(r->reader, frame->module);
+	char name[TRC_PROGRAM_NAME_BYTES];
 
 	if (!module || !frame->module) {
 		trc_line_add(line, "0x%" PRIx64, frame->address);
 		return;
 	}
-	trc_line_data(line, base_name(module->path), room_for(r, FILE_WIDTH));
+	trc_line_data(line, trc_module_name(name, r->reader, module), room_for(r, FILE_WIDTH));
 	trc_line_add(line, "+0x%" PRIx64, frame->address - module->load_bias);
 }
 
 void trc_report_function(struct trc_report *r, struct trc_line *line, const struct trc_frame *frame)
 {
 	const struct trc_module_entry *module = trc_reader_module(r->reader, frame->module);
+	char name[TRC_PROGRAM_NAME_BYTES];
 
 	if (!frame->function) {
 		add_unknown(r, line, frame);
@@ -194,7 +197,9 @@ void trc_report_function(struct trc_report *r, struct trc_line *line, const stru
 	trc_line_data(line, frame->function, room_for(r, FUNCTION_WIDTH));
 	if (frame->file || (module && frame->module)) {
 		trc_line_add(line, " ");
-		trc_line_data(line, base_name(frame->file ? frame->file : module->path),
+		trc_line_data(line,
+			      frame->file ? base_name(frame->file)
+					  : trc_module_name(name, r->reader, module),
 			      room_for(r, FILE_WIDTH));
 	}
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "analyzer/causes/causes.h"
+#include "analyzer/model/process.h"
 #include "parts.h"
 
 static bool park_wanted(const struct trc_report *r, const struct trc_park *park)
@@ -271,10 +272,18 @@ static void print_command(struct trc_report *r)
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_BOLD);
-	trc_line_data(&line,
-		      trc_report_info(r, "command") ? trc_report_info(r, "command") : r->path,
-		      r->width);
+	if (trc_process_title(r->reader))
+		trc_line_data(&line, trc_process_title(r->reader), r->width);
+	else
+		trc_line_data(&line,
+			      trc_report_info(r, "command") ? trc_report_info(r, "command")
+							    : r->path,
+			      r->width);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
+	if (trc_process_title(r->reader) && trc_report_info(r, "command")) {
+		trc_line_add(&line, ", began as ");
+		trc_line_data(&line, trc_report_info(r, "command"), r->width);
+	}
 	trc_report_line(r, &line);
 }
 

@@ -11,6 +11,7 @@
 #include "ring_file.h"
 #include "ring_owner.h"
 #include "snapshot.h"
+#include "title.h"
 
 enum { SESSION_NAME_BYTES = 10, DIRS_MAX = 2 }; /* trc-XXXXXX */
 
@@ -387,6 +388,18 @@ static int info_ended(const struct trc_ring_file *f, const struct trc_snapshot *
 					 : "without a last word: killed, or _exit()");
 }
 
+static int info_title(const struct trc_ring_file *f, struct trc_writer *w)
+{
+	char text[TRC_TITLE_BYTES] = "";
+	const char *title;
+
+	if (f->owner != TRC_OWNER_ALIVE)
+		return 0;
+	trc_title_read(text, (int)f->pid);
+	title = trc_title_if_changed(text, f->header.command, sizeof(f->header.command));
+	return title ? trc_writer_info(w, "title", title) : 0;
+}
+
 static int write_trace(const struct trc_ring_file *f, struct trc_snapshot *s, struct trc_writer *w)
 {
 	int err = trc_snapshot_info(s, w);
@@ -396,6 +409,8 @@ static int write_trace(const struct trc_ring_file *f, struct trc_snapshot *s, st
 				      f->owner == TRC_OWNER_DEAD ? "recovered" : "on request");
 	if (!err)
 		err = info_ended(f, s, w);
+	if (!err)
+		err = info_title(f, w);
 	if (!err) /* drain.h: they come from the kernel to whoever began the recording */
 		err = trc_writer_info(w, "sched", "no: the kernel's records are not in the ring");
 	if (!err)

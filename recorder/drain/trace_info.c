@@ -35,6 +35,16 @@ static int info_command(struct trc_writer *w, const struct trc_shared *shared)
 	return trc_writer_info(w, "command", text);
 }
 
+/* The first argument alone: it may have blanks. */
+static int info_argv0(struct trc_writer *w, const struct trc_shared *shared)
+{
+	char text[sizeof(shared->command)];
+
+	memcpy(text, shared->command, sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	return trc_writer_info(w, "argv0", text);
+}
+
 static int info_exe(struct trc_writer *w, const struct trc_shared *shared)
 {
 	char text[sizeof(shared->exe)];
@@ -103,6 +113,8 @@ int trc_trace_info_process(struct trc_writer *w, const struct trc_shared *shared
 
 	if (!err)
 		err = info_command(w, shared);
+	if (!err)
+		err = info_argv0(w, shared);
 	if (!err)
 		err = info_exe(w, shared);
 	if (!err)

@@ -6,7 +6,7 @@
 #include "recorder/shared/layout.h"
 
 /*
- * Writes command, exe, pid, hostname, kernel, cpu, page_bytes, recorder, start_time, ring_bytes,
+ * Writes command, argv0, exe, pid, hostname, kernel, cpu, page_bytes, recorder, start_time, ring_bytes,
  * procs, locks and on_full.  `shared` may be hostile.  0 or the writer's error.  Context: drainer.
  */
 int trc_trace_info(struct trc_writer *w, const struct trc_shared *shared);

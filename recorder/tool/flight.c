@@ -178,10 +178,12 @@ static struct trc_tool_snapshot snapshot_describe(struct trc_process *p,
 {
 	trc_process_ended(p, ended, 64);
 	trc_tool_options_text(f->options, asked, 2048);
+	trc_process_look_at_title(p);
 	return (struct trc_tool_snapshot){
 		.what = what,
 		.trigger = trigger,
 		.ended = ended,
+		.title = trc_process_title(p),
 		.sched = f->sched,
 		.asked = asked,
 		.unwind = f->options->unwind ? f->options->unwind : "auto",
@@ -351,6 +353,7 @@ int trc_flight_attach(struct trc_process *p, struct trc_flight_session *f, const
 	err = trc_process_map(p, ring_path, PROT_READ);
 	if (!err) {
 		memcpy(header, p->shared, sizeof(*header));
+		trc_process_begin_title(p, header);
 		err = trc_layout_check(header, p->mapped_bytes, &why);
 	}
 	if (!err)

@@ -429,8 +429,10 @@ void trc_found_finish(struct trc_tool_session *s, struct trc_process *p)
 		trc_flight_finish(p, &s->flight);
 		return;
 	}
-	if (!p->ended)
+	if (!p->ended) {
 		trc_process_used(p);
+		trc_process_look_at_title(p);
+	}
 	trc_process_pass(p); /* all of its threads are known then */
 	trc_found_kernel_pass(s, true);
 	tell_sampled(s, p);

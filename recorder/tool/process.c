@@ -245,6 +245,8 @@ int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t im
 		p->tids || p->pid < 0 ? 0 : (uint32_t)p->pid; /* threads are called otherwise */
 	err = trc_process_map(p, ring_path, PROT_READ | PROT_WRITE);
 	if (!err)
+		trc_process_begin_title(p, p->shared);
+	if (!err)
 		err = begin_drain(p, sched, &why);
 	if (!err)
 		return 0;
@@ -290,6 +292,25 @@ uint64_t trc_process_pass(struct trc_process *p)
 	return n;
 }
 
+/* ---- its title ------------------------------------------------------------------------- */
+
+void trc_process_begin_title(struct trc_process *p, const struct trc_shared *h)
+{
+	memcpy(p->command_line, h->command, sizeof(p->command_line));
+	p->title[0] = '\0';
+}
+
+void trc_process_look_at_title(struct trc_process *p)
+{
+	if (p->pid >= 0 && !p->ended)
+		trc_title_read(p->title, p->pid);
+}
+
+const char *trc_process_title(const struct trc_process *p)
+{
+	return trc_title_if_changed(p->title, p->command_line, sizeof(p->command_line));
+}
+
 /* ---- the end --------------------------------------------------------------------------- */
 
 void trc_process_ended(const struct trc_process *p, char *text, size_t n_bytes)
@@ -314,6 +335,8 @@ static void write_end(struct trc_process *p)
 
 	trc_process_ended(p, text, sizeof(text));
 	trc_writer_info(p->w, "ended", text);
+	if (trc_process_title(p))
+		trc_writer_info(p->w, "title", trc_process_title(p));
 	trc_writer_finish(p->w);
 	trc_writer_totals(p->w, &p->totals);
 }

@@ -117,6 +117,7 @@ static void look_at_used(struct trc_tool_session *s)
 		if (p->closed || now_ns < p->look_ns)
 			continue;
 		trc_process_used(p);
+		trc_process_look_at_title(p);
 		p->look_ns = now_ns + (age_ns / 8 < CALM_NS ? age_ns / 8 : CALM_NS);
 	}
 }

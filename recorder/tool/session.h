@@ -6,6 +6,7 @@
 #include "format/file_sink.h"
 #include "recorder/drain/perf_buffer.h"
 #include "recorder/drain/ring_file.h"
+#include "recorder/drain/title.h"
 #include "tool.h"
 #include "procs.h"
 #include "tids.h"
@@ -24,6 +25,9 @@ struct trc_process {
 	uint64_t start;		     /* process_start of its rings; 0 = not known (yet) */
 	struct trc_tids *tids;	     /* of another pid namespace; else NULL */
 	char name[64];		     /* in messages and names of traces */
+	/* The arguments of its image when that was found, separated by zeros, and what it made of
+	 * them, as of the last look. */
+	char command_line[sizeof(((struct trc_shared *)NULL)->command)], title[TRC_TITLE_BYTES];
 	uint32_t image;
 	bool attached; /* to an image, or tried to be */
 	bool command;  /* the one that trace-record started */
@@ -81,6 +85,12 @@ void trc_process_ended(const struct trc_process *p, char *text, size_t n_bytes);
 /* The process is gone, or if not: nobody wants to wait for it.  Completes the file. */
 void trc_process_finish(struct trc_process *p);
 void trc_process_free(struct trc_process *p);
+/* Of a new image.  `h` may be hostile. */
+void trc_process_begin_title(struct trc_process *p, const struct trc_shared *h);
+/* Looks at what it calls itself, while it is there. */
+void trc_process_look_at_title(struct trc_process *p);
+/* NULL = as when it began, or not known. */
+const char *trc_process_title(const struct trc_process *p);
 
 /* ---- due.c ---- */
 

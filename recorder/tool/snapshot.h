@@ -19,7 +19,7 @@
 
 struct trc_tool_snapshot {
 	/* What the trace says of it; NULL = nothing. */
-	const char *what, *trigger, *ended, *sched, *unwind;
+	const char *what, *trigger, *ended, *title, *sched, *unwind;
 	const char *asked;    /* as options of trace-record */
 	uint64_t passed_over; /* triggers that the limits did not allow */
 

@@ -35,6 +35,7 @@ integration_programs = \
 	tests/integration/segments_wide \
 	tests/integration/samples_due \
 	tests/integration/short_threads \
+	tests/integration/titles \
 	tests/integration/deep \
 	tests/integration/lock_order \
 	tests/integration/mc_load \
@@ -179,6 +180,7 @@ tests_integration_segments_wide_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,max-page-size=0x2
 tests_integration_segments_wide_LDADD = -ldl -lpthread
 tests_integration_samples_due_SOURCES = tests/integration/samples_due.c
 tests_integration_samples_due_LDADD = -lpthread
+tests_integration_titles_SOURCES = tests/integration/titles.c
 tests_integration_short_threads_SOURCES = tests/integration/short_threads.c
 tests_integration_short_threads_LDADD = -lpthread
 tests_integration_deep_SOURCES = tests/integration/deep.c tests/integration/check_or_exit.h
@@ -210,6 +212,7 @@ integration_tests = \
 	tests/integration/sampled_guest.sh \
 	tests/integration/samples_due.sh \
 	tests/integration/short_threads.sh \
+	tests/integration/titles.sh \
 	tests/integration/deep.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/truth_heap.sh \
