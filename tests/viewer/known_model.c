@@ -149,7 +149,13 @@ static const struct trc_frame frames[] = {
 static const uint32_t stack_first[] = {0, 0, 3, 5, 6, 9, 12, 16};
 static const uint32_t stack_frame[] = {1, 2, 5, 4, 5, 5, 1, 3, 5, 6, 7, 5, 9, 8, 5, 8};
 static const char *const info[][2] = {
-	{"command", "demo " KNOWN_HOSTILE}, {"host", "example"}, {KNOWN_HOSTILE, KNOWN_HOSTILE}};
+	{"command", "demo " KNOWN_HOSTILE},
+	{"host", "example"},
+	{KNOWN_HOSTILE, KNOWN_HOSTILE},
+	/* A link leads from demo to the file, and the process renamed itself. */
+	{"argv0", "/opt/bin/demo"},
+	{"exe", "/usr/lib/libdemo.so.1"},
+	{"title", "demo: idle " KNOWN_HOSTILE}};
 
 #define ROWS(rows) .rows = rows, .n_##rows = sizeof(rows) / sizeof(rows[0])
 

@@ -72,7 +72,7 @@ function stackView(title, stack, {whole = false} = {}) {
 	for (const f of frames) {
 		const name = el("span", {class: "fn"}, f.function || f.address);
 		const place = f.place ? sourcePlace(f)
-			: el("span", {class: "place", title: f.module}, f.function ? baseName(f.module) : "");
+			: el("span", {class: "place", title: f.module}, f.function ? moduleName(f.module) : "");
 		list.append(el("li", {class: f.skipped && !whole ? "skipped" : ""}, name,
 			f.inlined ? el("span", {class: "dim"}, " inlined") : null, " ", place));
 	}

@@ -7,6 +7,23 @@ function infoOf(key) {
 	return found ? visible(found[1]) : "";
 }
 
+// What the program is called: by its first argument, since a link may lead to a file of another name; "" if that is a title, and
+// no file's name.
+function programName() {
+	const argv0 = infoOf("argv0"), name = /^[/.]/.test(argv0) ? baseName(argv0) : argv0.replace(/^-/, "");
+
+	return /[ :]/.test(name) ? "" : baseName(name);
+}
+
+let programIs = null; // {path, name}
+
+// A module's name: the program's is what the program is called, others have that of their file.
+function moduleName(path) {
+	if (!programIs && head.info)
+		programIs = {path: infoOf("exe"), name: programName()};
+	return programIs && programIs.name && path === programIs.path ? programIs.name : baseName(path);
+}
+
 // Rows of trace.mark of signals that ended the process.
 function fatalMarks() {
 	return Array.from({length: trace.mark.n}, (_, i) => i).filter((i) => trace.mark.kind[i] === MARK_FATAL);

@@ -138,7 +138,7 @@ function* flameWork(asked) {
 
 // How the address names a function.
 function functionId(fn) {
-	return fn.module ? `${fn.name}@${baseName(fn.module)}` : fn.name;
+	return fn.module ? `${fn.name}@${moduleName(fn.module)}` : fn.name;
 }
 
 /** @param {Asked} asked */
@@ -183,7 +183,7 @@ function flameFind() {
 	if (!query || !result)
 		return;
 	flame.found = Uint8Array.from(functions.list, (fn) => fn.name.toLowerCase().includes(query) ||
-		fn.file.toLowerCase().includes(query) || baseName(fn.module).toLowerCase().includes(query) ? 1 : 0);
+		fn.file.toLowerCase().includes(query) || moduleName(fn.module).toLowerCase().includes(query) ? 1 : 0);
 	const values = result.sides[result.sides.length - 1];
 	let sum = 0;
 	for (let combo = 0; combo < values.length; combo++)

@@ -22,7 +22,7 @@ function functionOfFrame(j) {
 
 	if (f.owner[j] === OWNER_TRC)
 		return functionNumber(TRC_ITSELF, () => ({name: TRC_ITSELF, file: "", module: "", owner: OWNER_TRC, lead: null}));
-	const shown = name || (module ? baseName(module) + "+" : "") + hex(f.low[j], f.high[j]);
+	const shown = name || (module ? moduleName(module) + "+" : "") + hex(f.low[j], f.high[j]);
 	return functionNumber(`${shown}\n${f.file[j]}\n${f.module[j]}`, () => ({name: shown, file: f.file[j] ? text(f.file[j]) : "",
 		module, owner: f.owner[j], lead: null}));
 }

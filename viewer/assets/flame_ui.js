@@ -128,7 +128,7 @@ function nodePlace(tree, node) {
 
 	if (fn.file)
 		return baseName(fn.file) + (low ? `:${low}${high > low ? `-${high}` : ""}` : "");
-	return fn.module && !fn.lead ? baseName(fn.module) : "";
+	return fn.module && !fn.lead ? moduleName(fn.module) : "";
 }
 
 // Self and total of a function, of all its nodes: it may be in many.
@@ -286,7 +286,7 @@ function flameTable() {
 		const fn = functions.list[i];
 		body.append(el("tr", {}, ...amount(self[i]), ...amount(total[i]), el("td", {class: "wide"}, cellLine([el("button", {type: "button",
 			class: "link", onclick: () => flameSet({fn: functionId(fn)})}, fn.name),
-		el("span", {class: "dim"}, ` ${fn.file ? baseName(fn.file) : baseName(fn.module)}`)]))));
+		el("span", {class: "dim"}, ` ${fn.file ? baseName(fn.file) : moduleName(fn.module)}`)]))));
 	}
 	return el("div", {}, el("table", {class: "flame-table"}, el("thead", {}, el("tr", {},
 		el("th", {scope: "col", colspan: "2", class: "n"}, sorts("self")), el("th", {scope: "col", colspan: "2", class: "n"}, sorts("total")),

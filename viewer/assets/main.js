@@ -51,11 +51,10 @@ function themeChanged() {
 }
 
 function titleDraw() {
-	const command = head.info.find(([key]) => key === "command");
-	const name = visible(command ? command[1] : "trace");
+	const title = infoOf("title"), name = infoOf("command") || "trace";
 
 	// The program without its directory is enough to know it by.
-	const short = name.replace(/^\S*\/(?=[^\s/])/, "");
+	const short = title || name.replace(/^\S*\/(?=[^\s/])/, "");
 
 	document.title = `${short} - trc`;
 	byId("title").textContent = short;

@@ -598,7 +598,7 @@ function stackFrames(stack) {
 		frames.push({
 			row: j,
 			function: f.function[j] ? text(f.function[j]) : "",
-			address: (module ? baseName(module) + "+" : "") + hex(f.low[j], f.high[j]),
+			address: (module ? moduleName(module) + "+" : "") + hex(f.low[j], f.high[j]),
 			file, line: f.line[j],
 			place: file ? baseName(file) + (f.line[j] ? ":" + f.line[j] : "") : "",
 			module,

@@ -105,7 +105,7 @@ function functionSums(byStack, unseen) {
 		seen += value;
 		for (const [depth, frame] of (frames.length ? frames : [{function: "(no stack)"}]).entries()) {
 			const own = frame.owner === OWNER_TRC, name = own ? TRC_ITSELF : frameName(frame);
-			const module = frame.owner && !own ? baseName(frame.module) : "", key = `${name}\n${module}`;
+			const module = frame.owner && !own ? moduleName(frame.module) : "", key = `${name}\n${module}`;
 			if (own && depth)
 				continue;
 			if (!rows.has(key))
