@@ -1,13 +1,23 @@
 /*
- * idle.c - threads that are nearly always in one wait: pools without work, servers without
+ * idle.c - threads that do nearly nothing but wait for work: pools without work, servers without
  * requests.
  *
  * Such waits last longest and cost nothing.  They are told in one line, after what cost something.
- * A thread is idle if it lived for half of the trace or more, and 95 % of its life or more was
- * waits of one reason at one place.  A wait for a lock, a file, a child, a thread's end or a
- * barrier is never idle: somebody makes the thread wait.  Nor is a thread idle that waits for its
- * own workers: if of the waits that did not time out half or more, by time, were ended by threads
- * that it had created, or that these had, and that did not wait for most of their lives themselves.
+ *
+ *   idle:Z1  a thread is idle if it lived for half of the trace or more, and 95 % of its life or more was
+ *       idle waits: those of one reason at its main place, which is where it waited longest; and, at other
+ *       places, those of Z2 and Z3
+ *   idle:Z2  waits for the condition variable, semaphore or futex that it waits for at its main place: a pool
+ *       waits for its queue at one place with a time limit, and at another without.  And waits for the same
+ *       reason whose place is not known, as of some that are in progress at the end of the trace
+ *   idle:Z3  waits at a place where 95 % of the time or more timed out, as a timer poll's does: it looked whether
+ *       there is anything to do, and there was nothing.  Not so where it sleeps, and not besides a sleep as its
+ *       main place: that may be the work
+ *   idle:Z4  a wait for a lock, a file, a child, a thread's end or a barrier is never idle: somebody makes
+ *       the thread wait
+ *   idle:Z5  nor is a thread idle that waits for its own workers: if of the waits that did not time out half or
+ *       more, by time, were ended by threads that it had created, or that these had, and that did not wait
+ *       for most of their lives themselves
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +25,7 @@
 
 enum { IDLE_PERCENT = 95, PLACES_MAX = 3 };
 
+/* Z4 */
 static bool can_idle(unsigned int reason)
 {
 	switch (reason) {
@@ -43,11 +54,10 @@ static bool is_most(int64_t part_ns, int64_t whole_ns)
 static bool is_candidate(const struct trc_report *r, size_t row)
 {
 	int64_t alive_ns = trc_report_lifetime_ns(r, &r->thread[row]);
-	const int64_t *class_ns = r->class_ns[row];
+	int64_t waited_ns = r->class_ns[row][TRC_WAIT_THREADS];
 
-	return alive_ns >= (r->end_ns - r->start_ns) / 2 &&
-	       (is_most(class_ns[TRC_WAIT_THREADS], alive_ns) ||
-		is_most(class_ns[TRC_WAIT_OUTSIDE], alive_ns));
+	trc_report_add(&waited_ns, r->class_ns[row][TRC_WAIT_OUTSIDE]);
+	return alive_ns >= (r->end_ns - r->start_ns) / 2 && is_most(waited_ns, alive_ns);
 }
 
 static uint64_t place_of(const struct trc_report *r, const struct trc_park *park)
@@ -55,39 +65,69 @@ static uint64_t place_of(const struct trc_report *r, const struct trc_park *park
 	return (uint64_t)park->reason << 32 | trc_report_canonical(r, park->stack);
 }
 
+/* What it waits for, if threads that wait for that wait for the same: Z2. */
+static uint64_t object_of(const struct trc_park *park)
+{
+	switch (park->reason) {
+	case TRC_REASON_COND:
+	case TRC_REASON_SEM:
+	case TRC_REASON_FUTEX:
+		return park->object;
+	default:
+		return 0;
+	}
+}
+
+/* Waits of a thread at one place, for one object. */
 struct sum {
-	uint64_t place;
-	int64_t ns;
+	uint64_t place, object;
+	int64_t ns, timed_out_ns;
 	uint32_t row;  /* of thread */
-	uint32_t next; /* another place of the thread, TRC_INDEX_NONE = none */
+	uint32_t next; /* another sum of the thread, TRC_INDEX_NONE = none */
+	bool idle;
 };
 
-/* Adds a wait to the sums of its thread; the chain of a thread's places begins at first[row]. */
-static int sum_add(struct trc_array *sums, uint32_t *first, uint32_t row, uint64_t place,
-		   int64_t ns)
+static struct sum *sum_at(const struct trc_report *r, uint32_t i)
 {
-	enum { PLACES = 64 }; /* who waits at more of them is idle at none */
-	struct sum *sum = sums->row;
-	int n = 0;
+	return (struct sum *)r->idle_sums.row + i;
+}
 
-	for (uint32_t i = first[row]; i != TRC_INDEX_NONE; i = sum[i].next, n++) {
-		if (sum[i].place == place) {
-			trc_report_add(&sum[i].ns, ns);
-			return 0;
-		}
-	}
-	if (n >= PLACES)
+/* NULL = there is none. */
+static struct sum *sum_find(const struct trc_report *r, size_t row, uint64_t place, uint64_t object)
+{
+	for (uint32_t i = r->idle_first[row]; i != TRC_INDEX_NONE; i = sum_at(r, i)->next)
+		if (sum_at(r, i)->place == place && sum_at(r, i)->object == object)
+			return sum_at(r, i);
+	return NULL;
+}
+
+/* Adds a wait to the sums of its thread. */
+static int sum_add(struct trc_report *r, uint32_t *n_sums, uint32_t row,
+		   const struct trc_park *park)
+{
+	enum { SUMS = 64 }; /* who waits for more is idle nowhere */
+	int64_t ns = trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park);
+	uint64_t place = place_of(r, park), object = object_of(park);
+	struct sum *sum = sum_find(r, row, place, object);
+
+	if (!sum && n_sums[row] >= SUMS)
 		return 0;
-	sum = trc_array_add(sums);
-	if (!sum)
-		return -ENOMEM;
-	*sum = (struct sum){place, ns, row, first[row]};
-	first[row] = (uint32_t)(sums->n - 1);
+	if (!sum) {
+		sum = trc_array_add(&r->idle_sums);
+		if (!sum)
+			return -ENOMEM;
+		*sum = (struct sum){
+			.place = place, .object = object, .row = row, .next = r->idle_first[row]};
+		r->idle_first[row] = (uint32_t)(r->idle_sums.n - 1);
+		n_sums[row]++;
+	}
+	trc_report_add(&sum->ns, ns);
+	if (park->result == ETIMEDOUT)
+		trc_report_add(&sum->timed_out_ns, ns);
 	return 0;
 }
 
-static int sum_parks(const struct trc_report *r, struct trc_array *sums, uint32_t *first,
-		     const bool *candidate)
+static int sum_parks(struct trc_report *r, uint32_t *n_sums, const bool *candidate)
 {
 	int err = 0;
 
@@ -99,11 +139,68 @@ static int sum_parks(const struct trc_report *r, struct trc_array *sums, uint32_
 			continue;
 		thread = trc_model_thread(r->m, park->thread);
 		if (thread && candidate[thread - r->thread])
-			err = sum_add(sums, first, (uint32_t)(thread - r->thread),
-				      place_of(r, park),
-				      trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park));
+			err = sum_add(r, n_sums, (uint32_t)(thread - r->thread), park);
 	}
 	return err;
+}
+
+/* ---- which of them are idle ---- */
+
+/* All of the thread's at one place; the time that timed out, if that is asked for. */
+static int64_t time_at(const struct trc_report *r, size_t row, uint64_t place, bool timed_out)
+{
+	int64_t ns = 0;
+
+	for (uint32_t i = r->idle_first[row]; i != TRC_INDEX_NONE; i = sum_at(r, i)->next)
+		if (sum_at(r, i)->place == place)
+			trc_report_add(&ns,
+				       timed_out ? sum_at(r, i)->timed_out_ns : sum_at(r, i)->ns);
+	return ns;
+}
+
+/* 0 = it waits nowhere. */
+static uint64_t main_place(const struct trc_report *r, size_t row)
+{
+	uint64_t place = 0;
+	int64_t most_ns = 0;
+
+	for (uint32_t i = r->idle_first[row]; i != TRC_INDEX_NONE; i = sum_at(r, i)->next) {
+		int64_t ns = time_at(r, row, sum_at(r, i)->place, false);
+
+		if (ns > most_ns) {
+			most_ns = ns;
+			place = sum_at(r, i)->place;
+		}
+	}
+	return place;
+}
+
+/* Z1 to Z3 */
+static bool is_idle_sum(const struct trc_report *r, const struct sum *sum, uint64_t place)
+{
+	bool placed = (uint32_t)sum->place != 0, sleeps = place >> 32 == TRC_REASON_SLEEP;
+
+	if (sum->place == place || (sum->object && sum_find(r, sum->row, place, sum->object)))
+		return true;
+	if (!placed && sum->place >> 32 == place >> 32)
+		return true;
+	return !sleeps && sum->place >> 32 != TRC_REASON_SLEEP &&
+	       is_most(time_at(r, sum->row, sum->place, true),
+		       time_at(r, sum->row, sum->place, false));
+}
+
+static void judge(struct trc_report *r, size_t row)
+{
+	uint64_t place = main_place(r, row);
+	int64_t ns = 0;
+
+	for (uint32_t i = r->idle_first[row]; i != TRC_INDEX_NONE; i = sum_at(r, i)->next) {
+		sum_at(r, i)->idle = is_idle_sum(r, sum_at(r, i), place);
+		if (sum_at(r, i)->idle)
+			trc_report_add(&ns, sum_at(r, i)->ns);
+	}
+	if (is_most(ns, trc_report_lifetime_ns(r, &r->thread[row])))
+		r->idle_at[row] = place;
 }
 
 /* ---- workers ---- */
@@ -138,7 +235,7 @@ static bool is_for_worker(const struct trc_report *r, const struct trc_park *par
 	       is_descendant(r, waker, park->thread);
 }
 
-/* Takes those off who wait for their workers. */
+/* Takes those off who wait for their workers: Z5. */
 static int leave_out_masters(struct trc_report *r)
 {
 	struct wait {
@@ -166,55 +263,56 @@ static int leave_out_masters(struct trc_report *r)
 	return 0;
 }
 
-static int find_idle(struct trc_report *r, bool *candidate, uint32_t *first)
+static int find_idle(struct trc_report *r, bool *candidate, uint32_t *n_sums)
 {
-	struct trc_array sums = {.row_bytes = sizeof(struct sum)};
 	bool any = false;
 	int err = 0;
 
 	for (size_t i = 0; i < r->n_threads; i++) {
-		first[i] = TRC_INDEX_NONE;
+		r->idle_first[i] = TRC_INDEX_NONE;
 		candidate[i] = is_candidate(r, i);
 		any |= candidate[i];
 	}
 	if (any)
-		err = sum_parks(r, &sums, first, candidate);
-	for (size_t i = 0; i < sums.n; i++) {
-		const struct sum *sum = (const struct sum *)sums.row + i;
-
-		if (is_most(sum->ns, trc_report_lifetime_ns(r, &r->thread[sum->row])))
-			r->idle_at[sum->row] = sum->place;
-	}
-	trc_array_free(&sums);
+		err = sum_parks(r, n_sums, candidate);
+	for (size_t i = 0; i < r->n_threads && !err; i++)
+		if (candidate[i])
+			judge(r, i);
 	return err || !any ? err : leave_out_masters(r);
 }
 
 int trc_report_idle_init(struct trc_report *r)
 {
 	bool *candidate;
-	uint32_t *first;
+	uint32_t *n_sums;
 	int err = -ENOMEM;
 
 	if (r->selection) /* of a thread's time only a part is wanted */
 		return 0;
+	r->idle_sums.row_bytes = sizeof(struct sum);
 	r->idle_at = calloc(r->n_threads + 1, sizeof(*r->idle_at));
+	r->idle_first = calloc(r->n_threads + 1, sizeof(*r->idle_first));
 	candidate = calloc(r->n_threads + 1, sizeof(*candidate));
-	first = calloc(r->n_threads + 1, sizeof(*first));
-	if (r->idle_at && candidate && first)
-		err = find_idle(r, candidate, first);
+	n_sums = calloc(r->n_threads + 1, sizeof(*n_sums));
+	if (r->idle_at && r->idle_first && candidate && n_sums)
+		err = find_idle(r, candidate, n_sums);
 	free(candidate);
-	free(first);
+	free(n_sums);
 	return err;
 }
 
 bool trc_report_is_idle(const struct trc_report *r, const struct trc_park *park)
 {
 	const struct trc_thread *thread;
+	const struct sum *sum;
 
 	if (!r->idle_at || !can_idle(park->reason))
 		return false;
 	thread = trc_model_thread(r->m, park->thread);
-	return thread && r->idle_at[thread - r->thread] == place_of(r, park);
+	if (!thread || !r->idle_at[thread - r->thread])
+		return false;
+	sum = sum_find(r, (size_t)(thread - r->thread), place_of(r, park), object_of(park));
+	return sum && sum->idle;
 }
 
 int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, struct trc_error *error)
@@ -251,18 +349,41 @@ int trc_report_idle_add(struct trc_groups *g, const struct trc_report *r,
 	return 0;
 }
 
+/* Where it waits longest of the idle waits of this class; 0 = nowhere. */
+static uint64_t place_in_class(const struct trc_report *r, size_t row, enum trc_wait_class class)
+{
+	uint64_t place = 0;
+	int64_t most_ns = 0;
+
+	for (uint32_t i = r->idle_first[row]; i != TRC_INDEX_NONE; i = sum_at(r, i)->next) {
+		const struct sum *sum = sum_at(r, i);
+
+		if (!sum->idle || trc_wait_class((uint32_t)(sum->place >> 32)) != class ||
+		    sum->ns <= most_ns)
+			continue;
+		most_ns = sum->ns;
+		place = sum->place;
+	}
+	return place;
+}
+
+static void count_thread(struct trc_groups *g, const struct trc_report *r, size_t row,
+			 enum trc_wait_class class)
+{
+	uint64_t place = place_in_class(r, row, class);
+	uint32_t at = place ? trc_index_get(&g->idle_index, place) : TRC_INDEX_NONE;
+
+	if (at == TRC_INDEX_NONE)
+		return;
+	((struct trc_idle *)g->idle.row + at)->n_threads++;
+	g->n_idle[class]++;
+}
+
 void trc_report_idle_count(struct trc_groups *g, const struct trc_report *r)
 {
-	for (size_t i = 0; r->idle_at && i < r->n_threads; i++) {
-		uint32_t at = trc_index_get(&g->idle_index, r->idle_at[i]);
-		struct trc_idle *idle;
-
-		if (!r->idle_at[i] || at == TRC_INDEX_NONE)
-			continue;
-		idle = (struct trc_idle *)g->idle.row + at;
-		idle->n_threads++;
-		g->n_idle[trc_wait_class(idle->reason)]++;
-	}
+	for (size_t i = 0; r->idle_at && i < r->n_threads; i++)
+		for (int class = 0; r->idle_at[i] && class < TRC_WAIT_CLASSES; class ++)
+			count_thread(g, r, i, (enum trc_wait_class) class);
 }
 
 /* The places with most threads first. */

@@ -47,9 +47,12 @@ struct trc_report {
 	size_t n_canonical;
 	/* By row of thread, then by class: time in waits, each moment counted once. */
 	int64_t (*class_ns)[TRC_WAIT_CLASSES];
-	/* By row of thread: the reason << 32 and place of the waits in which it is idle, 0 = none;
+	/* By row of thread: the reason << 32 and place of most of the waits in which it is idle, 0 = none;
 	 * NULL with a filter. */
 	uint64_t *idle_at;
+	/* Of these threads, where and for what they wait; of each the first, by row of thread. */
+	struct trc_array idle_sums;
+	uint32_t *idle_first;
 	bool *module_shown; /* by module id: has frames without lines in what was printed */
 	bool any_section;
 	struct trc_causes *causes; /* of trc_report_causes(); owned */

@@ -204,6 +204,8 @@ void trc_report_end(struct trc_report *r)
 	free(r->selected);
 	free(r->class_ns);
 	free(r->idle_at);
+	free(r->idle_first);
+	trc_array_free(&r->idle_sums);
 	free(r->wanted_parks);
 	free(r->wanted_ids);
 	free(r->label_first);

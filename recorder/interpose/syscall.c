@@ -192,6 +192,13 @@ static bool waits(long number, const struct arguments *a)
 	return number != SYS_fcntl || a->value[1] == F_SETLKW || a->value[1] == F_OFD_SETLKW;
 }
 
+/* What returns 0 if it timed out. */
+static bool polls(long number)
+{
+	return trc_syscall_waits[number] == TRC_REASON_POLL ||
+	       trc_syscall_waits[number] == TRC_REASON_EPOLL;
+}
+
 long trc_syscall_wait(long number, long a, long b, long c, long d, long e, long f)
 {
 	struct arguments arguments = {{a, b, c, d, e, f}};
@@ -210,6 +217,6 @@ long trc_syscall_wait(long number, long a, long b, long c, long d, long e, long 
 	do
 		result = call(number, &arguments);
 	while (TRC_UNLIKELY(result == -1) && wait_again(&restart, number, &arguments));
-	trc_restart_end(&restart, result == -1 ? errno : 0);
+	trc_restart_end(&restart, result == -1 ? errno : !result && polls(number) ? ETIMEDOUT : 0);
 	return result;
 }

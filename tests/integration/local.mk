@@ -36,6 +36,7 @@ integration_programs = \
 	tests/integration/samples_due \
 	tests/integration/short_threads \
 	tests/integration/titles \
+	tests/integration/idle_pool \
 	tests/integration/deep \
 	tests/integration/lock_order \
 	tests/integration/mc_load \
@@ -180,6 +181,8 @@ tests_integration_segments_wide_LDFLAGS = $(AM_LDFLAGS) -Wl,-z,max-page-size=0x2
 tests_integration_segments_wide_LDADD = -ldl -lpthread
 tests_integration_samples_due_SOURCES = tests/integration/samples_due.c
 tests_integration_samples_due_LDADD = -lpthread
+tests_integration_idle_pool_SOURCES = tests/integration/idle_pool.c
+tests_integration_idle_pool_LDADD = -lpthread
 tests_integration_titles_SOURCES = tests/integration/titles.c
 tests_integration_short_threads_SOURCES = tests/integration/short_threads.c
 tests_integration_short_threads_LDADD = -lpthread
@@ -213,6 +216,7 @@ integration_tests = \
 	tests/integration/samples_due.sh \
 	tests/integration/short_threads.sh \
 	tests/integration/titles.sh \
+	tests/integration/idle_pool.sh \
 	tests/integration/deep.sh \
 	tests/integration/truth_profile.sh \
 	tests/integration/truth_heap.sh \

@@ -25,6 +25,17 @@
 	"@10000000 thread=2 unpark reason=cond object=0x7f20 count=1 stack=put\n"                  \
 	"@10000000 thread=1 resume reason=cond object=0x7f20\n"
 
+/* A thread that waits for a queue for 6 of 10 ms, and for something else in between. */
+#define TWO_PLACES(object, reason, result)                                                         \
+	"@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"                                  \
+	"@3000000 thread=2 resume reason=cond object=0x7f20\n"                                     \
+	"@3000001 thread=2 park reason=" reason " object=" object " stack=get\n"                   \
+	"@5000000 thread=2 resume reason=" reason " object=" object " result=" result "\n"         \
+	"@5000001 thread=2 park reason=cond object=0x7f20 stack=idle\n"                            \
+	"@8000000 thread=2 resume reason=cond object=0x7f20\n"                                     \
+	"@8000001 thread=2 park reason=" reason " object=" object " stack=get\n"                   \
+	"@10000000 thread=2 resume reason=" reason " object=" object " result=" result "\n"
+
 /* clang-format off */
 static const struct report_line LINES[] = {
 	{"idle threads come last, in one line, and cost nothing",
@@ -45,12 +56,39 @@ static const struct report_line LINES[] = {
 			 "@9900000 thread=2 resume reason=mutex object=0x7f20\n"
 			 "@10000000 thread=1 log message=\"end\"\n",
 	 "idle:", true},
-	{"who waited at two places is idle at none",
-	 MODULES THREADS "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
-			 "@5000000 thread=2 resume reason=cond object=0x7f20\n"
-			 "@5000001 thread=2 park reason=cond object=0x7f20 stack=get\n"
-			 "@10000000 thread=2 resume reason=cond object=0x7f20\n",
+	{"who waited at two places, for different things, is idle at none",
+	 MODULES THREADS TWO_PLACES("0x7f28", "cond", "0"),
 	 "idle:", true},
+	{"who waited at two places for the same thing is idle",
+	 MODULES THREADS TWO_PLACES("0x7f20", "cond", "0"),
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"who waited for something else in vain is idle",
+	 MODULES THREADS TWO_PLACES("0x7f28", "cond", "ETIMEDOUT"),
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"each section has what is its own of that: here the queue,",
+	 MODULES THREADS TWO_PLACES("0x7fff00", "poll", "ETIMEDOUT"),
+	 "   6.00 ms  idle: 1 thread in cond at server+0x60", false},
+	{"... and here the timer",
+	 MODULES THREADS TWO_PLACES("0x7fff00", "poll", "ETIMEDOUT"),
+	 "   4.00 ms  idle: 1 thread in poll at server+0x10", false},
+	{"a poll that found something is no idle wait: the thread works on it",
+	 MODULES THREADS TWO_PLACES("0x7fff00", "poll", "0"),
+	 "idle:", true},
+	{"a sleep besides another wait may be work",
+	 MODULES THREADS TWO_PLACES("0", "sleep", "0"),
+	 "idle:", true},
+	{"... also if it sleeps longer than it waits in vain",
+	 MODULES THREADS "@0 thread=2 park reason=sleep stack=idle\n"
+			 "@6000000 thread=2 resume reason=sleep\n"
+			 "@6000001 thread=2 park reason=cond object=0x7f20 stack=get\n"
+			 "@10000000 thread=2 resume reason=cond object=0x7f20 result=ETIMEDOUT\n",
+	 "idle:", true},
+	{"what is in progress at the end, at a place that is not known, is as before",
+	 MODULES THREADS "@0 thread=2 wait reason=epoll object=7 since=0 stack=idle\n"
+			 "@6000000 thread=2 wait reason=epoll object=7 since=1 stack=idle\n"
+			 "@10000000 thread=1 log message=\"end\"\n"
+			 "status thread=2 reason=epoll object=7 since=6000001\n",
+	 "   10.0 ms  idle: 1 thread in epoll at server+0x60", false},
 	{"who lived for less than half of the trace is not idle",
 	 MODULES THREADS "@0 thread=1 log message=\"begin\"\n"
 			 "@1000 thread=4 thread_start\n"

@@ -583,7 +583,7 @@ static void wait_tests(void)
 		unsigned int reason, begun;
 		unsigned long object_or_result;
 	} row[] = {
-		{"poll", TRC_REASON_POLL, 2, 0},	   {"epoll", TRC_REASON_EPOLL, 0, 0},
+		{"poll", TRC_REASON_POLL, 2, ETIMEDOUT}, {"epoll", TRC_REASON_EPOLL, 0, 0},
 		{"sleep", TRC_REASON_SLEEP, 2, 0},	   {"read", TRC_REASON_READ, 2, EBADF},
 		{"write", TRC_REASON_WRITE, 1, 0},	   {"recv", TRC_REASON_RECV, 1, 0},
 		{"send", TRC_REASON_SEND, 1, 0},	   {"child", TRC_REASON_CHILD, 1, 0},
