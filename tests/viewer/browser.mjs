@@ -8,7 +8,7 @@
 
 import {readFileSync, rmSync, writeFileSync} from "node:fs";
 import path from "node:path";
-import {check, colourAt, detailsOf, openPage, pointOf, results, same, settle, stateColour, viewOf,
+import {check, colourAt, detailsOf, holds, openPage, pointOf, results, same, settle, stateColour, viewOf,
 	withBrowser} from "./browser_lib.mjs";
 
 const pages = path.resolve(process.argv[2]);
@@ -130,9 +130,7 @@ async function showsDetails(page) {
 	])
 		check(details.includes(wanted), `details show ${what}: ${wanted}`, details);
 	check(await page.evaluate(() => window.trc.arrows) >= 1, "an arrow leads from main to worker-a");
-	const bar = await page.evaluate(() => location.hash);
-	await page.waitForTimeout(300);
-	same(await page.evaluate(() => /sel=park:\d+/.test(location.hash)), true, `the address holds the selection (${bar})`);
+	check(await holds(page, () => /sel=park:\d+/.test(location.hash)), "the address holds the selection");
 
 	// The chain: worker-b <- worker-a <- main.
 	const b = await pointOf(page, B, 3 * MS);
@@ -365,13 +363,13 @@ async function findsThings(page) {
 	]) {
 		await page.keyboard.press("/");
 		await page.keyboard.type(query);
-		await page.waitForTimeout(220);
-		const found = await page.evaluate(() => window.trc.matches);
-		check(found === n, `search for ${query} finds ${n}`, found);
-		if (n)
+		if (n) {
+			check(await holds(page, (wanted) => window.trc.matches === wanted, n), `search for ${query} finds ${n} while it is typed`);
 			check(await page.locator("#results button").count() > 0, `results for ${query} are listed`);
+		}
 		await page.keyboard.press("Enter");
 		await settle(page);
+		same(await page.evaluate(() => window.trc.matches), n, `search for ${query} finds ${n}`);
 		const selection = await page.evaluate(() => window.trc.selection);
 		if (kind) {
 			same(selection && selection.kind, kind, `Enter selects what ${query} found`);
@@ -846,7 +844,7 @@ async function manyThreads(context) {
 	await page.mouse.move(box.x + 300, box.y + 300);
 	const before = await viewOf(page);
 	await page.mouse.wheel(0, 600);
-	await page.waitForTimeout(150);
+	await holds(page, () => window.trc.view.scroll > 0);
 	await settle(page);
 	let view = await viewOf(page);
 	check(view.scroll > 0 && view.t1 === before.t1, "with many threads the wheel scrolls", view);

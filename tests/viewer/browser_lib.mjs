@@ -8,6 +8,9 @@ import {chromium} from "playwright-core";
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 	"--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
+// How long a page may take for anything: a limit that ends what hangs, on any machine.
+export const PATIENCE_MS = 300000;
+
 export const results = {passed: 0, failed: 0};
 
 export function check(condition, what, seen) {
@@ -30,6 +33,7 @@ export async function withBrowser(scheme, use) {
 		executablePath: process.env.TRC_BROWSER, headless: true, args: FLAGS,
 		viewport: {width: 1400, height: 800}, colorScheme: scheme, deviceScaleFactor: 1,
 	});
+	context.setDefaultTimeout(PATIENCE_MS);
 	try {
 		await use(context);
 	} finally {
@@ -54,7 +58,7 @@ export async function openPage(context, file, fragment = "", size = null) {
 	const begun = performance.now();
 	await page.goto(url + fragment);
 	await page.waitForFunction(() => document.documentElement.dataset.trcReady ||
-		document.documentElement.dataset.trcFailed, null, {timeout: 60000});
+		document.documentElement.dataset.trcFailed);
 	page.openMs = performance.now() - begun;
 	await settle(page);
 	return page;
@@ -64,6 +68,11 @@ export async function openPage(context, file, fragment = "", size = null) {
 export function settle(page) {
 	return page.evaluate(() => new Promise((done) =>
 		requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20)))));
+}
+
+// Waits until something holds in a page; false if it does not in the time.
+export function holds(page, condition, argument) {
+	return page.waitForFunction(condition, argument).then(() => true, () => false);
 }
 
 // Where a thread (by index) is at a time, on the page.

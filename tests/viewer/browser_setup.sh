@@ -27,6 +27,25 @@ recording_setup()
 	trap 'rm -rf "$TRC_RING_DIR"' EXIT
 }
 
+# snapshot_of_demo NAME [OPTION...]: of the demo program at work, which then is ended.
+snapshot_of_demo()
+{
+	"$record" --flight -o "$pages/flown.trc" -- "$demo" -s 600 >"$pages/out" 2>"$pages/err" &
+	recorder=$! tries=0 snapshot=$pages/$1.trc
+	shift
+	until "$record" --snapshot "$(pgrep -P $recorder trc-demo)" "$@" -o "$snapshot" >"$pages/out" 2>&1; do
+		tries=$((tries + 1))
+		if [ $tries -ge 600 ]; then
+			kill $recorder
+			cat "$pages/out" "$pages/err"
+			return 1
+		fi
+		sleep 0.1
+	done
+	kill $recorder
+	wait $recorder 2>"$pages/err" || true # it ends as the program does, which the signal ended
+}
+
 command -v node >/dev/null || skip "no node"
 browser=$(command -v chromium || command -v chromium-browser) || skip "no chromium"
 mkdir -p "$work" "$pages"

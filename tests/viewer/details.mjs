@@ -6,6 +6,7 @@
 // pointer, and their details compared.  TRC_SEED repeats a run.
 
 import {execFileSync} from "node:child_process";
+import * as analyzer from "./analyzer.mjs";
 import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
 
 const [analyze, ...files] = process.argv.slice(2);
@@ -23,8 +24,7 @@ function one(rows) {
 }
 
 function sql(trace, query) {
-	return JSON.parse(execFileSync(analyze, ["--output", "json", "--sql", query, trace],
-		{maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}));
+	return analyzer.rowsOf(analyze, trace, query);
 }
 
 function byId(rows) {

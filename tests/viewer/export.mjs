@@ -87,8 +87,8 @@ async function stackIsCopied(page) {
 			await new Promise((done) => { setTimeout(done, 20); });
 		button.click();
 	});
-	await page.waitForFunction(() => ![...document.querySelectorAll("#details button")].some((b) => b.textContent === "Copied"), null,
-		{timeout: 10000}).catch(() => check(false, "a button that was clicked twice has its words again"));
+	await page.waitForFunction(() => ![...document.querySelectorAll("#details button")].some((b) => b.textContent === "Copied"))
+		.catch(() => check(false, "a button that was clicked twice has its words again"));
 }
 
 // The sums of the flame graph are those of the profile, which pprof reads.

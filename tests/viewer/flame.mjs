@@ -6,7 +6,8 @@
 
 import {execFileSync} from "node:child_process";
 import path from "node:path";
-import {check, openPage, results, same, settle, withBrowser} from "./browser_lib.mjs";
+import * as analyzer from "./analyzer.mjs";
+import {check, holds, openPage, results, same, settle, withBrowser} from "./browser_lib.mjs";
 import {readPprof} from "./pprof.mjs";
 
 const [analyze, directory] = process.argv.slice(2);
@@ -21,8 +22,7 @@ function draw(n) {
 }
 
 function sql(trace, query) {
-	return JSON.parse(execFileSync(analyze, ["--output", "json", "--sql", query, trace],
-		{maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}));
+	return analyzer.rowsOf(analyze, trace, query);
 }
 
 // The profile; null if the selection leaves nothing of the trace.
@@ -219,14 +219,12 @@ function flameIdle(page) {
 }
 
 async function panelOpens(page) {
-	const hash = () => page.evaluate(() => new Promise((done) => setTimeout(() => done(location.hash), 300)));
-
 	same(await page.locator("#panel").isVisible(), false, "the panel is closed at first");
 	same(await page.evaluate(() => document.querySelectorAll("#panel-body .tab").length), 0, "and nothing is built for it");
 	await page.keyboard.press("b");
 	await flameIdle(page);
 	same(await page.locator("#panel").isVisible(), true, "B opens it");
-	check(/[#&]panel=flame/.test(await hash()), "the address says so", await hash());
+	check(await holds(page, () => /[#&]panel=flame/.test(location.hash)), "the address says so");
 	const before = (await page.locator("#panel").boundingBox()).height, edge = await page.locator("#panel-edge").boundingBox();
 	await page.mouse.move(edge.x + 200, edge.y + 3);
 	await page.mouse.down();
@@ -242,7 +240,7 @@ async function panelOpens(page) {
 	check(Math.abs((await page.locator("#panel").boundingBox()).height - before) <= 2, "a double click: as it was");
 	await page.locator("#panel-close").click();
 	same(await page.locator("#panel").isVisible(), false, "the cross closes it");
-	check(!/panel=/.test(await hash()), "the address says that, too", await hash());
+	check(await holds(page, () => !/panel=/.test(location.hash)), "the address says that, too");
 	await page.keyboard.press("g");
 	await flameIdle(page);
 	same(await page.locator("#panel").isVisible(), true, "G opens the flame graph");

@@ -59,7 +59,7 @@ async function themeWhileLoading(context) {
 		page.on("pageerror", (error) => errors.push(error.message));
 		await page.addInitScript(() => document.addEventListener("DOMContentLoaded", () => document.getElementById("theme").click(), true));
 		await page.goto(`file://${file}`);
-		await page.waitForFunction(() => document.documentElement.dataset.trcReady, null, {timeout: 30000}).catch(() =>
+		await page.waitForFunction(() => document.documentElement.dataset.trcReady).catch(() =>
 			check(false, "a theme that changes while the page loads does not stop it"));
 		same(errors, [], "a theme that changes while the page loads: no error");
 		await page.close();
@@ -92,8 +92,8 @@ async function workerRefused(context) {
 		if (script)
 			await page.addInitScript(script);
 		await page.goto(`file://${file}`);
-		await page.waitForFunction(() => document.documentElement.dataset.trcReady || document.documentElement.dataset.trcFailed, null,
-			{timeout: 20000}).catch(() => {});
+		await page.waitForFunction(() => document.documentElement.dataset.trcReady || document.documentElement.dataset.trcFailed)
+			.catch(() => {});
 		return page;
 	};
 	const counts = (page) => page.evaluate(() => window.trc && window.trc.counts), page = await open(small, null), wanted = await counts(page);

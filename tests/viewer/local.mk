@@ -26,7 +26,7 @@ tests_viewer_flame_program_LDADD = libtrc.la -lpthread
 TESTS += tests/viewer/modules.sh tests/viewer/browser.sh tests/viewer/details.sh tests/viewer/flame.sh tests/viewer/sql.sh \
 	tests/viewer/tabs.sh tests/viewer/palette.sh tests/viewer/window.sh tests/viewer/source.sh tests/viewer/export.sh tests/viewer/loading.sh
 EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
-	tests/viewer/browser_lib.mjs tests/viewer/details.sh tests/viewer/details.mjs \
+	tests/viewer/browser_lib.mjs tests/viewer/analyzer.mjs tests/viewer/details.sh tests/viewer/details.mjs \
 	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
 	tests/viewer/sql.sh tests/viewer/sql.mjs tests/viewer/hostile.txt tests/viewer/deadlock.txt \
 	tests/viewer/tabs.sh tests/viewer/tabs.mjs tests/viewer/palette.sh tests/viewer/palette_test.mjs \

@@ -40,7 +40,7 @@ async function clickFrame(page) {
 		`WHERE f.file LIKE '%${FILE}' ORDER BY p.waited_ns DESC LIMIT 1`);
 
 	await page.evaluate((text) => { location.hash = text; }, `#sel=park:${id}`);
-	await page.waitForFunction((wanted) => (window.trc.told().facts.SQL || "").endsWith(`=${wanted}`), id, {timeout: 10000});
+	await page.waitForFunction((wanted) => (window.trc.told().facts.SQL || "").endsWith(`=${wanted}`), id);
 	await page.locator("#details button.place", {hasText: FILE}).first().click();
 	const [, file, line] = /^(.*):(\d+)$/.exec(await page.locator("#source h2").innerText());
 	return {file, line: Number(line)};

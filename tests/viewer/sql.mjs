@@ -6,19 +6,18 @@
 // functions, sums and errors.  The first page's box is then used.  few.trc is of a page with low limits, without.trc
 // of one without the box.
 
-import {execFileSync} from "node:child_process";
 import {readFileSync} from "node:fs";
+import * as analyzer from "./analyzer.mjs";
 import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
 
 const [analyze, ...files] = process.argv.slice(2);
 
-function native(trace, query, format = "csv") {
-	return execFileSync(analyze, ["--output", format, "--sql", query, trace],
-		{maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]});
+function native(trace, query) {
+	return analyzer.csvOf(analyze, trace, query);
 }
 
 function rowsOf(trace, query) {
-	return JSON.parse(native(trace, query, "json"));
+	return analyzer.rowsOf(analyze, trace, query);
 }
 
 function ask(page, query) {
@@ -89,8 +88,7 @@ function stateOf(page) {
 }
 
 async function told(page, pattern) {
-	await page.waitForFunction((text) => new RegExp(text).test(document.querySelector(".sql-state").textContent), pattern,
-		{timeout: 120000});
+	await page.waitForFunction((text) => new RegExp(text).test(document.querySelector(".sql-state").textContent), pattern);
 }
 
 async function runsByKeys(page) {
@@ -139,7 +137,7 @@ async function holdsMillions(page) {
 	await page.evaluate(() => { document.querySelector(".sql-result").scrollTop = 1e9; });
 	await page.waitForFunction(() => /^1000000/.test([...document.querySelectorAll(".sql-row")].at(-1).textContent));
 	await page.locator(".sql-names button", {hasText: "-n"}).click();
-	await page.waitForSelector('[aria-sort="ascending"]', {timeout: 60000});
+	await page.waitForSelector('[aria-sort="ascending"]');
 	await page.evaluate(() => { document.querySelector(".sql-result").scrollTop = 0; });
 	await page.waitForFunction(() => /^1000000/.test(document.querySelector(".sql-row").textContent));
 }

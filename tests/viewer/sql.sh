@@ -32,21 +32,6 @@ recorded()
 	page "$name"
 }
 
-# A snapshot with what is held from before its window.
-held_too()
-{
-	"$record" --flight -o "$pages/flown.trc" -- "$demo" >"$pages/out" 2>"$pages/err" &
-	recorder=$! tries=0
-	until "$record" --snapshot "$(pgrep -P $recorder trc-demo)" --all --window 200ms -o "$pages/held.trc" \
-		>"$pages/out" 2>&1; do
-		tries=$((tries + 1))
-		[ $tries -lt 15 ] || return 1
-		sleep 0.1
-	done
-	wait $recorder
-	page held
-}
-
 # Redis with threads of its own, under load; over loopback.
 redis_served()
 {
@@ -56,7 +41,7 @@ redis_served()
 	recorder=$!
 	until redis-cli -p "$port" ping >"$pages/out" 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt 100 ] || return 1
+		[ $tries -lt 600 ] || return 1
 		sleep 0.1
 	done
 	redis-benchmark -p "$port" -n 2000 -c 20 -t set,get -q >"$pages/out" 2>&1
@@ -72,7 +57,8 @@ recorded demo -F 500 -- "$demo"
 recorded fibers -- "$top_builddir/docs/examples/fibers"
 recorded locks --locks=all --heap=16K -- "$demo"
 recorded flight --flight --snapshot-on exit --window 500ms -- "$demo"
-held_too
+snapshot_of_demo held --all --window 200ms # with what is held from before its window
+page held
 wanted=139
 recorded crashed -- "$top_builddir/tests/viewer/busy_program" crash
 size=$(wc -c <"$pages/demo.trc")

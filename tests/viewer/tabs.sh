@@ -45,21 +45,8 @@ assembled()
 	page "$1"
 }
 
-# A snapshot of a program at work.
-snapshot()
-{
-	"$record" --flight -o "$pages/flown.trc" -- "$demo" >"$pages/out" 2>"$pages/err" &
-	recorder=$! tries=0
-	until "$record" --snapshot "$(pgrep -P $recorder trc-demo)" -o "$pages/snapshot.trc" >"$pages/out" 2>&1; do
-		tries=$((tries + 1))
-		[ $tries -lt 15 ] || return 1
-		sleep 0.1
-	done
-	wait $recorder
-	page snapshot
-}
-
-snapshot
+snapshot_of_demo snapshot
+page snapshot
 assembled hostile "$top_srcdir/tests/viewer/hostile.txt"
 assembled deadlock "$top_srcdir/tests/viewer/deadlock.txt"
 # 300 threads that wait for one, the last longest.

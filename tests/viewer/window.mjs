@@ -8,6 +8,7 @@
 import {execFileSync, spawnSync} from "node:child_process";
 import {statSync} from "node:fs";
 import path from "node:path";
+import * as analyzer from "./analyzer.mjs";
 import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
 import {readPprof} from "./pprof.mjs";
 
@@ -24,11 +25,11 @@ function draw(n) {
 const told = {maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]};
 
 function csvOf(trace, query, options) {
-	return execFileSync(analyze, [...options, "--output", "csv", "--sql", query, trace], told);
+	return analyzer.csvOf(analyze, trace, query, options);
 }
 
-function sql(trace, query, options = []) {
-	return JSON.parse(execFileSync(analyze, [...options, "--output", "json", "--sql", query, trace], told));
+function sql(trace, query, options) {
+	return analyzer.rowsOf(analyze, trace, query, options);
 }
 
 function ask(page, query) {
@@ -147,7 +148,7 @@ async function edgesAre(page, {trace, name, options}, from, to, zero) {
 
 	for (const {id, start_ns, end_ns} of over.slice(0, 8)) {
 		await page.evaluate((text) => { location.hash = text; }, `#sel=park:${id}`);
-		await page.waitForFunction((wanted) => (window.trc.told().facts.SQL || "").endsWith(`=${wanted}`), id, {timeout: 5000})
+		await page.waitForFunction((wanted) => (window.trc.told().facts.SQL || "").endsWith(`=${wanted}`), id)
 			.catch(() => check(false, `${name}: wait ${id} is selected`));
 		const {facts} = await page.evaluate(() => window.trc.told());
 		same([facts.Began.includes("before this page"), facts.Ended.includes("after this page")],

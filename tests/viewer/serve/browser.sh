@@ -32,7 +32,7 @@ trap end_all EXIT
 recorder=$! tries=0
 until pid=$("$record" --list 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { print $1; exit }') && [ -n "$pid" ]; do
 	tries=$((tries + 1))
-	[ $tries -lt 100 ] || { cat "$pages/flown.out"; exit 1; }
+	[ $tries -lt 600 ] || { cat "$pages/flown.out"; exit 1; }
 	sleep 0.1
 done
 TRC_BROWSER=$browser node "$work/serve.mjs" "$view" "$pages/demo.trc" "$pid"
