@@ -4,9 +4,9 @@
 //
 // TRC_SEED repeats a run.
 
-import {execFileSync} from "node:child_process";
 import path from "node:path";
-import {check, openPage, results, same, settle, withBrowser} from "./browser_lib.mjs";
+import * as analyzer from "./analyzer.mjs";
+import {check, holds, openPage, results, same, settle, withBrowser} from "./browser_lib.mjs";
 
 const [analyze, directory] = process.argv.slice(2);
 const pages = path.resolve(directory);
@@ -19,8 +19,7 @@ function draw(n) {
 }
 
 function sql(trace, query, ...options) {
-	return JSON.parse(execFileSync(analyze, ["--output", "json", ...options, "--sql", query, `${pages}/${trace}.trc`],
-		{maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}));
+	return analyzer.rowsOf(analyze, `${pages}/${trace}.trc`, query, options);
 }
 
 // The smallest of sorted values that so many percent do not exceed.
@@ -143,10 +142,12 @@ function splitOf(told, stretches) {
 
 async function splitIs(page, trace, told, task) {
 	const what = `${trace}: task ${task.id} of type ${task.type}`;
-	const seen = await page.evaluate((id) => {
+	await page.evaluate((id) => {
+		window.trc.select(null);
 		window.location.hash = `#sel=task:${id}`;
-		return new Promise((done) => setTimeout(() => done(window.trc.selection && window.trc.tasks.split()), 50));
 	}, task.id);
+	check(await holds(page, () => window.trc.selection?.kind === "task"), `${what}: its address selects it`);
+	const seen = await page.evaluate(() => window.trc.tasks.split());
 	const [asked] = sql(trace, "SELECT (SELECT sum(waited_ns) FROM parks) AS waited, (SELECT sum(duration_ns) FROM on_cpu) AS ran",
 		"--task", task.id);
 	const {states, stretches, unworked} = seen, wanted = splitOf(told, stretches);
@@ -483,8 +484,11 @@ async function nowIs(page, trace) {
 	for (const [n, [thread]] of drawn.slice(0, 12).entries()) {
 		const row = rows.find((each) => each.thread === thread);
 		await page.locator(".now-box button").nth(n).click();
+		// A thread that others wait for may have ended: without giving the lock back, or that is cut off.
+		if (!row)
+			same(await page.evaluate(() => window.trc.selection.kind), "thread", `${trace}: the box of thread ${thread}, which has ended`);
 		// A wait that begins with the trace's last event has no width: what came before it is selected.
-		if (row.park && sql(trace, `SELECT waited_ns AS ns FROM parks WHERE id = ${row.park}`)[0].ns > 0)
+		if (row?.park && sql(trace, `SELECT waited_ns AS ns FROM parks WHERE id = ${row.park}`)[0].ns > 0)
 			same(await page.evaluate(() => window.trc.told().facts.SQL), `SELECT * FROM parks WHERE id=${row.park}`, `${trace}: the box of thread ${thread}`);
 		const held = sql(trace, `SELECT printf('0x%x', object) AS at FROM locks_held WHERE thread = ${thread}`), told = await page.locator(".now-box button")
 			.nth(n).getAttribute("title");

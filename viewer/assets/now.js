@@ -179,7 +179,7 @@ function nowBox(place) {
 	const holdsWhole = held.map((k) => objectName(now.locks.object[k])).join(", ");
 	const lines = i === undefined ? [nowName(place.number), "it has ended", ""] : [nowName(place.number), nowState(i), stackPath(now.rows.stack[i], 2)];
 	const button = el("button", {type: "button", class: place.ring ? "ring" : "", title: [...lines, holds ? `holds ${holdsWhole}` : "",
-		place.ring ? "in a deadlock" : ""].filter((line) => line).join("\n"), onclick: () => i !== undefined && nowGo(i)},
+		place.ring ? "in a deadlock" : ""].filter((line) => line).join("\n"), onclick: () => i === undefined ? select({kind: "thread", id: place.number}) : nowGo(i)},
 	el("b", {}, place.ring ? "⟳ " : "", lines[0]), el("span", {}, lines[1]), el("span", {class: "dim"}, lines[2]),
 	holds ? el("span", {}, `holds ${holds}`) : null);
 	box.append(button);
