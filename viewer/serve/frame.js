@@ -272,9 +272,12 @@ function addressFollow() {
 		history.replaceState(null, "", hash || location.pathname + location.search);
 }
 
-window.addEventListener("hashchange", () => {
-	if (shown && shown.contentWindow.location.hash !== location.hash)
-		shown.contentWindow.location.hash = location.hash;
+// Of the event: the page's own address may have been followed since.
+window.addEventListener("hashchange", (event) => {
+	const {hash} = new URL(event.newURL);
+
+	if (shown && shown.contentWindow.location.hash !== hash)
+		shown.contentWindow.location.hash = hash;
 });
 window.addEventListener("pagehide", () => fetch(`gone?id=${visitor}`, {keepalive: true, cache: "no-store"}));
 window.addEventListener("pageshow", (event) => event.persisted && alive());
