@@ -366,6 +366,19 @@ static const struct {
 	 "@100000420 thread=1 counter name=\"c\" value=1\n",
 	 2,
 	 {{1, 0, PREEMPTED | BEFORE, {1, 300}}, {1, 0, PREEMPTED | LONG_BEFORE, {1, 100}}}},
+	{"offcpu: switch records that end before the samples do: what follows a wait has the sample before it", "offcpu", NULL,
+	 "sample_event 1 period=1000\n"
+	 "@0 thread=1 source=kernel proc_start\n"
+	 "@10 thread=1 sample event=1 value=1000 stack=s2\n"
+	 "@20 thread=1 source=kernel proc_stop preempted=1\n"
+	 "@10000000 thread=1 sample event=1 value=1000 stack=s1\n"
+	 "@10000020 thread=1 park reason=sleep stack=s3\n"
+	 "@10000060 thread=1 resume reason=sleep\n"
+	 "@10000160 thread=1 counter name=\"c\" value=1\n",
+	 3,
+	 {{2, 0, PREEMPTED | BEFORE, {1, 10000000}},
+	  {1, 0, PREEMPTED | BEFORE, {0, 100}},
+	  {3, 0, TRC_REASON_SLEEP, {0, 40}}}},
 	{"offcpu: no stack is that of the program before an exec", "offcpu", NULL,
 	 "sample_event 1 period=1000\n"
 	 "@0 thread=1 source=kernel proc_start\n"
