@@ -19,10 +19,12 @@ alone_tests = sample_test tests/integration/results.sh tests/integration/sampled
 	tests/integration/truth_wakers.sh
 
 # Those that take longest begin first: else one of them is what all others have been waited for.
-long_tests = tests/viewer/browser.sh tests/integration/http_remote.sh tests/viewer/details.sh http_test \
+long_tests = tests/viewer/window.sh tests/viewer/sql.sh tests/viewer/tabs.sh tests/viewer/browser.sh tests/viewer/details.sh \
+	tests/viewer/flame.sh tests/integration/http_remote.sh http_test tests/integration/truth_whatif.sh diff_test \
 	tests/integration/http.sh tests/integration/kill9.sh recorder_test tests/integration/odd_moment.sh \
 	ring_stress test-snapshot-races
-ordered_tests = $(filter $(long_tests),$(TESTS)) $(filter-out $(alone_tests) $(long_tests),$(TESTS))
+ordered_tests = $(foreach test,$(long_tests),$(filter $(test),$(TESTS))) \
+	$(filter-out $(alone_tests) $(long_tests),$(TESTS))
 
 # make -jN check-parallel: what `make check` does, N tests at a time but for those.
 check-parallel: all

@@ -92,7 +92,7 @@ if command -v curl >/dev/null && [ -e "$top_builddir/.libs/libtrc-http.so" ]; th
 	until_true 30 test -s served || fail 'no server'
 	port=$(sed -n 's/^port: //p' served)
 	[ -n "$port" ] || skip "no server: $(cat served)"
-	until_true 10 sh -c "curl -sS http://127.0.0.1:$port/debug/pprof/goroutine?debug=2 |
+	until_true 60 sh -c "curl -sS http://127.0.0.1:$port/debug/pprof/goroutine?debug=2 |
 		grep -q site_waits" || fail 'goroutine: no thread waits there'
 	for path in 'goroutine?debug=2' 'goroutine?debug=1'; do
 		curl -sS -f "http://127.0.0.1:$port/debug/pprof/$path" >got.txt || fail "$path: status $?"

@@ -17,7 +17,7 @@ run_load()
 	socket=$(mktemp -u "/tmp/trc-mc-XXXXXX")
 	# shellcheck disable=SC2086 # a list of options
 	start "$@" memcached $memcached_user -t 4 -m 64 -s "$socket" -a 0700
-	until_true 10 test -S "$socket" || fail "memcached did not come up ($tag)"
+	until_true 60 test -S "$socket" || fail "memcached did not come up ($tag)"
 	"$here/mc_load" -s "$socket" -n $operations -c 32 >"$tag.load" ||
 		fail "a wrong answer ($tag)"
 	finish "$pid" TERM

@@ -41,7 +41,7 @@ run_nginx()
 		}
 	CONF
 	start "$@" "$nginx" -p "$work/$tag" -c "$work/$tag/nginx.conf" 2>"$tag.err"
-	until_true 10 test -S "$socket" || fail "nginx did not come up ($tag)"
+	until_true 60 test -S "$socket" || fail "nginx did not come up ($tag)"
 	for i in 1 2 3 4 4 3 2 1 missing; do
 		curl -s --unix-socket "$socket" "http://localhost/$i" || fail "curl ($tag)"
 	done | sha256sum >"$tag.bodies"

@@ -15,7 +15,7 @@ run_redis()
 	start "$@" redis-server --port 0 --unixsocket "$socket" --io-threads 2 \
 		--io-threads-do-reads yes --appendonly yes --appendfsync everysec --save '' \
 		--dir "$work/$tag" --daemonize no >"$tag.log" 2>"$tag.err"
-	until_true 10 redis-cli -s "$socket" ping || fail "redis did not come up ($tag)"
+	until_true 60 redis-cli -s "$socket" ping || fail "redis did not come up ($tag)"
 	redis-benchmark -s "$socket" -q -n 5000 -c 16 -P 8 -r 1000 -t set,get,incr,lpush,lpop \
 		>"$tag.benchmark" 2>&1 || fail "redis-benchmark ($tag)"
 	redis-cli -s "$socket" >"$tag.answers" <<-DIALOGUE || fail "redis-cli ($tag)"
@@ -34,7 +34,7 @@ run_redis()
 	DIALOGUE
 	# It forks, and the child has to do its work too.
 	redis-cli -s "$socket" bgrewriteaof >>"$tag.answers" || fail "bgrewriteaof ($tag)"
-	until_true 10 rewritten "$socket" || fail "the rewriting child did not finish ($tag)"
+	until_true 60 rewritten "$socket" || fail "the rewriting child did not finish ($tag)"
 	redis-cli -s "$socket" shutdown nosave
 	status=0
 	wait "$pid" || status=$?

@@ -76,9 +76,9 @@ for program in segments_far segments_wide; do
 		LD_PRELOAD="$top_builddir/.libs/libtrc.so" "$here/$program" 1 1 "$plugin" <&3 >out.txt &
 	pid=$!
 	started+=("$pid")
-	until_true 10 grep -q '^port: ' "served.$program" || fail "$program: no server"
+	until_true 60 grep -q '^port: ' "served.$program" || fail "$program: no server"
 	port=$(sed -n 's/^port: //p' "served.$program")
-	until_true 10 grep -q . out.txt || fail "$program: no addresses"
+	until_true 60 grep -q . out.txt || fail "$program: no addresses"
 	read -r far near <out.txt
 	# A stub of the linkage table, by what lies between it and a function.
 	at=$(objdump -d "$here/$program" | sed -n 's/^\([0-9a-f]*\) <clock_gettime@plt>:$/\1/p')

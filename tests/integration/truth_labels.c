@@ -17,24 +17,24 @@
 
 enum { TENANTS = 3, PHASES = 2, ROUNDS = 4, NESTED = 5, JOBS = 6, EXITS = 3 };
 
-/* How often the thread gave up its processor to wait. */
-static long n_waits(void)
+/* How often the thread was off its processor. */
+static long n_switches(void)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_THREAD, &usage);
-	return usage.ru_nvcsw;
+	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
 /* Where the machine takes the processor away just then, the time is over before the wait begins. */
 static void rest(void)
 {
 	struct timespec ts = {0, 200000};
-	long before = n_waits();
+	long before = n_switches();
 
 	do
 		nanosleep(&ts, NULL);
-	while (n_waits() == before);
+	while (n_switches() == before);
 }
 
 static const struct trace_labels *labels_of(const struct trace_labels *base, const char *key,

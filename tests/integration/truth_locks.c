@@ -27,6 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "truth.h"
+#include "tests/recorder/interpose/blocked.h"
 
 enum { THREADS = 4, TURNS = 400, QUEUE = 6, ROUNDS = 5, SECTIONS = 4, WAKES = 300, STARTS = 50 };
 
@@ -149,7 +150,7 @@ static uint64_t one_convoy(void)
 		start(&thread[i], queues_up, i);
 	while (n_asking < QUEUE)
 		usleep(1000);
-	usleep(100000); /* for all of them to wait */
+	await_others(); /* all of them wait */
 	released = now_ns();
 	pthread_mutex_unlock(&mutex);
 	for (int i = 0; i < QUEUE; i++)
@@ -238,7 +239,9 @@ static void *loses_its_processor(void *arg)
 		start(&waiting, waiter, 0);
 		while (n_waiters <= i)
 			usleep(1000);
-		usleep(20000);
+		/* Who waits took the time before this says that it does. */
+		while (__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED) < 2)
+			usleep(1000);
 		delay[i] = run_delay_ns();
 		from = own_cpu_ns();
 		while (own_cpu_ns() - from < 50000000)

@@ -174,10 +174,10 @@ EXTRA_DIST += tests/recorder/interpose/section_calls.sh
 
 # OpenTelemetry contexts: of the program itself, and of objects that it opens.
 check_PROGRAMS += tests/recorder/guest/otel_program tests/recorder/guest/otel_opener
-tests_recorder_guest_otel_program_SOURCES = tests/recorder/guest/otel_program.c
+tests_recorder_guest_otel_program_SOURCES = tests/recorder/guest/otel_program.c tests/recorder/interpose/blocked.h
 tests_recorder_guest_otel_program_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -no-install
 tests_recorder_guest_otel_program_LDADD = -lpthread
-tests_recorder_guest_otel_opener_SOURCES = tests/recorder/guest/otel_program.c
+tests_recorder_guest_otel_opener_SOURCES = tests/recorder/guest/otel_program.c tests/recorder/interpose/blocked.h
 tests_recorder_guest_otel_opener_CPPFLAGS = $(AM_CPPFLAGS) -DWITHOUT_VARIABLE
 tests_recorder_guest_otel_opener_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_recorder_guest_otel_opener_LDADD = -lpthread -ldl

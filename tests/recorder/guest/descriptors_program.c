@@ -4,8 +4,8 @@
  *   descriptors_program DIR            a line for each wait: reason, descriptor, what it was
  *   descriptors_program DIR statx      the same of a few waits; the second is of a program that has
  *   descriptors_program DIR getpeername   itself killed for this system call
- *   descriptors_program DIR stuck SNAPSHOT   threads wait for ever; it sends itself SIGUSR1, and ends once that
- *                                      file is there
+ *   descriptors_program DIR stuck FILE    threads wait for ever, then it sends itself SIGUSR1 and ends when
+ *                                         there is the file
  *
  * The main thread waits, and sleeps in the kernel when another thread lets it go on.  What a
  * descriptor was is told by what the program made it of, or by libc's own functions.
@@ -613,8 +613,7 @@ static void stick_unix(const char *path)
 	stick("recv", client, link_of(client));
 }
 
-/* All threads but this one wait when it sends the signal for which a snapshot is taken. */
-/* Until the snapshot of it is there, or for half a minute. */
+/* All threads but this one wait when it sends the signal for which the snapshot is taken. */
 static void all_stuck(const char *dir, const char *snapshot)
 {
 	struct sockaddr_storage v4 = loopback(AF_INET), v6 = loopback(AF_INET6);

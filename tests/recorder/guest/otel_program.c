@@ -2,7 +2,8 @@
  * otel_program.c - publishes OpenTelemetry contexts of its threads, as OTEP 4947 lays them out, and
  * its service's name, as OTEP 4719 does.  It prints what it did, for otel.sh to compare.
  *
- *   otel_program waits              a wait in each of many spans, and waits outside of spans
+ *   otel_program waits [FILE]       a wait in each of many spans, and waits outside of spans; ends when there
+ *                                   is the file
  *   otel_program burn               processor time in spans and outside of spans
  *   otel_program garbage            pointers and records that nobody should believe
  *   otel_program plugin PATH PATH   the variable is that of an object that is opened, closed, and
@@ -12,13 +13,16 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include "tests/recorder/interpose/blocked.h"
 
 struct record {
 	uint8_t trace[16], span[8], valid, flags;
@@ -80,11 +84,24 @@ static void record_fill(struct record *r, uint64_t trace, uint64_t span)
 	r->valid = 1;
 }
 
+/* How often the thread was off its processor. */
+static long n_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+/* Where the machine takes the processor away just then, the time is over before the wait begins: that is no wait. */
 static void wait_ns(long ns)
 {
 	struct timespec t = {0, ns};
+	long before = n_switches();
 
-	nanosleep(&t, NULL);
+	do
+		nanosleep(&t, NULL);
+	while (n_switches() == before);
 }
 
 #ifndef WITHOUT_VARIABLE
@@ -110,6 +127,7 @@ static void burn_ms(double ms)
 enum { THREADS = 4, SPANS = 40, WAITS = 3 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int n_at_lock;
 
 /* Half of the threads change one record in place, the others change the pointer. */
 static void *in_spans(void *arg)
@@ -142,24 +160,30 @@ static void *in_spans(void *arg)
 	/* A wait for a lock is announced by its begin. */
 	record_fill(&one, number, number);
 	otel_thread_ctx_v1 = &one;
+	atomic_fetch_add(&n_at_lock, 1);
 	pthread_mutex_lock(&lock);
 	pthread_mutex_unlock(&lock);
 	otel_thread_ctx_v1 = NULL;
 	return NULL;
 }
 
-static void waits(void)
+static void waits(const char *until)
 {
 	pthread_t thread[THREADS];
 
 	pthread_mutex_lock(&lock);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_create(&thread[i], NULL, in_spans, (void *)(i + 1));
-	usleep(300000);
+	/* Until each waits for the mutex, its last wait. */
+	while (atomic_load(&n_at_lock) < THREADS)
+		usleep(1000);
+	await_others();
 	pthread_mutex_unlock(&lock);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	printf("outside %d\n", THREADS * SPANS);
+	while (until && access(until, F_OK))
+		usleep(1000);
 }
 
 static void burn(void)
@@ -322,7 +346,7 @@ int main(int argc, char **argv)
 			wait_ns(200000);
 #ifndef WITHOUT_VARIABLE
 	if (!strcmp(what, "waits"))
-		waits();
+		waits(argc > 2 ? argv[2] : NULL);
 	else if (!strcmp(what, "burn"))
 		burn();
 	else if (!strcmp(what, "garbage"))

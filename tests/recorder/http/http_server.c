@@ -18,6 +18,7 @@
 #include "http_client.h"
 #include "http_fixture.h"
 #include "tests/forks.h"
+#include "tests/recorder/interpose/blocked.h"
 #include "trc/http.h"
 #include "trc/trace.h"
 
@@ -326,7 +327,7 @@ enum { WAYS_TO_FORK = ALLOCATOR_NOT_FOR_FORKS ? 1 : 2 };
 static pid_t fork_by(int way)
 {
 	if (way == BY_SYSTEM_CALL)
-		sleep_ms(200); /* what the server's threads begin with is done, most likely */
+		await_others(); /* what the server's threads begin with is done */
 	return way == BY_FORK ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 

@@ -1,6 +1,8 @@
 /* http_test.c - <trc/http.h>: every address, asked rightly and wrongly. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -318,9 +320,12 @@ static void contend(void *(*waits)(void *))
 	pthread_join(thread, NULL);
 }
 
+static atomic_bool answered;
+
 static void *ask_for_delta(void *got)
 {
 	*(struct http_got *)got = http_ask(port, "GET", "/debug/pprof/block?seconds=1", "");
+	atomic_store(&answered, true);
 	return NULL;
 }
 
@@ -331,7 +336,7 @@ START_TEST(a_delta_is_of_its_time_and_the_whole_of_all)
 
 	contend(waits_before);
 	ck_assert_int_eq(pthread_create(&asks, NULL, ask_for_delta, &delta), 0);
-	for (int i = 0; i < 50; i++)
+	while (!atomic_load(&answered))
 		contend(waits_during);
 	pthread_join(asks, NULL);
 	ck_assert_int_eq(delta.status, 200);
@@ -453,11 +458,11 @@ START_TEST(one_window_too_many_may_come_later)
 }
 END_TEST
 
-static void *sleeps(void *seconds)
+static void *sleeps(void *unused)
 {
-	for (int i = 0; i < 100; i++)
+	while (!atomic_load(&answered))
 		sleep_ms(20);
-	return seconds;
+	return unused;
 }
 
 /* A window of all waits has those that block leaves out, and block stays as it is. */
@@ -469,6 +474,7 @@ START_TEST(offcpu_has_whatever_is_waited_for)
 	ck_assert_int_eq(pthread_create(&thread, NULL, sleeps, NULL), 0);
 	off = http_ask(port, "GET", "/debug/pprof/offcpu?seconds=1&debug=1", "");
 	block = http_ask(port, "GET", "/debug/pprof/block?debug=1", "");
+	atomic_store(&answered, true);
 	pthread_join(thread, NULL);
 	ck_assert_int_eq(off.status, 200);
 	ck_assert_msg(strstr(off.body, "sleeps"), "%s", off.body);

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 #include "sample_fixture.h"
 #include "tests/forks.h"
+#include "tests/recorder/interpose/blocked.h"
 
 /* CPU time of this thread in profiles, in what begins and ends them, and what ticks came for. */
 struct windows {
@@ -319,9 +321,10 @@ START_TEST(threads_that_cannot_be_sampled_are_named)
 }
 END_TEST
 
-static void *sleeper(void *ms)
+static void *sleeper(void *until)
 {
-	usleep((unsigned int)(uintptr_t)ms * 1000);
+	while (sem_wait(until))
+		;
 	return NULL;
 }
 
@@ -330,16 +333,21 @@ START_TEST(timers_leave_most_of_the_signals_to_the_program)
 {
 	struct rlimit limit;
 	pthread_t thread[40];
+	sem_t until;
 
+	sem_init(&until, 0, 0);
 	getrlimit(RLIMIT_SIGPENDING, &limit);
 	limit.rlim_cur = 40;
 	setrlimit(RLIMIT_SIGPENDING, &limit);
 	start_trace();
 	ck_assert_int_eq(trace_sampling_start(&timer, 1), 0);
 	for (int i = 0; i < 40; i++)
-		pthread_create(&thread[i], NULL, sleeper, (void *)200);
-	usleep(100000);
+		pthread_create(&thread[i], NULL, sleeper, &until);
+	while (!others_are_blocked())
+		usleep(1000);
 	ck_assert_uint_le(timers(), 10);
+	for (int i = 0; i < 40; i++)
+		sem_post(&until);
 	for (int i = 0; i < 40; i++)
 		pthread_join(thread[i], NULL);
 	stop_trace();

@@ -163,7 +163,7 @@ check "a signal to trace-record is not passed on, one to the process is delivere
 # It waits for the next line, by fgets().
 reading()
 {
-	fly --snapshot-on signal=USR2 && tell events 1 && until_ 10 state "$pid" S && kill -s USR2 $recorder &&
+	fly --snapshot-on signal=USR2 && tell events 1 && until_ 60 state "$pid" S && kill -s USR2 $recorder &&
 		appears f.1.trc && sound f.1.trc || return 1
 	same "$(sql "SELECT count(*), sum(function = 'main') FROM parks LEFT JOIN stack_frames USING (stack)
 		LEFT JOIN frames ON frames.id = frame WHERE state = 'open' AND reason = 'read' AND
@@ -298,7 +298,7 @@ outside()
 	local i
 	fly && tell events 1000 && "$record" --snapshot "$pid" -o s.trc 2>said &&
 		trace s.trc 'info snapshot on request' 'info ended still running' 'count counter 1000' &&
-		sound s.trc && says said 's.trc: process ' && kill -s STOP "$pid" && until_ 10 state "$pid" T || return 1
+		sound s.trc && says said 's.trc: process ' && kill -s STOP "$pid" && until_ 60 state "$pid" T || return 1
 	for i in 1 2 3; do "$record" -q --snapshot "$pid" --all -o s$i.trc & done
 	wait %2 %3 %4
 	for i in 1 2 3; do trace s$i.trc 'count counter 1000' && sound s$i.trc || return 1; done
@@ -383,7 +383,7 @@ clean()
 	mkdir "$TRC_RING_DIR/trc-another" && : >"$TRC_RING_DIR/trc-another/1.0.ring" && : >"$TRC_RING_DIR/trc-1.ring"
 	flock -s "$locked" sleep 60 &
 	locker=$!
-	until_ 10 eval '! flock -n -x "$locked" true' || return 1
+	until_ 60 eval '! flock -n -x "$locked" true' || return 1
 	fly && "$record" --clean >cleaned || return 1
 	says cleaned "removed $empty" && none "$empty" && none "$TRC_RING_DIR/.trc-$(id -u)-999999999.tmp" &&
 		test -d "$locked" -a -e "$TRC_RING_DIR/.trc-$(id -u)-$$.tmp" -a \
@@ -552,6 +552,17 @@ procs() # FILE: the values of the procs_change events
 {
 	sql 'SELECT procs FROM event_procs_change ORDER BY ts_ns' "$1" | tr -d '\r' | xargs
 }
+# How often trace-record has gone to sleep.
+has_slept() { sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$recorder/status"; }
+# looked: it has looked at where the process may run since this was called.  It looks when it wakes up, if the last
+# look is a second old.
+looked()
+{
+	local from
+	sleep 1.1
+	from=$(has_slept)
+	until_ 60 eval '[ $(($(has_slept) - from)) -ge 3 ]'
+}
 changes() # MODE
 {
 	local all
@@ -565,9 +576,8 @@ changes() # MODE
 		exec 5>to 6<from
 		heard && pid=${answer#pid } || return 1
 	fi
-	sleep 1.2
 	# By itself: told once, although trace-record sees it, too.
-	tell use 1 && sleep 1.5 && taskset -p -c 0-$((all - 1)) "$pid" && sleep 1.5 && tell events 1 &&
+	looked && tell use 1 && looked && taskset -p -c 0-$((all - 1)) "$pid" && looked && tell events 1 &&
 		land 0 exit 0 || return 1
 	same "$(procs f.1.trc)" "1 $all" && sound f.1.trc
 }
