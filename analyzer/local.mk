@@ -52,7 +52,8 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/selection.c analyzer/model/selection.h analyzer/model/selection_parts.h \
 	analyzer/model/selection_find.c analyzer/model/selection_rows.c analyzer/model/selection_rows.h \
 	analyzer/model/selection_tasks.c \
-	analyzer/model/selection_text.c \
+	analyzer/model/selection_text.c analyzer/model/between.c analyzer/model/between.h \
+	analyzer/model/unlocks_of.c analyzer/model/unlocks_of.h \
 	analyzer/model/task_pick.c analyzer/model/task_pick.h \
 	analyzer/model/symbols.c \
 	analyzer/model/window.c \

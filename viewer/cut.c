@@ -57,13 +57,30 @@ bool trc_cut_row(const struct trc_cut *cut, enum trc_selected_table table, size_
 	return !cut->selection || trc_selected_rows_has(&cut->rows, table, i, row);
 }
 
+size_t trc_cut_next(const struct trc_cut *cut, enum trc_selected_table table, size_t i, size_t n)
+{
+	if (!cut->selection)
+		return i < n ? i : n;
+	do
+		i = trc_selected_rows_next(&cut->rows, table, i, n);
+	while (i < n && !trc_cut_has(cut, table, i) && i++ < n);
+	return i;
+}
+
+size_t trc_cut_next_overlapping(const struct trc_cut *cut, size_t i, size_t n)
+{
+	return cut->selection ? trc_selected_rows_next(&cut->rows, TRC_SELECTED_PARKS, i, n) : i;
+}
+
 size_t trc_cut_count(const struct trc_cut *cut, enum trc_selected_table table, size_t n)
 {
 	size_t n_in = 0;
 
-	for (size_t i = 0; cut->selection && i < n; i++)
-		n_in += trc_cut_has(cut, table, i);
-	return cut->selection ? n_in : n;
+	if (!cut->selection)
+		return n;
+	TRC_CUT_EACH (i, cut, table, n)
+		n_in++;
+	return n_in;
 }
 
 bool trc_cut_has_thread(const struct trc_cut *cut, uint32_t thread)

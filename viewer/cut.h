@@ -31,6 +31,15 @@ bool trc_cut_has(const struct trc_cut *cut, enum trc_selected_table table, size_
 /* The same; how much of it is inside.  `row` is set only with a selection. */
 bool trc_cut_row(const struct trc_cut *cut, enum trc_selected_table table, size_t i,
 		 struct trc_selected_row *row);
+/* A1: the first row from `i` on, of the table's n, that the page may have; n = there is none.  To go through these takes as long as
+ * the part of the page is large. */
+size_t trc_cut_next(const struct trc_cut *cut, enum trc_selected_table table, size_t i, size_t n);
+/* The first wait from `i` on that may lie in the time of the page, whatever else is asked for. */
+size_t trc_cut_next_overlapping(const struct trc_cut *cut, size_t i, size_t n);
+/* A loop over these rows. */
+#define TRC_CUT_EACH(i, cut, table, n)                                                             \
+	for (size_t i = trc_cut_next(cut, table, 0, n); i < (n);                                   \
+	     i = trc_cut_next(cut, table, i + 1, n))
 /* How many of the table's n rows. */
 size_t trc_cut_count(const struct trc_cut *cut, enum trc_selected_table table, size_t n);
 /* A2: a thread is in the page, 0 = none; TRC_NEVER = from before the trace, or up to its end. */

@@ -364,8 +364,8 @@ static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 		trc_column_add(&c[SET], trc_park_labels(r->m, p));
 		r->park_idx[tracks->shown[i].row] = i + 1;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (!r->park_idx[i] && trc_cut_has(r->cut, TRC_SELECTED_PARKS, i))
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_PARKS, n)
+		if (!r->park_idx[i])
 			trc_rows_leave_out(r, TRC_ROWS_PARKS, i, n);
 	trc_rows_columns(r, c, N);
 	write_park_times(r, tracks);

@@ -98,7 +98,8 @@ static size_t choose_waits(struct trc_rows *r)
 	const struct trc_park *park = trc_model_parks(r->m, &n);
 	uint64_t by_length[65] = {0};
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = trc_cut_next_overlapping(r->cut, 0, n); i < n;
+	     i = trc_cut_next_overlapping(r->cut, i + 1, n)) {
 		if (!r->park_idx[i] || !is_blamed(&park[i]))
 			continue;
 		by_length[trc_rows_bits(length_of(r, &park[i]))]++;
@@ -148,7 +149,10 @@ static uint32_t *rows_of_parks(const struct trc_rows *r)
 
 	trc_model_parks(r->m, &n);
 	row = calloc(n + 1, sizeof(*row));
-	for (size_t i = 0; row && i < n; i++)
+	if (!row)
+		return NULL;
+	for (size_t i = trc_cut_next_overlapping(r->cut, 0, n); i < n;
+	     i = trc_cut_next_overlapping(r->cut, i + 1, n))
 		if (r->park_idx[i])
 			row[r->park_idx[i] - 1] = (uint32_t)i;
 	return row;
@@ -156,7 +160,13 @@ static uint32_t *rows_of_parks(const struct trc_rows *r)
 
 static int find_pieces(struct pieces *p)
 {
-	const struct trc_blame_target target = {.wanted = wanted, .charge = add, .context = p};
+	const struct trc_blame_target target = {
+		.wanted = wanted,
+		.charge = add,
+		.context = p,
+		.from_ns = p->r->cut->from_ns,
+		.to_ns = p->r->cut->to_ns,
+	};
 	size_t n;
 	int err;
 

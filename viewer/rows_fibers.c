@@ -207,16 +207,16 @@ static void write_waits(struct trc_rows *r)
 	};
 	uint64_t by_length[65] = {0}, from;
 	size_t n;
-	const struct trc_fiber_wait *w = trc_model_fiber_waits(r->m, &n);
+	const struct trc_fiber_wait *all = trc_model_fiber_waits(r->m, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (trc_rows_fiber(r, w[i].fiber) &&
-		    trc_cut_has(r->cut, TRC_SELECTED_FIBER_WAITS, i))
-			by_length[trc_rows_bits(trc_rows_length(r, w[i].start_ns, w[i].end_ns))]++;
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_FIBER_WAITS, n)
+		if (trc_rows_fiber(r, all[i].fiber))
+			by_length[trc_rows_bits(
+				trc_rows_length(r, all[i].start_ns, all[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.fiber_waits);
-	for (size_t i = 0; i < n; i++, w++) {
-		if (!trc_cut_has(r->cut, TRC_SELECTED_FIBER_WAITS, i))
-			continue;
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_FIBER_WAITS, n) {
+		const struct trc_fiber_wait *w = &all[i];
+
 		if (!trc_rows_fiber(r, w->fiber) ||
 		    trc_rows_length(r, w->start_ns, w->end_ns) < from) {
 			trc_rows_leave_out(r, TRC_ROWS_FIBER_WAITS, i, n);

@@ -30,9 +30,7 @@ void trc_rows_heap(struct trc_rows *r)
 
 	n_in = trc_cut_count(r->cut, TRC_SELECTED_ALLOCS, n);
 	r->alloc_step = n_in ? (n_in - 1) / r->limits.allocs + 1 : 1;
-	for (size_t i = 0; i < n; i++) {
-		if (!trc_cut_has(r->cut, TRC_SELECTED_ALLOCS, i))
-			continue;
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_ALLOCS, n) {
 		if (seen++ % r->alloc_step) {
 			trc_rows_leave_out(r, TRC_ROWS_ALLOCS, i, n);
 			continue;

@@ -69,16 +69,15 @@ static void write_samples(struct trc_rows *r)
 	};
 	uint64_t seen[SEEN] = {0};
 	size_t n;
-	const struct trc_sample *s = trc_model_samples(r->m, &n);
+	const struct trc_sample *all = trc_model_samples(r->m, &n);
 	size_t n_in = trc_cut_count(r->cut, TRC_SELECTED_SAMPLES, n);
 	uint64_t step = n_in ? (n_in - 1) / r->limits.samples + 1 : 1;
 
 	r->sample_step = step;
-	for (size_t i = 0; i < n; i++, s++) {
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_SAMPLES, n) {
+		const struct trc_sample *s = &all[i];
 		uint32_t event = event_of(r, s->event);
 
-		if (!trc_cut_has(r->cut, TRC_SELECTED_SAMPLES, i))
-			continue;
 		if (seen[event % SEEN]++ % step) {
 			trc_rows_leave_out(r, TRC_ROWS_SAMPLES, i, n);
 			continue;

@@ -10,7 +10,7 @@
 enum { SCHED_ROWS_MAX = 200000 };
 
 /* The rows lie by start. */
-static void write_on_cpu(struct trc_rows *r, const struct trc_on_cpu *on, size_t n)
+static void write_on_cpu(struct trc_rows *r, const struct trc_on_cpu *all, size_t n)
 {
 	enum { THREAD, PROC, START, LENGTH, PREEMPTED, OPEN, N };
 	struct trc_column c[N] = {
@@ -22,13 +22,12 @@ static void write_on_cpu(struct trc_rows *r, const struct trc_on_cpu *on, size_t
 		[OPEN] = trc_column_make("cpu.open", TRC_COLUMN_BYTES),
 	};
 
-	for (size_t i = 0; i < n; i++, on++) {
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_ON_CPU, n) {
+		const struct trc_on_cpu *on = &all[i];
 		uint64_t start = on->start_ns == TRC_NEVER ? 0 : trc_rows_time(r, on->start_ns);
 		uint64_t end = trc_rows_time(r, on->end_ns == TRC_NEVER ? trc_model_end_ns(r->m)
 									: on->end_ns);
 
-		if (!trc_cut_has(r->cut, TRC_SELECTED_ON_CPU, i))
-			continue;
 		trc_column_add(&c[THREAD], trc_rows_thread(r, on->thread));
 		trc_column_add(&c[PROC], on->proc);
 		trc_column_add(&c[START], start);
@@ -40,7 +39,7 @@ static void write_on_cpu(struct trc_rows *r, const struct trc_on_cpu *on, size_t
 }
 
 /* By when the thread could run. */
-static void write_latencies(struct trc_rows *r, const struct trc_latency *latency, size_t n)
+static void write_latencies(struct trc_rows *r, const struct trc_latency *all, size_t n)
 {
 	enum { THREAD, START, LENGTH, N };
 	struct trc_column c[N] = {
@@ -49,12 +48,11 @@ static void write_latencies(struct trc_rows *r, const struct trc_latency *latenc
 		[LENGTH] = trc_column_make("ready.length", TRC_COLUMN_VARINT),
 	};
 
-	for (size_t i = 0; i < n; i++, latency++) {
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_LATENCIES, n) {
+		const struct trc_latency *latency = &all[i];
 		uint64_t start = trc_rows_time(r, latency->woken_ns);
 		uint64_t end = trc_rows_time(r, latency->running_ns);
 
-		if (!trc_cut_has(r->cut, TRC_SELECTED_LATENCIES, i))
-			continue;
 		trc_column_add(&c[THREAD], trc_rows_thread(r, latency->thread));
 		trc_column_add(&c[START], start);
 		trc_column_add(&c[LENGTH], end > start ? end - start : 0);

@@ -118,7 +118,7 @@ static void fiber_waits_top(struct trc_rows *r)
 
 	if (!r->n_fibers)
 		return;
-	for (size_t i = 0; i < n; i++) {
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_FIBER_WAITS, n) {
 		struct trc_selected_row inside = {
 			.ns = (int64_t)trc_rows_length(r, w[i].start_ns, w[i].end_ns)};
 
@@ -143,7 +143,7 @@ void trc_rows_top(struct trc_rows *r)
 	const struct trc_unlock *u = trc_model_unlocks(r->m, &n_unlocks);
 	int64_t end_ns = trc_model_end_ns(r->m);
 
-	for (size_t i = 0; i < n_parks; i++) {
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_PARKS, n_parks) {
 		int64_t end = p[i].end_ns == TRC_NEVER ? end_ns : p[i].end_ns;
 		struct trc_selected_row inside = {.ns = end - p[i].start_ns};
 
@@ -152,7 +152,7 @@ void trc_rows_top(struct trc_rows *r)
 				 r->park_idx[i]);
 	}
 	/* Sections, not waits: of one wait several sections may have a part. */
-	for (size_t i = 0; i < n_unlocks; i++) {
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_UNLOCKS, n_unlocks) {
 		struct trc_selected_row caused = {i + 1, u[i].caused_ns, u[i].caused_waits};
 
 		if (trc_cut_row(r->cut, TRC_SELECTED_UNLOCKS, i, &caused) && caused.n)

@@ -27,14 +27,14 @@ static void choose_unlocks(struct trc_rows *r)
 		r->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_UNLOCKS, n) {
 		if (!unlock_caused(r, u, i, &caused))
 			continue;
 		by_length[trc_rows_bits((uint64_t)caused.ns)]++;
 		n_wanted++;
 	}
 	from = trc_rows_keep_from(by_length, r->limits.unlocks);
-	for (size_t i = 0; i < n; i++)
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_UNLOCKS, n)
 		if (unlock_caused(r, u, i, &caused) && (uint64_t)caused.ns >= from)
 			r->unlock_idx[i] = ++n_kept;
 	r->without_unlocks = n_wanted - n_kept;
@@ -55,13 +55,15 @@ void trc_rows_unlocks(struct trc_rows *r)
 		[CAUSED_NS] = trc_column_make("unlock.caused_ns", TRC_COLUMN_VARINT),
 	};
 	size_t n;
-	const struct trc_unlock *u = trc_model_unlocks(r->m, &n), *all = u;
+	const struct trc_unlock *all = trc_model_unlocks(r->m, &n);
 	struct trc_selected_row caused;
 
 	choose_unlocks(r);
 	if (r->failed)
 		n = 0;
-	for (size_t i = 0; i < n; i++, u++) {
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_UNLOCKS, n) {
+		const struct trc_unlock *u = &all[i];
+
 		if (!unlock_caused(r, all, i, &caused))
 			continue;
 		if (!r->unlock_idx[i]) {

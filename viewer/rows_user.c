@@ -40,20 +40,16 @@ static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_
 		r->failed = true;
 		return UINT64_MAX;
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (!trc_cut_has(r->cut, TRC_SELECTED_TASKS, i))
-			continue;
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_TASKS, n) {
 		by_length[trc_rows_bits(trc_rows_length(r, t[i].start_ns, t[i].end_ns))]++;
 		n_wanted++;
 	}
 	from = trc_rows_keep_from(by_length, r->limits.tasks);
-	for (size_t i = 0; i < n; i++) {
+	/* An id may come again: the one in the page is meant. */
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_TASKS, n) {
 		size_t known = r->tasks.n;
 		uint32_t number;
 
-		/* An id may come again: the one in the page is meant. */
-		if (!trc_cut_has(r->cut, TRC_SELECTED_TASKS, i))
-			continue;
 		number = trc_index_number(&r->tasks, t[i].task);
 		if (trc_rows_length(r, t[i].start_ns, t[i].end_ns) < from)
 			continue;
@@ -81,14 +77,15 @@ static void write_tasks(struct trc_rows *r)
 		[END_THREAD] = trc_column_make("task.end_thread", TRC_COLUMN_VARINT),
 	};
 	size_t n;
-	const struct trc_task *t = trc_model_tasks(r->m, &n);
-	uint64_t from = choose_tasks(r, t, n);
+	const struct trc_task *all = trc_model_tasks(r->m, &n);
+	uint64_t from = choose_tasks(r, all, n);
 
-	for (size_t i = 0; i < n && !r->failed; i++, t++) {
+	if (r->failed)
+		n = 0;
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_TASKS, n) {
+		const struct trc_task *t = &all[i];
 		uint64_t length = trc_rows_length(r, t->start_ns, t->end_ns);
 
-		if (!trc_cut_has(r->cut, TRC_SELECTED_TASKS, i))
-			continue;
 		if (length < from) {
 			trc_rows_leave_out(r, TRC_ROWS_TASKS, i, n);
 			continue;
@@ -124,17 +121,15 @@ static void write_regions(struct trc_rows *r)
 	};
 	uint64_t by_length[65] = {0}, from;
 	size_t n;
-	const struct trc_region *g = trc_model_regions(r->m, &n);
+	const struct trc_region *all = trc_model_regions(r->m, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (trc_cut_has(r->cut, TRC_SELECTED_REGIONS, i))
-			by_length[trc_rows_bits(trc_rows_length(r, g[i].start_ns, g[i].end_ns))]++;
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_REGIONS, n)
+		by_length[trc_rows_bits(trc_rows_length(r, all[i].start_ns, all[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.regions);
-	for (size_t i = 0; i < n; i++, g++) {
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_REGIONS, n) {
+		const struct trc_region *g = &all[i];
 		uint64_t length = trc_rows_length(r, g->start_ns, g->end_ns);
 
-		if (!trc_cut_has(r->cut, TRC_SELECTED_REGIONS, i))
-			continue;
 		if (length < from) {
 			trc_rows_leave_out(r, TRC_ROWS_REGIONS, i, n);
 			r->without_regions++;
@@ -165,11 +160,11 @@ static void write_logs(struct trc_rows *r)
 		[MESSAGE] = trc_column_make("log.message", TRC_COLUMN_VARINT),
 	};
 	size_t n;
-	const struct trc_log *l = trc_model_logs(r->m, &n);
+	const struct trc_log *all = trc_model_logs(r->m, &n);
 
-	for (size_t i = 0; i < n; i++, l++) {
-		if (!trc_cut_has(r->cut, TRC_SELECTED_LOGS, i))
-			continue;
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_LOGS, n) {
+		const struct trc_log *l = &all[i];
+
 		if (c[TIME].n == r->limits.logs) {
 			trc_rows_leave_out(r, TRC_ROWS_LOGS, i, n);
 			r->without_logs++;
@@ -308,11 +303,11 @@ static void write_counters(struct trc_rows *r)
 		[COUNTER_VALUE] = trc_column_make("counter.value", TRC_COLUMN_VARINT),
 	};
 	size_t n;
-	const struct trc_counter *t = trc_model_counters(r->m, &n);
+	const struct trc_counter *all = trc_model_counters(r->m, &n);
 
-	for (size_t i = 0; i < n; i++, t++) {
-		if (!trc_cut_has(r->cut, TRC_SELECTED_COUNTERS, i))
-			continue;
+	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_COUNTERS, n) {
+		const struct trc_counter *t = &all[i];
+
 		if (c[COUNTER_TIME].n == r->limits.counters) {
 			trc_rows_leave_out(r, TRC_ROWS_COUNTERS, i, n);
 			r->without_counters++;

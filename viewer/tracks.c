@@ -118,11 +118,17 @@ static ptrdiff_t timed_thread(const struct walk *w, const struct timed *t, size_
 	return trc_cut_has_thread(w->cut, serial) ? thread_idx(w->model, serial) : -1;
 }
 
+/* The first row from `i` on that may count: of waits only those in the page do. */
+static size_t timed_next(const struct walk *w, const struct timed *t, size_t i)
+{
+	return t->rows == w->park ? trc_cut_next_overlapping(w->cut, i, t->n) : i;
+}
+
 static void by_thread_count(struct by_thread *b, const struct walk *w, const struct timed *t)
 {
 	enum place place;
 
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t i = timed_next(w, t, 0); i < t->n; i = timed_next(w, t, i + 1)) {
 		ptrdiff_t thread = timed_thread(w, t, i, &place);
 
 		if (thread < 0)
@@ -152,7 +158,7 @@ static int by_thread_make(struct by_thread *b, const struct walk *w, const struc
 	b->row = malloc((b->first[n_threads + 1] + (size_t)1) * sizeof(*b->row));
 	if (!b->row)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t i = timed_next(w, t, 0); i < t->n; i = timed_next(w, t, i + 1)) {
 		ptrdiff_t thread = timed_thread(w, t, i, &place);
 
 		if (thread >= 0 && place == INSIDE)

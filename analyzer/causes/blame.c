@@ -411,18 +411,24 @@ static int nodes_make(struct blame *b, int64_t start_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->steps.n_threads && !err; i++)
 		err = trc_step_seek(&b->steps, &b->node[i].cursor, i, start_ns);
+	for (size_t i = 0; i < b->steps.locks.n && !err; i++)
+		b->node[b->steps.n_threads + i].next_unlock = trc_step_lock_seek(
+			&b->steps, (const struct trc_steps_lock *)b->steps.locks.row + i, start_ns);
 	return err;
 }
 
 int trc_blame_sum(const struct trc_model *m, const struct trc_blame_target *target)
 {
-	struct blame b = {.target = target, .now_ns = trc_model_start_ns(m)};
+	bool is_part = target->from_ns || target->to_ns;
+	int64_t end_ns = is_part ? target->to_ns : trc_model_end_ns(m);
+	struct blame b = {.target = target,
+			  .now_ns = is_part ? target->from_ns : trc_model_start_ns(m)};
 	int err = trc_steps_open(&b.steps, m);
 
 	if (!err)
 		err = nodes_make(&b, b.now_ns);
 	if (!err) {
-		sweep(&b, trc_model_end_ns(m));
+		sweep(&b, end_ns);
 		err = b.err;
 	}
 	for (size_t i = 0; b.node && i < b.n_nodes; i++)

@@ -32,6 +32,8 @@ struct trc_blame_target {
 	bool (*wanted)(void *context, const struct trc_park *park, uint32_t *labels);
 	/* Whether a thread's waiting counts at this time, and until when that stays so.  NULL: always. */
 	bool (*inside)(void *context, uint32_t thread, int64_t now_ns, int64_t *until_ns);
+	/* Only waiting in from_ns..to_ns is charged, whatever `inside` says; both 0: all. */
+	int64_t from_ns, to_ns;
 	/* 0 or -errno, which ends it. */
 	int (*charge)(void *context, const struct trc_blame *blame);
 	void *context;

@@ -520,7 +520,7 @@ static void samples_of_clocks(struct trc_steps *s)
 	first[s->n_threads] = n;
 }
 
-int trc_steps_open(struct trc_steps *s, const struct trc_model *m)
+static int steps_make(struct trc_steps *s, const struct trc_model *m)
 {
 	int err;
 
@@ -552,7 +552,7 @@ int trc_steps_open(struct trc_steps *s, const struct trc_model *m)
 	return err ? err : holders_make(s);
 }
 
-void trc_steps_close(struct trc_steps *s)
+static void steps_free(struct trc_steps *s)
 {
 	for (size_t i = 0; s->pieces && i < s->n_threads; i++)
 		trc_array_free(&s->pieces[i]);
@@ -567,4 +567,48 @@ void trc_steps_close(struct trc_steps *s)
 	free(s->unlock_place);
 	free(s->lost_since_ns);
 	trc_index_free(&s->holder_now);
+}
+
+static void kept_free(void *kept)
+{
+	steps_free(kept);
+	free(kept);
+}
+
+/* Made once for a model that keeps such things.  Pieces of threads are made in what is kept, through all copies of it. */
+static int steps_keep(struct trc_kept *kept, const struct trc_model *m)
+{
+	struct trc_steps *s = malloc(sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	err = steps_make(s, m);
+	if (err) {
+		kept_free(s);
+		return err;
+	}
+	s->is_kept = true;
+	*kept = (struct trc_kept){s, kept_free};
+	return 0;
+}
+
+int trc_steps_open(struct trc_steps *s, const struct trc_model *m)
+{
+	struct trc_kept *kept = trc_model_kept(m);
+	int err = kept && !kept->thing ? steps_keep(kept, m) : 0;
+
+	*s = (struct trc_steps){0};
+	if (err)
+		return err;
+	if (!kept)
+		return steps_make(s, m);
+	*s = *(struct trc_steps *)kept->thing;
+	return 0;
+}
+
+void trc_steps_close(struct trc_steps *s)
+{
+	if (!s->is_kept)
+		steps_free(s);
 }

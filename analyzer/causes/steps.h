@@ -35,6 +35,7 @@ struct trc_steps {
 	bool cut;		/* the trace: switches of some procs may be missing at its end */
 	int64_t *lost_since_ns; /* of gaps[i] and all after it, the earliest */
 	struct trc_index holder_now; /* by park id: the thread that holds the lock at the end */
+	bool is_kept;		     /* all of this is the model's (trc_model_keep()) */
 };
 
 /* At a time and until until_ns. */

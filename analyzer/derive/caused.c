@@ -10,12 +10,15 @@
  *   caused:F2  of two selections that share no time the caused_ns add up to those of both together
  *   caused:F3  if all is selected, preempted_waits_ns is what the causes of all waits have of the
  *       unlock at depth 1 as preempted (analyzer/causes)
+ *   caused:F4  the work is in proportion to the waits in the window that is selected, and the unlocks in these waits
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "analyzer/model/between.h"
 #include "analyzer/model/charge.h"
 #include "analyzer/model/preempted.h"
 #include "analyzer/model/selection.h"
+#include "analyzer/model/unlocks_of.h"
 #include "wakers.h"
 
 struct caused {
@@ -25,8 +28,12 @@ struct caused {
 	const struct trc_unlock *unlock;
 	const struct trc_park *park;
 	size_t n_unlocks, n_parks;
-	struct trc_index lock; /* by address: its number, 1, 2, ... */
-	uint32_t *first, *row; /* by number: where its unlocks begin in row[], by time */
+	const struct trc_index *lock; /* by address: its number, 1, 2, ... */
+	const uint32_t *first, *row;  /* by number: where its unlocks begin in row[], by time */
+	struct places {
+		uint32_t from,
+			to; /* in row[]: what is charged with something lies between, without `to` */
+	} * places;	    /* by number */
 	int64_t *
 		whole; /* by place in row[]: how many begin (+) or end (-) to be charged with all */
 	struct trc_selected_cause *out;
@@ -81,26 +88,15 @@ static void cause_preempted(struct caused *c, uint32_t at, int64_t from_ns, int6
 
 /* ---- unlocks by lock ---- */
 
-static int list_locks(struct caused *c)
+/* Something is charged to the unlocks from..to of the lock, with `to`. */
+static void note_places(struct caused *c, uint32_t number, uint32_t from, uint32_t to)
 {
-	size_t n;
+	struct places *p = &c->places[number];
 
-	for (size_t i = 0; i < c->n_unlocks; i++)
-		if (!trc_index_number(&c->lock, c->unlock[i].object))
-			return -ENOMEM;
-	n = c->lock.n;
-	c->first = calloc(n + 3, sizeof(*c->first));
-	if (!c->first)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->n_unlocks; i++)
-		c->first[trc_index_get(&c->lock, c->unlock[i].object) + 2]++;
-	for (size_t i = 2; i < n + 3; i++)
-		c->first[i] += c->first[i - 1];
-	/* first[number + 1] moves up to where the next lock begins: then first[number] is its
-	 * begin. */
-	for (size_t i = 0; i < c->n_unlocks; i++)
-		c->row[c->first[trc_index_get(&c->lock, c->unlock[i].object) + 1]++] = (uint32_t)i;
-	return 0;
+	if (p->from == p->to)
+		*p = (struct places){from, to + 1};
+	p->from = from < p->from ? from : p->from;
+	p->to = to >= p->to ? to + 1 : p->to;
 }
 
 /* The first of low..high at or after the time; or, behind, the first after it. */
@@ -135,7 +131,7 @@ static int64_t base_ns(const struct caused *c, uint32_t first, uint32_t at)
 /* A wait and the unlocks first..last of its lock, without `last`, that happened in it. */
 struct waiter {
 	const struct trc_park *park;
-	uint32_t lock_first, first, last;
+	uint32_t lock_first, lock_end, first, last;
 	uint32_t counted; /* the last unlock + 1 that counts it; 0 = none */
 };
 
@@ -171,7 +167,8 @@ static void charge_piece(struct caused *c, struct waiter *w, int64_t from_ns, in
 	charge_part(c, w, at, from_ns, unlock_at(c, at)->ts_ns, begins);
 	if (at + 1 < end) {
 		c->whole[at + 1]++;
-		c->whole[end]--;
+		if (end < w->lock_end) /* else there is nobody to be told */
+			c->whole[end]--;
 		w->counted = end;
 	}
 	if (end < w->last)
@@ -192,7 +189,7 @@ static void end_preempted(struct caused *c, const struct trc_park *park, uint32_
 }
 
 /* format/waits/charges.h: what is left at the end of a wait. */
-static void charge_end(struct caused *c, const struct waiter *w, uint32_t lock_end)
+static void charge_end(struct caused *c, const struct waiter *w)
 {
 	const struct trc_park *park = w->park;
 	const struct trc_charge_wait wait = {trc_charge_time(park->start_ns),
@@ -213,7 +210,7 @@ static void charge_end(struct caused *c, const struct waiter *w, uint32_t lock_e
 		at = w->last - 1;
 		break;
 	case TRC_CHARGE_NEXT:
-		if (w->last == lock_end)
+		if (w->last == w->lock_end)
 			return;
 		next = trc_charge_unlock_of(unlock_at(c, w->last));
 		if (!trc_charge_to_next(&wait, any ? &last : NULL, &next, &since))
@@ -230,16 +227,19 @@ static void charge_end(struct caused *c, const struct waiter *w, uint32_t lock_e
 
 static void charge_wait(struct caused *c, const struct trc_park *park)
 {
-	uint32_t number = trc_index_get(&c->lock, park->object), lock_end;
+	uint32_t number = trc_index_get(c->lock, park->object);
 	int64_t end_ns = trc_wakers_end_of(park), at_ns = park->start_ns, from_ns, until_ns;
 	struct waiter w = {.park = park};
 
 	if (number == TRC_INDEX_NONE || !trc_reason_is_lock(park->reason))
 		return;
 	w.lock_first = c->first[number];
-	lock_end = c->first[number + 1];
-	w.first = find(c, w.lock_first, lock_end, park->start_ns, false);
-	w.last = find(c, w.first, lock_end, end_ns, true);
+	w.lock_end = c->first[number + 1];
+	w.first = find(c, w.lock_first, w.lock_end, park->start_ns, false);
+	w.last = find(c, w.first, w.lock_end, end_ns, true);
+	/* At its end the one before the wait, or the one after it, may be charged. */
+	note_places(c, number, w.first > w.lock_first ? w.first - 1 : w.first,
+		    w.last < w.lock_end ? w.last : w.last - (w.last > w.lock_first));
 	if (at_ns == end_ns && trc_selection_has_time(c->s, park->thread, at_ns))
 		charge_piece(c, &w, at_ns, at_ns);
 	while (trc_selection_next(c->s, park->thread, &at_ns, end_ns, &from_ns, &until_ns) &&
@@ -248,17 +248,17 @@ static void charge_wait(struct caused *c, const struct trc_park *park)
 		c->n_pieces++;
 	}
 	if (end_ns != INT64_MAX)
-		charge_end(c, &w, lock_end);
+		charge_end(c, &w);
 }
 
 /* ---- what all were charged with ---- */
 
 static void charge_whole(struct caused *c)
 {
-	int64_t n = 0; /* of one lock's; the next one's first takes off what is left of it */
+	for (size_t lock = 1; lock <= c->lock->n; lock++) {
+		int64_t n = 0;
 
-	for (size_t lock = 1; lock <= c->lock.n; lock++) {
-		for (uint32_t at = c->first[lock]; at < c->first[lock + 1]; at++) {
+		for (uint32_t at = c->places[lock].from; at < c->places[lock].to; at++) {
 			const struct trc_unlock *unlock = unlock_at(c, at);
 			int64_t ns = 0;
 
@@ -278,44 +278,91 @@ static void charge_whole(struct caused *c)
 /* Of each section the time of its holder in which others waited for it. */
 static void sum_preempted(struct caused *c)
 {
-	for (size_t i = 0; i < c->n_unlocks; i++)
-		c->out[i].preempted_ns = trc_preempted_ns(c->preempted, c->unlock[i].thread,
-							  c->waited[i].from_ns, c->waited[i].to_ns);
+	for (size_t lock = 1; lock <= c->lock->n; lock++)
+		for (uint32_t at = c->places[lock].from; at < c->places[lock].to; at++) {
+			size_t i = c->row[at];
+
+			c->out[i].preempted_ns =
+				trc_preempted_ns(c->preempted, c->unlock[i].thread,
+						 c->waited[i].from_ns, c->waited[i].to_ns);
+		}
 }
 
-struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
-						const struct trc_model *m,
-						const struct trc_preempted *preempted)
+/* Rows of unlocks that are charged with something lie between. */
+static void find_range(const struct caused *c, struct trc_selected_range *range)
 {
+	*range = (struct trc_selected_range){0};
+	for (size_t lock = 1; lock <= c->lock->n; lock++) {
+		const struct places *p = &c->places[lock];
+
+		if (p->from == p->to)
+			continue;
+		if (!range->end || c->row[p->from] < range->first)
+			range->first = c->row[p->from];
+		if (c->row[p->to - 1] >= range->end)
+			range->end = (size_t)c->row[p->to - 1] + 1;
+	}
+}
+
+static void charge_waits(struct caused *c)
+{
+	int64_t from_ns = c->s ? c->s->from_ns : INT64_MIN, to_ns = c->s ? c->s->to_ns : INT64_MAX;
+	size_t i = trc_between_next(c->m, TRC_BETWEEN_PARKS, 0, from_ns, to_ns);
+
+	for (; i < c->n_parks; i = trc_between_next(c->m, TRC_BETWEEN_PARKS, i + 1, from_ns, to_ns))
+		if (c->park[i].start_ns <= to_ns && trc_wakers_end_of(&c->park[i]) >= from_ns)
+			charge_wait(c, &c->park[i]);
+}
+
+struct trc_selected_cause *trc_selection_caused_in(const struct trc_selection *s,
+						   const struct trc_model *m,
+						   const struct trc_preempted *preempted,
+						   struct trc_selected_range *range)
+{
+	const struct trc_unlocks_of *of = trc_model_unlocks_of(m);
 	struct caused c = {.s = s, .m = m, .preempted = preempted};
 	int err;
 
+	if (!of)
+		return NULL;
+	c.lock = &of->lock;
+	c.first = of->first;
+	c.row = of->row;
 	c.unlock = trc_model_unlocks(m, &c.n_unlocks);
 	c.park = trc_model_parks(m, &c.n_parks);
-	c.row = calloc(c.n_unlocks + 1, sizeof(*c.row));
+	c.places = calloc(c.lock->n + 1, sizeof(*c.places));
 	c.whole = calloc(c.n_unlocks + 1, sizeof(*c.whole));
 	c.out = calloc(c.n_unlocks + 1, sizeof(*c.out));
 	if (trc_preempted_known(preempted))
 		c.waited = calloc(c.n_unlocks + 1, sizeof(*c.waited));
-	err = c.row && c.whole && c.out && (c.waited || !trc_preempted_known(preempted))
-		      ? list_locks(&c)
+	err = c.places && c.whole && c.out && (c.waited || !trc_preempted_known(preempted))
+		      ? 0
 		      : -ENOMEM;
-	for (size_t i = 0; i < c.n_parks && !err; i++)
-		charge_wait(&c, &c.park[i]);
+	if (!err)
+		charge_waits(&c);
 	if (!err && too_many(&c))
 		err = -E2BIG;
 	if (!err)
 		charge_whole(&c);
 	if (!err && c.waited)
 		sum_preempted(&c);
-	trc_index_free(&c.lock);
+	if (!err)
+		find_range(&c, range);
 	free(c.waited);
-	free(c.first);
-	free(c.row);
+	free(c.places);
 	free(c.whole);
 	if (err) {
 		free(c.out);
 		return NULL;
 	}
 	return c.out;
+}
+
+struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
+						const struct trc_model *m,
+						const struct trc_preempted *preempted)
+{
+	struct trc_selected_range range;
+
+	return trc_selection_caused_in(s, m, preempted, &range);
 }

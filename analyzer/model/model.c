@@ -55,6 +55,9 @@ static int model_set_up(struct trc_model *m)
 	const struct trc_file_info *info = trc_reader_info(m->reader);
 
 	rows_set_up(m);
+	m->indexes = calloc(1, sizeof(*m->indexes));
+	if (!m->indexes)
+		return -ENOMEM;
 	m->start_ns = info->n_events && info->first_ns < 0 ? info->first_ns : 0;
 	m->end_ns = info->n_events && info->last_ns > m->start_ns ? info->last_ns : m->start_ns;
 	if (info->last_sync_ns > m->end_ns)
@@ -167,6 +170,13 @@ void trc_model_close(struct trc_model *m)
 {
 	if (!m)
 		return;
+	if (m->indexes) {
+		trc_between_free(m->indexes->between);
+		trc_unlocks_of_free(m->indexes->unlocks_of);
+		if (m->indexes->kept.thing)
+			m->indexes->kept.free(m->indexes->kept.thing);
+		free(m->indexes);
+	}
 	trc_derive_symbols_free(m);
 	rows_drop(m, TRC_PART_EVENTS);
 	trc_array_free(&m->objects);
@@ -180,6 +190,16 @@ void trc_model_close(struct trc_model *m)
 	trc_pool_free(&m->text);
 	trc_reader_close(m->reader);
 	free(m);
+}
+
+void trc_model_keep(struct trc_model *m)
+{
+	m->indexes->keeps = true;
+}
+
+struct trc_kept *trc_model_kept(const struct trc_model *m)
+{
+	return m->indexes->keeps ? &m->indexes->kept : NULL;
 }
 
 void trc_model_select(struct trc_model *m, const struct trc_selection *selection)

@@ -512,6 +512,19 @@ void trc_model_progress(struct trc_model *m, trc_progress_fn *fn, void *context)
 /* Derives these parts if need be.  Not thread safe.  0 or -errno with a line in error. */
 int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *error);
 
+/*
+ * A model of which many questions are asked keeps what is dear to make, and the same for all of them: how threads wait
+ * for each other (analyzer/causes).  That takes memory up to the model's end; one question alone is
+ * better off without.
+ */
+struct trc_kept {
+	void *thing; /* NULL = not made yet */
+	void (*free)(void *thing);
+};
+void trc_model_keep(struct trc_model *m);
+/* Where it is; NULL: this model keeps nothing. */
+struct trc_kept *trc_model_kept(const struct trc_model *m);
+
 /* What is asked for of the trace (selection.h): borrowed until the model is closed.  NULL: all. */
 void trc_model_select(struct trc_model *m, const struct trc_selection *selection);
 const struct trc_selection *trc_model_selection(const struct trc_model *m);

@@ -12,7 +12,9 @@
 #include "merge.h"
 #include "model.h"
 #include "array.h"
+#include "between.h"
 #include "preempted.h"
+#include "unlocks_of.h"
 #include "format/waits.h"
 
 struct trc_symbols;
@@ -56,8 +58,17 @@ struct trc_thread_spans {
 /* The most by which the kernel's clock, aligned through sync points, is off. */
 enum { TRC_KERNEL_SKEW_NS = 100000 };
 
+/* What is made of the rows when it is first asked for, also by those who only read the model. */
+struct trc_model_indexes {
+	struct trc_between between[TRC_BETWEEN_TABLES];
+	struct trc_unlocks_of *unlocks_of;
+	bool keeps;
+	struct trc_kept kept;
+};
+
 struct trc_model {
 	struct trc_reader *reader;
+	struct trc_model_indexes *indexes;
 	unsigned int have; /* enum trc_part */
 	trc_progress_fn *progress;
 	void *progress_context;

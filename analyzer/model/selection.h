@@ -130,5 +130,14 @@ struct trc_selected_cause {
 struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
 						const struct trc_model *m,
 						const struct trc_preempted *preempted);
+/* Rows first..end of unlocks, without `end`; the others caused nothing that is selected. */
+struct trc_selected_range {
+	size_t first, end;
+};
+/* The same, and where those lie that caused something. */
+struct trc_selected_cause *trc_selection_caused_in(const struct trc_selection *s,
+						   const struct trc_model *m,
+						   const struct trc_preempted *preempted,
+						   struct trc_selected_range *range);
 
 #endif

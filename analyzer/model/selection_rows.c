@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "between.h"
 #include "waits.h"
 
 /* Whether row i is selected; fills in ns and n, which are TRC_NEVER and 1. */
@@ -173,7 +174,7 @@ void trc_selected_rows_begin(struct trc_selected_rows *rows, const struct trc_mo
 int trc_selected_rows_need_caused(struct trc_selected_rows *rows)
 {
 	if (!rows->caused)
-		rows->caused = trc_selection_caused(rows->s, rows->m, NULL);
+		rows->caused = trc_selection_caused_in(rows->s, rows->m, NULL, &rows->caused_in);
 	return rows->caused ? 0 : -ENOMEM;
 }
 
@@ -182,6 +183,38 @@ bool trc_selected_rows_has(const struct trc_selected_rows *rows, enum trc_select
 {
 	*row = (struct trc_selected_row){i + 1, TRC_NEVER, 1};
 	return has[table](rows, i, row);
+}
+
+static size_t next_unlock(const struct trc_selected_rows *rows, size_t i, size_t n)
+{
+	if (rows->caused && i < rows->caused_in.first)
+		i = rows->caused_in.first;
+	return rows->caused && i >= rows->caused_in.end ? n : i;
+}
+
+size_t trc_selected_rows_next(const struct trc_selected_rows *rows, enum trc_selected_table table,
+			      size_t i, size_t n)
+{
+	static const enum trc_between_table between[TRC_SELECTED_TABLES] = {
+		[TRC_SELECTED_PARKS] = TRC_BETWEEN_PARKS,
+		[TRC_SELECTED_SAMPLES] = TRC_BETWEEN_SAMPLES,
+		[TRC_SELECTED_TASKS] = TRC_BETWEEN_TASKS,
+		[TRC_SELECTED_REGIONS] = TRC_BETWEEN_REGIONS,
+		[TRC_SELECTED_LOGS] = TRC_BETWEEN_LOGS,
+		[TRC_SELECTED_COUNTERS] = TRC_BETWEEN_COUNTERS,
+		[TRC_SELECTED_ON_CPU] = TRC_BETWEEN_ON_CPU,
+		[TRC_SELECTED_HOLDS] = TRC_BETWEEN_HOLDS,
+		[TRC_SELECTED_LATENCIES] = TRC_BETWEEN_LATENCIES,
+		[TRC_SELECTED_ALLOCS] = TRC_BETWEEN_ALLOCS,
+		[TRC_SELECTED_FIBER_WAITS] = TRC_BETWEEN_FIBER_WAITS,
+	};
+
+	if (table == TRC_SELECTED_UNLOCKS)
+		return next_unlock(rows, i, n);
+	if (table == TRC_SELECTED_THREADS || i >= n)
+		return i < n ? i : n;
+	i = trc_between_next(rows->m, between[table], i, rows->s->from_ns, rows->s->to_ns);
+	return i < n ? i : n;
 }
 
 void trc_selected_rows_free(struct trc_selected_rows *rows)

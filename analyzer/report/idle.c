@@ -319,8 +319,11 @@ int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, struct trc_error
 {
 	const struct trc_report_options options = {0};
 	struct trc_report r;
-	int err = trc_report_begin(&r, m, NULL, &options, error);
+	int err;
 
+	if (trc_model_selection(m)) /* as in trc_report_idle_init(): none is */
+		return 0;
+	err = trc_report_begin(&r, m, NULL, &options, error);
 	for (size_t i = 0; !err && i < r.n_threads; i++)
 		idle[i] = r.idle_at && r.idle_at[i];
 	trc_report_end(&r);

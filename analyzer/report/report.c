@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "analyzer/causes/causes.h"
+#include "analyzer/model/between.h"
 #include "analyzer/model/process.h"
 #include "parts.h"
 
@@ -16,6 +17,13 @@ static bool park_wanted(const struct trc_report *r, const struct trc_park *park)
 	       (trc_selection_passes(r->selection, r->m, trc_park_labels(r->m, park)) &&
 		trc_selection_touches(r->selection, park->thread, trc_park_start_ns(r->m, park),
 				      trc_park_end_ns(r->m, park)));
+}
+
+/* The first row from `i` on that may have something of what is selected. */
+static size_t next_row(const struct trc_report *r, enum trc_between_table table, size_t i)
+{
+	return trc_between_next(r->m, table, i, r->selection ? r->selection->from_ns : INT64_MIN,
+				r->selection ? r->selection->to_ns : INT64_MAX);
 }
 
 static int add_piece(struct trc_array *parks, struct trc_array *ids, const struct trc_park *park,
@@ -63,7 +71,8 @@ static int choose_parks(struct trc_report *r)
 
 	if (!r->selection)
 		return 0;
-	for (size_t i = 0; i < r->n_parks && !err; i++)
+	for (size_t i = next_row(r, TRC_BETWEEN_PARKS, 0); i < r->n_parks && !err;
+	     i = next_row(r, TRC_BETWEEN_PARKS, i + 1))
 		if (park_wanted(r, &r->park[i]))
 			err = add_pieces(r, &parks, &ids, (uint32_t)i + 1);
 	if (!err && !parks.n) /* so that there are arrays, even of nothing */
@@ -90,7 +99,8 @@ static int sum_selected(struct trc_report *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n_threads; i++)
 		r->selected[i].ns = trc_selection_thread_ns(r->selection, r->m, &r->thread[i]);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = next_row(r, TRC_BETWEEN_ON_CPU, 0); i < n;
+	     i = next_row(r, TRC_BETWEEN_ON_CPU, i + 1)) {
 		const struct trc_thread *t = trc_model_thread(r->m, on_cpu[i].thread);
 		int64_t start_ns = on_cpu[i].start_ns, end_ns = on_cpu[i].end_ns;
 
@@ -116,7 +126,8 @@ static int sum_classes(struct trc_report *r)
 		free(outer);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = next_row(r, TRC_BETWEEN_PARKS, 0); i < n;
+	     i = next_row(r, TRC_BETWEEN_PARKS, i + 1)) {
 		const struct trc_park *park = &all[i], *around;
 		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
 		int64_t start_ns = trc_park_start_ns(r->m, park);

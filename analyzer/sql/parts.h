@@ -10,6 +10,10 @@ int trc_sql_add_tables(sqlite3 *db, struct trc_model *m, const char *prefix);
 int trc_sql_add_functions(sqlite3 *db, struct trc_model *m);
 /* With a selection: views before its tables (selected.c).  An SQLite result code. */
 int trc_sql_add_selection(sqlite3 *db, struct trc_model *m);
+/* The hidden column of tables of rows, which is 1: asked for, much that is not selected is passed over. */
+#define TRC_SQL_SELECTED_COLUMN "trc_is_selected"
+/* Its place in enum trc_selected_table, if it has such a view; else -1. */
+int trc_sql_selected_table(const struct trc_sql_table *table);
 /* A line for each. */
 void trc_sql_print_functions(FILE *out);
 

@@ -54,6 +54,14 @@ static const struct trc_sql_table *table_named(const char *name)
 	return table;
 }
 
+int trc_sql_selected_table(const struct trc_sql_table *table)
+{
+	for (int t = 0; t < TRC_SELECTED_TABLES; t++)
+		if (TABLES[t].view && !strcmp(TABLES[t].name, table->name))
+			return t;
+	return -1;
+}
+
 static void begin(struct selected *c, const struct trc_model *m)
 {
 	trc_selected_rows_begin(&c->rows, m);
@@ -79,7 +87,8 @@ static int make_rows_of(struct selected *c, struct trc_model *m, struct trc_arra
 	if (err)
 		return err;
 	c->table[t]->rows(m, &n);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = trc_selected_rows_next(&c->rows, (enum trc_selected_table)t, 0, n); i < n;
+	     i = trc_selected_rows_next(&c->rows, (enum trc_selected_table)t, i + 1, n)) {
 		struct row row = {.kind = TABLES[t].name}, *added;
 
 		if (!trc_selected_rows_has(&c->rows, (enum trc_selected_table)t, i, &row.of))
@@ -188,8 +197,9 @@ static int add_view(sqlite3 *db, const struct trc_sql_table *table, size_t t)
 	for (size_t i = 0; i < table->n_columns; i++)
 		add_column(sql, t, table->column[i].name);
 	sqlite3_str_appendf(
-		sql, "rowid FROM main.\"%w\" WHERE trc_selected('row', %d, rowid) IS NOT NULL",
-		table->name, (int)t);
+		sql,
+		"rowid FROM main.\"%w\" WHERE \"%w\" = 1 AND trc_selected('row', %d, rowid) IS NOT NULL",
+		table->name, TRC_SQL_SELECTED_COLUMN, (int)t);
 	text = sqlite3_str_finish(sql);
 	rc = text ? sqlite3_exec(db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
 	sqlite3_free(text);

@@ -8,11 +8,15 @@
  *   PLAN_BACKWARDS  from the last row to the first: ORDER BY ... DESC
  *   PLAN_FIBERS     some column is asked for that fibers must be derived for
  *   PLAN_PREEMPTED  likewise, preempted times
+ *   PLAN_SELECTED   a view of the selected rows asks (selected.c), by the hidden column SELECTED = 1: rows outside of the
+ *                   window are passed over.  Others that are not selected still come, and the view leaves them out
  * idxStr says the same for people.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/selection_rows.h"
+#include "parts.h"
 #include "vtab.h"
 
 enum {
@@ -20,6 +24,7 @@ enum {
 	PLAN_BACKWARDS = 1 << 24,
 	PLAN_FIBERS = 1 << 25,
 	PLAN_PREEMPTED = 1 << 26,
+	PLAN_SELECTED = 1 << 27,
 	COLUMN_MAX = 31,
 	MADE_ROWS = 10
 };
@@ -41,6 +46,8 @@ struct rows_vtab {
 	const struct trc_vtab_source *source;
 	struct trc_array made; /* of a table that makes its rows: when somebody first asks */
 	bool is_made;
+	struct trc_selected_rows selected; /* s = NULL: nobody has asked yet */
+	int selected_table; /* enum trc_selected_table; -1 = no view is of this table */
 };
 
 struct rows_cursor {
@@ -49,6 +56,7 @@ struct rows_cursor {
 	size_t n;
 	size_t first, limit; /* rows that are left: first <= i < limit */
 	bool backwards;
+	const struct trc_selected_rows *selected; /* NULL = all rows are asked for */
 };
 
 int trc_vtab_fail(sqlite3_vtab *vtab, const char *text)
@@ -93,7 +101,8 @@ bool trc_vtab_narrow(int op, sqlite3_value *value, int64_t *from, int64_t *until
 	return true;
 }
 
-static char *schema_of(const struct trc_sql_table *table)
+/* `more`: a hidden column behind the others; NULL = none. */
+static char *schema_of(const struct trc_sql_table *table, const char *more)
 {
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 
@@ -101,17 +110,24 @@ static char *schema_of(const struct trc_sql_table *table)
 	for (size_t i = 0; i < table->n_columns; i++)
 		sqlite3_str_appendf(sql, "%s\"%w\" %s", i ? ", " : "", table->column[i].name,
 				    table->column[i].type);
+	if (more)
+		sqlite3_str_appendf(sql, ", \"%w\" HIDDEN", more);
 	sqlite3_str_appendall(sql, ")");
 	return sqlite3_str_finish(sql);
 }
 
-int trc_vtab_declare(sqlite3 *db, const struct trc_sql_table *table)
+static int declare(sqlite3 *db, const struct trc_sql_table *table, const char *more)
 {
-	char *schema = schema_of(table);
+	char *schema = schema_of(table, more);
 	int rc = schema ? sqlite3_declare_vtab(db, schema) : SQLITE_NOMEM;
 
 	sqlite3_free(schema);
 	return rc;
+}
+
+int trc_vtab_declare(sqlite3 *db, const struct trc_sql_table *table)
+{
+	return declare(db, table, NULL);
 }
 
 static int rows_connect(sqlite3 *db, void *context, int argc, const char *const *argv,
@@ -119,7 +135,7 @@ static int rows_connect(sqlite3 *db, void *context, int argc, const char *const 
 {
 	const struct trc_vtab_source *source = context;
 	struct rows_vtab *vtab = sqlite3_malloc(sizeof(*vtab));
-	int rc = vtab ? trc_vtab_declare(db, source->table) : SQLITE_NOMEM;
+	int rc = vtab ? declare(db, source->table, TRC_SQL_SELECTED_COLUMN) : SQLITE_NOMEM;
 
 	if (rc) {
 		sqlite3_free(vtab);
@@ -127,6 +143,7 @@ static int rows_connect(sqlite3 *db, void *context, int argc, const char *const 
 	}
 	memset(vtab, 0, sizeof(*vtab));
 	vtab->source = source;
+	vtab->selected_table = trc_sql_selected_table(source->table);
 	*out = &vtab->base;
 	return SQLITE_OK;
 }
@@ -134,6 +151,7 @@ static int rows_connect(sqlite3 *db, void *context, int argc, const char *const 
 static int rows_disconnect(sqlite3_vtab *vtab)
 {
 	trc_array_free(&((struct rows_vtab *)vtab)->made);
+	trc_selected_rows_free(&((struct rows_vtab *)vtab)->selected);
 	sqlite3_free(vtab);
 	return SQLITE_OK;
 }
@@ -167,7 +185,8 @@ static bool take_constraint(const struct trc_sql_table *table, sqlite3_index_inf
 	const struct trc_sql_column *column;
 	int op = op_of(c->op);
 
-	if (!c->usable || op < 0 || c->iColumn < 0 || c->iColumn > COLUMN_MAX)
+	if (!c->usable || op < 0 || c->iColumn < 0 || c->iColumn > COLUMN_MAX ||
+	    (size_t)c->iColumn >= table->n_columns)
 		return false;
 	column = &table->column[c->iColumn];
 	if (!column->ordered)
@@ -192,7 +211,7 @@ static void take_order(const struct trc_sql_table *table, sqlite3_index_info *in
 	if (info->nOrderBy != 1)
 		return;
 	column = info->aOrderBy[0].iColumn;
-	if (column < 0 || !table->column[column].ordered)
+	if (column < 0 || (size_t)column >= table->n_columns || !table->column[column].ordered)
 		return;
 	info->orderByConsumed = 1;
 	if (info->aOrderBy[0].desc)
@@ -211,6 +230,18 @@ static void take_columns(const struct trc_sql_table *table, sqlite3_index_info *
 	}
 }
 
+/* The hidden column is compared by SQLite, too: its value is 1. */
+static void take_selected(const struct rows_vtab *vtab, sqlite3_index_info *info)
+{
+	for (int i = 0; i < info->nConstraint; i++) {
+		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+
+		if (c->usable && c->op == SQLITE_INDEX_CONSTRAINT_EQ && vtab->selected_table >= 0 &&
+		    c->iColumn == (int)vtab->source->table->n_columns)
+			info->idxNum |= PLAN_SELECTED;
+	}
+}
+
 static int rows_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct trc_vtab_source *source = ((struct rows_vtab *)vtab)->source;
@@ -223,12 +254,15 @@ static int rows_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		slot += take_constraint(source->table, info, i, slot, plan);
 	take_order(source->table, info);
 	take_columns(source->table, info);
+	take_selected((struct rows_vtab *)vtab, info);
 	if (info->idxNum & PLAN_BACKWARDS)
 		sqlite3_str_appendall(plan, slot ? " backwards" : "backwards");
 	if (info->idxNum & PLAN_FIBERS)
 		sqlite3_str_appendall(plan, sqlite3_str_length(plan) ? " fibers" : "fibers");
 	if (info->idxNum & PLAN_PREEMPTED)
 		sqlite3_str_appendall(plan, sqlite3_str_length(plan) ? " preempted" : "preempted");
+	if (info->idxNum & PLAN_SELECTED)
+		sqlite3_str_appendall(plan, sqlite3_str_length(plan) ? " selected" : "selected");
 	info->estimatedRows = (sqlite3_int64)info->estimatedCost;
 	info->idxStr = sqlite3_str_finish(plan);
 	info->needToFreeIdxStr = 1;
@@ -312,6 +346,33 @@ static int rows_load(struct rows_cursor *c)
 	return SQLITE_OK;
 }
 
+/* Passes over rows that are not asked for. */
+static void pass_over(struct rows_cursor *c)
+{
+	const struct rows_vtab *vtab = (const struct rows_vtab *)c->base.pVtab;
+
+	if (c->selected && !c->backwards)
+		c->first = trc_selected_rows_next(c->selected,
+						  (enum trc_selected_table)vtab->selected_table,
+						  c->first, c->limit);
+}
+
+/* Which rows of the table a view wants.  An SQLite result code. */
+static int begin_selected(struct rows_cursor *c)
+{
+	struct rows_vtab *vtab = (struct rows_vtab *)c->base.pVtab;
+	struct trc_selected_rows *rows = &vtab->selected;
+
+	if (!rows->s && trc_model_selection(vtab->source->m))
+		trc_selected_rows_begin(rows, vtab->source->m);
+	if (!rows->s)
+		return SQLITE_OK;
+	if (vtab->selected_table == TRC_SELECTED_UNLOCKS && trc_selected_rows_need_caused(rows))
+		return SQLITE_NOMEM;
+	c->selected = rows;
+	return SQLITE_OK;
+}
+
 static int rows_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_text, int argc,
 		       sqlite3_value **argv)
 {
@@ -330,9 +391,13 @@ static int rows_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_t
 	c->first = 0;
 	c->limit = c->n;
 	c->backwards = plan & PLAN_BACKWARDS;
+	c->selected = NULL;
 	for (int i = 0; i < argc; i++)
 		rows_bound(c, (unsigned int)plan >> (8 * i) & 255, argv[i]);
-	return SQLITE_OK;
+	if (plan & PLAN_SELECTED)
+		rc = begin_selected(c);
+	pass_over(c);
+	return rc;
 }
 
 static int rows_next(sqlite3_vtab_cursor *cursor)
@@ -343,6 +408,7 @@ static int rows_next(sqlite3_vtab_cursor *cursor)
 		c->limit--;
 	else
 		c->first++;
+	pass_over(c);
 	return SQLITE_OK;
 }
 
@@ -385,6 +451,10 @@ static int rows_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, in
 {
 	const struct rows_cursor *c = (const struct rows_cursor *)cursor;
 
+	if ((size_t)column >= source_of(c)->table->n_columns) {
+		sqlite3_result_int(context, 1);
+		return SQLITE_OK;
+	}
 	trc_vtab_result(context, source_of(c), column, c->rows, row_now(c));
 	return SQLITE_OK;
 }

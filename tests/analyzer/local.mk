@@ -14,7 +14,7 @@ model_tests = tests/analyzer/model/model_waits_test tests/analyzer/model/model_u
 	tests/analyzer/model/model_samples_test tests/analyzer/model/model_heap_test \
 	tests/analyzer/model/model_lock_order_test tests/analyzer/model/model_locks_test \
 	tests/analyzer/model/model_fibers_test tests/analyzer/model/selection_test \
-	tests/analyzer/causes/causes_test \
+	tests/analyzer/model/between_test tests/analyzer/causes/causes_test \
 	tests/analyzer/whatif/whatif_test
 check_PROGRAMS += $(model_tests)
 TESTS += $(model_tests)
@@ -67,6 +67,9 @@ tests_analyzer_sql_sql_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)
 tests_analyzer_model_selection_test_SOURCES = tests/analyzer/model/selection_test.c
 tests_analyzer_model_selection_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
 tests_analyzer_model_selection_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)
+tests_analyzer_model_between_test_SOURCES = tests/analyzer/model/between_test.c
+tests_analyzer_model_between_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_model_between_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_model_random_test_SOURCES = tests/analyzer/model/model_random_test.c
 tests_analyzer_model_model_random_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
 tests_analyzer_model_model_random_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)

@@ -70,13 +70,17 @@ static void read_name(char *name, uint32_t pid)
 static int look_at(struct trc_view_source *s, struct trc_error *error)
 {
 	const char *path = s->options->target, *slash = strrchr(path, '/');
+	int err;
 
 	if (s->options->pid) {
 		read_name(s->name, s->options->pid);
 		return trc_ring_look_pid(s->options->pid, error);
 	}
 	snprintf(s->name, sizeof(s->name), "%s", slash ? slash + 1 : path);
-	return trc_open_model(&s->trace.model, &s->trace.ring, path, error);
+	err = trc_open_model(&s->trace.model, &s->trace.ring, path, error);
+	if (!err)
+		trc_model_keep(s->trace.model); /* parts are asked for one after another */
+	return err;
 }
 
 int trc_view_source_open(struct trc_view_source **out, const struct trc_view_options *options,

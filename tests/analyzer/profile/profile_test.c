@@ -332,19 +332,6 @@ static const struct {
 	  {2, 0, UNKNOWN | BEFORE, {1, 90}},
 	  {0, 0, PREEMPTED, {1, 50}},
 	  {0, 0, UNKNOWN, {1, 20}}}},
-	{"offcpu: where switch records are missing, the last sample before each piece", "offcpu", NULL,
-	 "sample_event 1 period=1000\n"
-	 "@0 thread=1 source=kernel proc_start\n"
-	 "@10 thread=1 sample event=1 value=1000 stack=s1\n"
-	 "@40 thread=1 source=kernel proc_stop preempted=1\n"
-	 "@5000045 thread=1 sample event=1 value=1000 stack=s2\n"
-	 "@5000050 thread=1 park reason=cond object=0x10 stack=s3\n"
-	 "@5000061 thread=1 resume reason=cond object=0x10\n"
-	 "@5000100 thread=1 counter name=\"c\" value=1\n",
-	 3,
-	 {{1, 0, PREEMPTED | BEFORE, {1, 5000010}},
-	  {2, 0, PREEMPTED | BEFORE, {0, 39}},
-	  {3, 0, TRC_REASON_COND, {0, 11}}}},
 	{"latency: who was woken has the labels of its wait, those of its context as well", "latency", NULL,
 	 "@0 thread=2 source=kernel proc_start\n"
 	 "@10 thread=2 otel_context trace_high=1 trace_low=2 span=3\n"

@@ -1,0 +1,18 @@
+/* unlocks_of.h - the unlocks of each lock, by time: made once for a model. */
+#ifndef TRC_ANALYZER_MODEL_UNLOCKS_OF_H
+#define TRC_ANALYZER_MODEL_UNLOCKS_OF_H
+
+#include "array.h"
+#include "model.h"
+
+struct trc_unlocks_of {
+	struct trc_index lock; /* by address: its number, 1, 2, ... */
+	/* Rows of unlocks: those of the lock `number` are row[first[number]] up to row[first[number + 1]]. */
+	uint32_t *first, *row;
+};
+
+/* Of a model that has TRC_PART_WAITS; borrowed from it.  NULL without memory. */
+const struct trc_unlocks_of *trc_model_unlocks_of(const struct trc_model *m);
+void trc_unlocks_of_free(struct trc_unlocks_of *of); /* accepts NULL */
+
+#endif
