@@ -11,8 +11,8 @@
 #include "format/check.h"
 #include "format/utf8.h"
 
-/* Base64 characters in a script element, and the bytes that make so many (P1). */
-enum { CHUNK_BASE64 = 512 << 10, CHUNK_BYTES = CHUNK_BASE64 / 4 * 3 };
+/* Characters in a script element, and the bytes that make so many (P1, P4). */
+enum { CHUNK_CHARACTERS = 512 << 10, CHUNK_BYTES = CHUNK_CHARACTERS / 16 * 13 };
 
 static bool bytes_reserve(struct trc_bytes *b, size_t n_bytes)
 {
@@ -228,6 +228,32 @@ void trc_page_base64(FILE *out, const void *bytes, size_t n_bytes)
 	}
 }
 
+/* P4; returns how many characters. */
+static size_t base91(char *out, const uint8_t *in, size_t n_bytes)
+{
+	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+				    "!#$%'()*+,-./:;=>?@[\\]^_`{|}~";
+	uint32_t bits = 0;
+	unsigned int n_bits = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_bytes; i++) {
+		bits |= (uint32_t)in[i] << n_bits;
+		n_bits += 8;
+		if (n_bits < 13)
+			continue;
+		out[n++] = digit[(bits & 8191) / 91];
+		out[n++] = digit[(bits & 8191) % 91];
+		bits >>= 13;
+		n_bits -= 13;
+	}
+	if (n_bits > 6)
+		out[n++] = digit[bits / 91];
+	if (n_bits)
+		out[n++] = digit[bits % 91];
+	return n;
+}
+
 static void page_fail(struct trc_page *p, int error)
 {
 	if (!p->error)
@@ -243,7 +269,7 @@ static const char *const type_name[] = {
 static void page_chunk(struct trc_page *p, const struct trc_column *c, uint32_t chunk, bool last,
 		       const uint8_t *data, size_t n_bytes, char *scratch)
 {
-	size_t n = base64(scratch, data, n_bytes);
+	size_t n = base91(scratch, data, n_bytes);
 
 	fputs("<script type=\"text/plain\"", p->out);
 	if (c->name[0])
@@ -257,53 +283,83 @@ static void page_chunk(struct trc_page *p, const struct trc_column *c, uint32_t 
 		page_fail(p, errno ? -errno : -EIO);
 }
 
-/* Deflates the bytes into chunks; returns how many, or a negative errno. */
-static int64_t page_deflate(struct trc_page *p, const struct trc_column *c, uint8_t *chunk,
-			    char *scratch)
+/* The bytes deflated, onto the end of *out.  0 or -ENOMEM. */
+static int deflate_all(struct trc_bytes *out, const struct trc_bytes *in, int strategy)
 {
+	uint8_t piece[16 << 10];
 	z_stream z = {0};
-	uint32_t n_chunks = 0;
 	size_t done = 0;
 	int rc;
 
-	if (deflateInit(&z, 6) != Z_OK)
+	if (deflateInit2(&z, 6, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, strategy) != Z_OK)
 		return -ENOMEM;
 	do {
-		size_t left = c->bytes.n_bytes - done;
+		size_t left = in->n_bytes - done;
 
-		z.next_out = chunk;
-		z.avail_out = CHUNK_BYTES;
-		do {
-			if (!z.avail_in) {
-				z.next_in = c->bytes.data + done;
-				z.avail_in = left < (1U << 30) ? (uInt)left : 1U << 30;
-				done += z.avail_in;
-				left -= z.avail_in;
-			}
-			rc = deflate(&z, left ? Z_NO_FLUSH : Z_FINISH);
-		} while (rc == Z_OK && z.avail_out);
-		page_chunk(p, c, n_chunks++, rc != Z_OK, chunk, CHUNK_BYTES - z.avail_out, scratch);
+		if (!z.avail_in) {
+			z.next_in = in->data + done;
+			z.avail_in = left < (1U << 30) ? (uInt)left : 1U << 30;
+			done += z.avail_in;
+			left -= z.avail_in;
+		}
+		z.next_out = piece;
+		z.avail_out = sizeof(piece);
+		rc = deflate(&z, left ? Z_NO_FLUSH : Z_FINISH);
+		trc_bytes_put(out, piece, sizeof(piece) - z.avail_out);
 	} while (rc == Z_OK);
 	deflateEnd(&z);
+	return out->failed ? -ENOMEM : 0;
+}
+
+/* Of numbers without repetition the codes alone are shorter than codes and repetitions. */
+static int deflate_shortest(struct trc_bytes *out, const struct trc_bytes *in)
+{
+	enum { TRIED_FROM_BYTES = 4 << 10 };
+	struct trc_bytes codes = {0};
+	int rc = deflate_all(out, in, Z_DEFAULT_STRATEGY);
+
+	if (!rc && in->n_bytes >= TRIED_FROM_BYTES)
+		rc = deflate_all(&codes, in, Z_HUFFMAN_ONLY);
+	if (!rc && codes.n_bytes && codes.n_bytes < out->n_bytes) {
+		trc_bytes_free(out);
+		*out = codes;
+		return 0;
+	}
+	trc_bytes_free(&codes);
+	return rc;
+}
+
+/* Writes the bytes, deflated, in chunks; returns how many, or -ENOMEM. */
+static int64_t page_deflate(struct trc_page *p, const struct trc_column *c, char *scratch)
+{
+	struct trc_bytes deflated = {0};
+	int64_t n_chunks = deflate_shortest(&deflated, &c->bytes);
+
+	for (size_t at = 0; n_chunks >= 0 && at < deflated.n_bytes; at += CHUNK_BYTES) {
+		size_t left = deflated.n_bytes - at;
+
+		page_chunk(p, c, (uint32_t)n_chunks++, left <= CHUNK_BYTES, deflated.data + at,
+			   left < CHUNK_BYTES ? left : CHUNK_BYTES, scratch);
+	}
+	trc_bytes_free(&deflated);
 	return n_chunks;
 }
 
 void trc_page_column(struct trc_page *p, struct trc_column *c)
 {
-	uint8_t *chunk = malloc(CHUNK_BYTES);
-	char *scratch = malloc(CHUNK_BASE64 + 4);
+	char *scratch = malloc(CHUNK_CHARACTERS);
 	int64_t chunks = 0;
 
 	if (c->name[0] && c->n && !c->max && !c->bytes.failed && c->type != TRC_COLUMN_DERIVED) {
 		trc_bytes_free(&c->bytes);
 		c->type = TRC_COLUMN_ZERO;
 	}
-	if (!chunk || !scratch || c->bytes.failed)
+	if (!scratch || c->bytes.failed)
 		page_fail(p, -ENOMEM);
 	else if (p->n_entries == TRC_PAGE_COLUMNS_MAX)
 		page_fail(p, -E2BIG);
 	else if (!p->error && c->bytes.n_bytes)
-		chunks = page_deflate(p, c, chunk, scratch);
+		chunks = page_deflate(p, c, scratch);
 	if (chunks < 0)
 		page_fail(p, (int)chunks);
 	if (!p->error)
@@ -315,7 +371,6 @@ void trc_page_column(struct trc_page *p, struct trc_column *c)
 			.raw_bytes = c->bytes.n_bytes,
 			.chunks = (uint32_t)chunks,
 		};
-	free(chunk);
 	free(scratch);
 	trc_bytes_free(&c->bytes);
 }

@@ -1,16 +1,19 @@
 /*
  * page.h - columns of numbers and strings, on their way into an HTML page.
  *
- * A column is built in memory, then written as deflated base64 in script elements of
+ * A column is built in memory, then written deflated, as text, in script elements of
  * type text/plain, which the browser does not run; assets/data.js is the reader.
  * The directory of all columns goes into the page's JSON head, after them.
  *
- *   page:P1  a script element holds at most 512 KB of base64, which has no character that
+ *   page:P1  a script element holds at most 512 KB of text, which has no character that
  *       could end the element or that HTML gives a meaning; its data-column says what it is a piece of, so
  *       that it can be decoded before the directory is there
  *   page:P2  an allocation that fails makes the page fail when it is finished, not before:
  *       adding a value reports nothing
  *   page:P3  string 0 is the empty string; equal strings have one id
+ *   page:P4  the text is base 91: of the bytes' bits, low ones first, 13 make two digits, the higher one first; the last
+ *       bits, if they are 6 or fewer, make one digit.  So 13 bytes take 16 characters.  The digits are the printable
+ *       characters of ASCII but for the blank, ", & and <
  */
 #ifndef TRC_VIEWER_PAGE_H
 #define TRC_VIEWER_PAGE_H

@@ -66,7 +66,7 @@ static void write_tasks(struct trc_rows *r)
 	enum { ROW, LOW, HIGH, PARENT, TYPE, START, LENGTH, OPEN, THREAD, END_THREAD, N };
 	struct trc_column c[N] = {
 		[ROW] = trc_column_make("task.row", TRC_COLUMN_DELTA),
-		[LOW] = trc_column_make("task.low", TRC_COLUMN_VARINT),
+		[LOW] = trc_column_make("task.low", TRC_COLUMN_DELTA),
 		[HIGH] = trc_column_make("task.high", TRC_COLUMN_VARINT),
 		[PARENT] = trc_column_make("task.parent", TRC_COLUMN_VARINT),
 		[TYPE] = trc_column_make("task.type", TRC_COLUMN_VARINT),
@@ -113,7 +113,7 @@ static void write_regions(struct trc_rows *r)
 		[THREAD] = trc_column_make("region.thread", TRC_COLUMN_VARINT),
 		[DEPTH] = trc_column_make("region.depth", TRC_COLUMN_VARINT),
 		[TYPE] = trc_column_make("region.type", TRC_COLUMN_VARINT),
-		[TASK] = trc_column_make("region.task", TRC_COLUMN_VARINT),
+		[TASK] = trc_column_make("region.task", TRC_COLUMN_DELTA),
 		[START] = trc_column_make("region.start", TRC_COLUMN_DELTA),
 		[LENGTH] = trc_column_make("region.length", TRC_COLUMN_VARINT),
 		[OPEN] = trc_column_make("region.open", TRC_COLUMN_BYTES),
@@ -155,7 +155,7 @@ static void write_logs(struct trc_rows *r)
 	struct trc_column c[N] = {
 		[TIME] = trc_column_make("log.time", TRC_COLUMN_DELTA),
 		[THREAD] = trc_column_make("log.thread", TRC_COLUMN_VARINT),
-		[TASK] = trc_column_make("log.task", TRC_COLUMN_VARINT),
+		[TASK] = trc_column_make("log.task", TRC_COLUMN_DELTA),
 		[CATEGORY] = trc_column_make("log.category", TRC_COLUMN_VARINT),
 		[MESSAGE] = trc_column_make("log.message", TRC_COLUMN_VARINT),
 	};

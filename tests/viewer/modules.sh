@@ -12,9 +12,9 @@ mkdir -p "$work"
 # As embed.sh joins them: one scope.
 {
 	echo 'const head = {};'
-	cat "$top_srcdir"/viewer/assets/{format,levels,lod,rows,matches,procs,flame_select}.js
+	cat "$top_srcdir"/viewer/assets/{decode,format,levels,lod,rows,matches,procs,flame_select}.js
 	echo 'export {keysMake, laneCounts, laneLonger, lanePaint, lanesMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, paintMake,
-		placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, taskSpans, timedRows, trace};'
+		pieceBytes, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, taskSpans, timedRows, trace};'
 } >"$work/modules.mjs"
 cp -f "$top_srcdir/tests/viewer/modules_test.mjs" "$work"
 node --test "$work/modules_test.mjs"

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import {test} from "node:test";
 import {keysMake, laneCounts, laneLonger, lanePaint, lanesMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf,
-	paintMake, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, taskSpans, timedRows, trace} from "./modules.mjs";
+	paintMake, pieceBytes, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, taskSpans, timedRows, trace} from "./modules.mjs";
 
 let state = 12345;
 
@@ -13,6 +13,31 @@ function random(below) {
 }
 
 const numbers = (Type, n, below) => Type.from({length: n}, () => random(below));
+
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%'()*+,-./:;=>?@[\\]^_`{|}~";
+
+// By the rule of page:P4, on a string of bits.
+function base91(bytes) {
+	const bits = Array.from(bytes, (byte) => Array.from({length: 8}, (_, k) => byte >> k & 1)).flat(), digits = [];
+
+	for (let at = 0; at < bits.length; at += 13) {
+		const own = bits.slice(at, at + 13), value = own.reduce((sum, bit, k) => sum + bit * 2 ** k, 0);
+		if (own.length > 6)
+			digits.push(Math.floor(value / 91));
+		digits.push(value % 91);
+	}
+	return digits.map((digit) => DIGITS[digit]).join("");
+}
+
+test("bytes come back from their text, however many there are", () => {
+	for (const n of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1000]) {
+		for (const bytes of [numbers(Uint8Array, n, 256), new Uint8Array(n).fill(255), new Uint8Array(n)]) {
+			const text = base91(bytes);
+			assert.deepEqual(pieceBytes(new TextEncoder().encode(text)), bytes);
+			assert.ok(text.length <= Math.ceil(n * 16 / 13), `${n} bytes take ${text.length} characters`);
+		}
+	}
+});
 
 test("times are put in order, equal ones stay in theirs", () => {
 	for (const n of [0, 1, 2, 1000]) {

@@ -4,6 +4,7 @@
 #include "page_read.h"
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,28 +31,29 @@ char *page_read_file(const char *path, size_t *n_bytes)
 static unsigned int digit(char c)
 {
 	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+		"!#$%'()*+,-./:;=>?@[\\]^_`{|}~";
 	const char *at = c ? strchr(digits, c) : NULL;
 
-	return at ? (unsigned int)(at - digits) : 64;
+	ck_assert_msg(at, "no digit: %c", c);
+	return (unsigned int)(at - digits);
 }
 
-/* The base64 up to the next '<', onto the end of *bytes. */
-static void base64_append(const char *text, uint8_t **bytes, size_t *n)
+/* The text in base 91 (page:P4) up to the next '<', onto the end of *bytes. */
+static void base91_append(const char *text, uint8_t **bytes, size_t *n)
 {
 	size_t length = strcspn(text, "<");
+	uint32_t bits = 0;
+	unsigned int n_bits = 0;
 
 	*bytes = realloc(*bytes, *n + length + 3);
-	for (size_t i = 0; i + 3 < length; i += 4) {
-		unsigned int v = 0;
+	for (size_t i = 0; i < length; i += 2) {
+		unsigned int value = digit(text[i]);
+		bool pair = i + 1 < length;
 
-		for (size_t k = 0; k < 4; k++)
-			v = v << 6 | (digit(text[i + k]) & 63);
-		(*bytes)[(*n)++] = (uint8_t)(v >> 16);
-		if (text[i + 2] != '=')
-			(*bytes)[(*n)++] = (uint8_t)(v >> 8);
-		if (text[i + 3] != '=')
-			(*bytes)[(*n)++] = (uint8_t)v;
+		bits |= (pair ? value * 91 + digit(text[i + 1]) : value) << n_bits;
+		for (n_bits += pair ? 13 : 6; n_bits >= 8; n_bits -= 8, bits >>= 8)
+			(*bytes)[(*n)++] = (uint8_t)bits;
 	}
 }
 
@@ -93,7 +95,7 @@ static uint8_t *column_bytes(const char *page, const struct entry *e)
 		snprintf(id, sizeof(id), " id=\"c%u-%u\">", e->number, k);
 		at = strstr(page, id);
 		ck_assert_ptr_nonnull(at);
-		base64_append(at + strlen(id), &deflated, &n);
+		base91_append(at + strlen(id), &deflated, &n);
 	}
 	if (e->raw)
 		ck_assert_int_eq(uncompress(raw, &n_raw, deflated, n), Z_OK);

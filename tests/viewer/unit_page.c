@@ -83,7 +83,29 @@ START_TEST(columns_of_zeros_have_no_bytes)
 }
 END_TEST
 
-/* Noise does not deflate, so 0.6 MB of it need two elements of at most 512 KB base64 (page:P1). */
+/* Whatever the last digits stand for (page:P4). */
+START_TEST(columns_of_any_number_of_bytes_come_back)
+{
+	for (size_t n = 1; n < 60; n++) {
+		struct trc_column c = trc_column_make("x.y", TRC_COLUMN_BYTES);
+		size_t n_read;
+
+		for (size_t i = 0; i < n; i++)
+			trc_column_add(&c, 255 - i * 37 % 256);
+
+		char *page = page_of(&c);
+		uint64_t *values = page_read_column(page, "x.y", &n_read);
+
+		ck_assert_uint_eq(n_read, n);
+		for (size_t i = 0; i < n; i++)
+			ck_assert_uint_eq(values[i], 255 - i * 37 % 256);
+		free(values);
+		free(page);
+	}
+}
+END_TEST
+
+/* Noise does not deflate, so 0.6 MB of it need two elements of at most 512 KB (page:P1). */
 START_TEST(large_columns_are_cut_into_elements)
 {
 	struct trc_column c = trc_column_make("noise", TRC_COLUMN_BYTES);
@@ -193,6 +215,7 @@ TCase *unit_page(void)
 
 	tcase_add_loop_test(t, columns_come_back, 0, sizeof(column_rows) / sizeof(column_rows[0]));
 	tcase_add_test(t, columns_of_zeros_have_no_bytes);
+	tcase_add_test(t, columns_of_any_number_of_bytes_come_back);
 	tcase_add_test(t, large_columns_are_cut_into_elements);
 	tcase_add_loop_test(t, json_strings_are_safe_in_a_script_element, 0,
 			    sizeof(json_rows) / sizeof(json_rows[0]));

@@ -1,6 +1,6 @@
 // data.js - from the page's script elements to typed arrays.
 //
-// A column is zlib-deflated, base64, cut into elements c<number>-<chunk>.  They are sent to the decoder (decode_worker.js) while
+// A column is zlib-deflated, as text in base 91, cut into elements c<number>-<chunk>.  They are sent to the decoder (decode_worker.js) while
 // the rest of the page is still being read.  The head, at the page's end, has a directory: it gives [name, type, values, largest
 // value, bytes, chunks] for each.  A column that is missing reads as an empty one.  One of type "zero" has no bytes, since all of
 // its values are 0; one of type "derived" has none, since it follows from others.
@@ -87,21 +87,31 @@ function decoderStart() {
 	}
 }
 
-// A piece of a column; its element is removed, to free the text.
+// The characters' codes of an element's text.  `emptied`: the text is wanted no more.  An element that is removed keeps its text
+// until the browser cleans up, which may be when all of the page has been read.
+function textCodes(element, emptied) {
+	const parts = Array.from(element.childNodes), codes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+	const encoder = new TextEncoder();
+	let at = 0;
+
+	for (const part of parts) {
+		at += encoder.encodeInto(part.data, codes.subarray(at)).written;
+		if (emptied)
+			part.data = "";
+	}
+	return codes;
+}
+
+// A piece of a column; its element is removed.
 function pieceSend(element) {
 	const number = Number(/^c(\d+)-/.exec(element.id)[1]);
 	const [name, type, n, max, raw, isLast] = element.dataset.column.split(" ");
-	let piece;
+	const codes = textCodes(element, true);
 
 	element.remove();
-	try {
-		piece = base64Bytes(element.textContent);
-	} catch {
-		return; // as if it were not there
-	}
 	loading.sent.set(number, (loading.sent.get(number) || 0) + 1);
-	loading.decoder({kind: "column", number, name, type, n: Number(n), max: Number(max), raw: Number(raw), piece,
-		isLast: isLast === "1"}, [piece.buffer]);
+	loading.decoder({kind: "column", number, name, type, n: Number(n), max: Number(max), raw: Number(raw), codes,
+		isLast: isLast === "1"}, [codes.buffer]);
 }
 
 // All pieces that are whole: something follows them, or else the page has been read.
@@ -151,7 +161,7 @@ async function inflate(number, chunks, bytes) {
 		const element = document.getElementById(`c${number}-${k}`);
 		if (!element)
 			throw new Error(`the page is incomplete: part ${number}-${k} is missing`);
-		inflating.put(base64Bytes(element.textContent));
+		inflating.put(pieceBytes(textCodes(element, false)));
 	}
 	return inflating.done();
 }

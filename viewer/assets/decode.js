@@ -12,6 +12,27 @@ function base64Bytes(text) {
 	return bytes;
 }
 
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%'()*+,-./:;=>?@[\\]^_`{|}~";
+const digitOf = new Uint8Array(256);
+for (let i = 0; i < DIGITS.length; i++)
+	digitOf[DIGITS.charCodeAt(i)] = i;
+
+// The bytes of a text in base 91 (viewer/page.h, P4), of which the characters' codes are given.
+function pieceBytes(codes) {
+	const pairs = codes.length >>> 1, last = codes.length % 2, out = new Uint8Array((13 * pairs + 6 * last) >>> 3);
+	let bits = 0, n = 0, at = 0;
+
+	for (let i = 0; i < 2 * pairs; i += 2) {
+		bits |= (digitOf[codes[i]] * 91 + digitOf[codes[i + 1]]) << n;
+		n += 13;
+		for (; n >= 8; n -= 8, bits >>>= 8)
+			out[at++] = bits;
+	}
+	if (last && n + 6 >= 8)
+		out[at] = bits | digitOf[codes[2 * pairs]] << n;
+	return out;
+}
+
 // Inflates deflated pieces, as they come: {put(piece), done()}, which resolves to the bytes.
 function inflater(number, bytes) {
 	const out = new Uint8Array(bytes), stream = new DecompressionStream("deflate");

@@ -5,7 +5,7 @@
 const DECODED_LATER = new Set(["park.id_by_start"]);
 
 // tell(message, arrays that move to the page).  Returns what takes the page's messages:
-//   column  a piece of one: {number, name, type, n, max, raw, piece, isLast}
+//   column  a piece of one: {number, name, type, n, max, raw, codes: of its characters, isLast}
 //   end     all of them were sent: {columns, threads, isLock}
 function decoderMake(tell) {
 	const inflating = new Map(), pending = [], kept = new Map();
@@ -25,10 +25,10 @@ function decoderMake(tell) {
 		tell({kind: "column", name, values}, [values.buffer]);
 	}
 	function take(message) {
-		const {number, raw, piece, isLast} = message;
+		const {number, raw, codes, isLast} = message;
 		if (!inflating.has(number))
 			inflating.set(number, inflater(number, raw));
-		inflating.get(number).put(piece);
+		inflating.get(number).put(pieceBytes(codes));
 		if (!isLast)
 			return;
 		const finished = finish(message, inflating.get(number).done());
