@@ -105,6 +105,12 @@ uint64_t trc_perf_patience_ns(const struct trc_perf *p);
 /* Hands out what has come; with `all` also the latest.  In flight mode: what was copied last.  How
  * many records. */
 uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *context);
+/* The same up to this time.  With `room` a buffer that is more than half full is emptied all the same
+ * (perf_buffer:V2).  Not in flight mode. */
+uint64_t trc_perf_pass_until(struct trc_perf *p, uint64_t until_ns, bool room, trc_perf_fn *fn,
+			     void *context);
+/* How old a record is that V2 hands out. */
+#define TRC_PERF_HOLD_NS UINT64_C(20000000)
 /* Flight mode: takes note of what is mapped; to be done once a second or so. */
 void trc_perf_look(struct trc_perf *p);
 /* Flight mode: copies what the buffers hold now.  0 or -ENOMEM. */

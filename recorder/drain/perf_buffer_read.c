@@ -9,8 +9,6 @@
 #include "format/raw.h"
 #include "perf_buffer_private.h"
 
-enum { HOLD_NS = 20000000 /* perf_buffer:V2 */ };
-
 static void copy_out(const struct trc_perf *p, const struct trc_perf_buffer *b, uint64_t at,
 		     void *bytes, size_t n_bytes)
 {
@@ -50,8 +48,8 @@ static void hand_out(struct trc_perf *p, uint32_t proc, uint64_t *last_ns,
 		fn(context, r);
 }
 
-static uint64_t buffer_pass(struct trc_perf *p, uint32_t proc, uint64_t until_ns, trc_perf_fn *fn,
-			    void *context)
+static uint64_t buffer_pass(struct trc_perf *p, uint32_t proc, uint64_t until_ns, bool room,
+			    trc_perf_fn *fn, void *context)
 {
 	struct trc_perf_buffer *b = &p->buffer[proc];
 	/* acquire: pairs with the kernel's store: the records below head are complete. */
@@ -61,7 +59,7 @@ static uint64_t buffer_pass(struct trc_perf *p, uint32_t proc, uint64_t until_ns
 	while (tail < head) {
 		struct perf_event_header header;
 		struct trc_perf_record r;
-		bool full = head - tail > p->data_bytes / 2; /* perf_buffer:V2 */
+		bool full = room && head - tail > p->data_bytes / 2; /* perf_buffer:V2 */
 		const char *record;
 		size_t n_bytes;
 
@@ -359,24 +357,34 @@ static bool may_share_counters(const struct trc_perf *p)
 	return false;
 }
 
-uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *context)
+uint64_t trc_perf_pass_until(struct trc_perf *p, uint64_t until_ns, bool room, trc_perf_fn *fn,
+			     void *context)
 {
-	uint64_t until_ns = all ? UINT64_MAX : trc_now_ns(CLOCK_MONOTONIC_RAW) - HOLD_NS;
 	uint64_t n = 0;
 
-	if (!p->flight && may_share_counters(p))
+	if (may_share_counters(p))
 		trc_perf_look_at_shares(p);
-	if (!p->flight)
-		trc_perf_look_at_maps(p);
+	trc_perf_look_at_maps(p);
 	for (uint32_t i = 0; i < p->n_procs; i++) {
-		if (p->flight) {
-			n += copy_pass(p, i, fn, context);
-		} else if (p->buffer[i].page) {
-			n += buffer_pass(p, i, until_ns, fn, context);
-			/* What no record has told of yet. */
-			if (all && p->tells_lost && p->n_events)
-				trc_perf_look_at_losses(p, i, p->buffer[i].last_ns, fn, context);
-		}
+		if (!p->buffer[i].page)
+			continue;
+		n += buffer_pass(p, i, until_ns, room, fn, context);
+		/* What no record has told of yet. */
+		if (!room && p->tells_lost && p->n_events)
+			trc_perf_look_at_losses(p, i, p->buffer[i].last_ns, fn, context);
 	}
+	return n;
+}
+
+uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *context)
+{
+	uint64_t n = 0;
+
+	if (!p->flight)
+		return trc_perf_pass_until(
+			p, all ? UINT64_MAX : trc_now_ns(CLOCK_MONOTONIC_RAW) - TRC_PERF_HOLD_NS,
+			!all, fn, context);
+	for (uint32_t i = 0; i < p->n_procs; i++)
+		n += copy_pass(p, i, fn, context);
 	return n;
 }

@@ -191,6 +191,8 @@ static void watch_end(struct trc_process *p, const struct owner *owner)
 	else
 		p->ended =
 			!trc_ring_owner_is((uint32_t)p->pid, &owner->header, owner->inode, inside);
+	if (p->ended)
+		p->ended_ns = trc_clock_vdso();
 	if (p->ended && p->pidfd >= 0) {
 		close(p->pidfd);
 		p->pidfd = -1;
@@ -251,18 +253,34 @@ static void kernel_seen(void *context, const struct trc_perf_record *record)
 	trc_drain_kernel(p->drain, &there);
 }
 
-void trc_found_kernel_pass(struct trc_tool_session *s, bool all)
+static void procs_pass(struct trc_tool_session *s, uint64_t until_ns)
 {
-	uint64_t until_ns = all ? UINT64_MAX : trc_clock_vdso() - HOLD_NS;
+	for (struct trc_process *p = s->first; p; p = p->next)
+		trc_process_procs(p, until_ns);
+}
 
+void trc_found_kernel_pass(struct trc_tool_session *s)
+{
 	if (s->options->flight && s->kernel)
 		trc_perf_look(s->kernel);
 	if (s->options->flight)
 		return; /* copied with a snapshot */
 	if (s->kernel)
-		trc_perf_pass(s->kernel, all, kernel_seen, s);
-	for (struct trc_process *p = s->first; p; p = p->next)
-		trc_process_procs(p, until_ns);
+		trc_perf_pass_until(s->kernel, s->looked_ns - TRC_PERF_HOLD_NS, true, kernel_seen,
+				    s);
+	procs_pass(s, s->looked_ns - HOLD_NS);
+}
+
+/* All of it up to then, whose threads are made known first: those of one process alone would have the
+ * other processes' newest records handed out to nobody. */
+static void kernel_pass_until(struct trc_tool_session *s, uint64_t until_ns)
+{
+	for (struct trc_process *p = s->first; s->kernel && p; p = p->next)
+		if (!p->closed)
+			trc_process_pass(p);
+	if (s->kernel)
+		trc_perf_pass_until(s->kernel, until_ns, false, kernel_seen, s);
+	procs_pass(s, until_ns);
 }
 
 /* What the kernel samples, as far as it is known now. */
@@ -321,6 +339,7 @@ static void ring_found(struct trc_tool_session *s, const char *name,
 	err = owner_read(&owner, path);
 	if (p && !err && !goes_on(p, &owner)) {
 		p->ended = true;
+		p->ended_ns = trc_clock_vdso();
 		trc_found_finish(s, p);
 		p = NULL;
 	}
@@ -339,9 +358,9 @@ static void ring_found(struct trc_tool_session *s, const char *name,
 			trc_tool_http_attach(p);
 		return;
 	}
+	/* What is from before this image is of the one before it, while its threads are known. */
 	if (p->drain)
-		trc_found_kernel_pass(s,
-				      true); /* while the threads of the image before are known */
+		kernel_pass_until(s, owner.header.start.monotonic_raw_ns);
 	if (trc_process_attach(p, path, image, s->sched))
 		return;
 	tell_sampled(s, p);
@@ -394,20 +413,72 @@ static int is_entry(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
-/* Looks at what there is, images of a process in their order. */
+/* An image that comes after another one. */
+struct next_image {
+	const char *name;
+	struct trc_file_name called;
+	uint64_t start_ns;
+};
+
+static int by_start(const void *x, const void *y)
+{
+	const struct next_image *a = x, *b = y;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return (a->called.image > b->called.image) - (a->called.image < b->called.image);
+}
+
+/* The first image of each process that is new here; the others go to `next`.  How many these are. */
+static size_t find_first_images(struct trc_tool_session *s, struct dirent **entry, int n,
+				struct next_image *next)
+{
+	size_t n_next = 0;
+
+	for (int i = 0; i < n; i++) {
+		struct next_image *e = &next[n_next];
+		struct trc_process *p;
+		struct owner owner;
+		char path[PATH_MAX];
+
+		*e = (struct next_image){.name = entry[i]->d_name};
+		if (!trc_ring_name_parse(e->name, false, &e->called))
+			continue;
+		p = find_called(s, &e->called);
+		if (!p || !p->attached) {
+			ring_found(s, e->name, &e->called);
+			continue;
+		}
+		if (e->called.image <= p->image)
+			continue; /* known */
+		trc_tool_dir_file(&s->dir, e->name, path);
+		if (!owner_read(&owner, path))
+			e->start_ns = owner.header.start.monotonic_raw_ns;
+		n_next++;
+	}
+	return n_next;
+}
+
+/*
+ * Looks at what there is.  What the kernel has recorded is handed out at each second image of a
+ * process: so all processes are found before, and images in the order of time.
+ */
 void trc_found_scan(struct trc_tool_session *s)
 {
 	struct dirent **entry;
 	int n = scandir(s->dir.path, &entry, is_entry, versionsort);
+	struct next_image *next = calloc(n > 0 ? (size_t)n : 1, sizeof(*next));
+	size_t n_next = next ? find_first_images(s, entry, n, next) : 0;
+	struct trc_file_name called;
 
+	if (n_next)
+		qsort(next, n_next, sizeof(*next), by_start);
+	for (size_t i = 0; i < n_next; i++)
+		ring_found(s, next[i].name, &next[i].called);
+	free(next);
 	for (int i = 0; i < n; i++) {
-		const char *name = entry[i]->d_name;
-		struct trc_file_name called;
-
-		if (trc_ring_name_parse(name, false, &called))
-			ring_found(s, name, &called);
-		else if (trc_error_name_parse(name, &called))
-			error_found(s, name, &called);
+		if (trc_error_name_parse(entry[i]->d_name, &called))
+			error_found(s, entry[i]->d_name, &called);
 		free(entry[i]);
 	}
 	if (n >= 0)
@@ -433,8 +504,7 @@ void trc_found_finish(struct trc_tool_session *s, struct trc_process *p)
 		trc_process_used(p);
 		trc_process_look_at_title(p);
 	}
-	trc_process_pass(p); /* all of its threads are known then */
-	trc_found_kernel_pass(s, true);
+	kernel_pass_until(s, p->ended_ns ? p->ended_ns : UINT64_MAX);
 	tell_sampled(s, p);
 	trc_process_tell_due(p);
 	trc_process_finish(p);

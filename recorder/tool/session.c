@@ -85,6 +85,13 @@ static void child_ends(void *context, pid_t pid)
 		trc_process_used(p);
 }
 
+static void has_ended(struct trc_process *p)
+{
+	if (!p->ended)
+		p->ended_ns = trc_clock_vdso();
+	p->ended = true;
+}
+
 /* A descendant that became our child, and has ended. */
 static void child_ended(void *context, pid_t pid, int status)
 {
@@ -93,7 +100,8 @@ static void child_ended(void *context, pid_t pid, int status)
 	if (!p)
 		return;
 	p->status = status;
-	p->ended = p->status_known = true;
+	p->status_known = true;
+	has_ended(p);
 }
 
 static void look_for_end(struct trc_process *p, const struct trc_child *child)
@@ -102,7 +110,8 @@ static void look_for_end(struct trc_process *p, const struct trc_child *child)
 
 	if (ended && !p->ended && !p->command) /* its parent may not have waited for it yet */
 		trc_process_used(p);
-	p->ended = ended;
+	if (ended)
+		has_ended(p);
 }
 
 /* A look goes through all threads of a process.  Whose parent waits for it at once is not seen at
@@ -147,7 +156,7 @@ static void http_serve(struct trc_tool_session *s)
 	}
 	/* No younger ones than ever: their threads may not have shown themselves yet. */
 	if (s->options->sampling.n_kernel)
-		trc_found_kernel_pass(s, false);
+		trc_found_kernel_pass(s);
 	trc_follow_kernel_pass(p);
 	trc_tool_http_answer(p, &s->flight, now);
 }
@@ -163,6 +172,7 @@ static uint64_t session_pass(struct trc_tool_session *s, struct trc_child *child
 	s->orphans = trc_child_reap(child, child_ends, child_ended, s) && child->ended;
 	for (struct trc_process *p = s->first; p; p = p->next)
 		look_for_end(p, child);
+	s->looked_ns = trc_clock_vdso();
 	if (trc_tool_dir_changed(&s->dir))
 		trc_found_scan(s);
 	*any = false;
@@ -178,7 +188,7 @@ static uint64_t session_pass(struct trc_tool_session *s, struct trc_child *child
 			trc_found_finish(s, p);
 		*any |= !p->closed;
 	}
-	trc_found_kernel_pass(s, false);
+	trc_found_kernel_pass(s);
 	http_serve(s);
 	return n_events;
 }

@@ -32,7 +32,8 @@ struct trc_process {
 	bool attached; /* to an image, or tried to be */
 	bool command;  /* the one that trace-record started */
 	bool ended;
-	bool failed; /* there was something to record, and why it was not has been said */
+	uint64_t ended_ns; /* it had ended then, if not before; 0 = it has not */
+	bool failed;	   /* there was something to record, and why it was not has been said */
 	bool status_known;
 	int status;
 	bool closed;

@@ -17,6 +17,7 @@ struct trc_tool_session {
 	unsigned int
 		n_without_room; /* processes for whose ring there was none, as the latest here */
 	struct trc_file_name without_room[WITHOUT_ROOM_KEPT];
+	uint64_t looked_ns;	   /* the processes that were there then are known */
 	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
 	struct trc_perf *kernel;
@@ -31,13 +32,14 @@ struct trc_tool_session {
 
 /* NULL = no such process. */
 struct trc_process *trc_found_process(const struct trc_tool_session *s, int pid);
-/* Hands out what the kernel has recorded, but for the latest unless `all`. */
-void trc_found_kernel_pass(struct trc_tool_session *s, bool all);
+/* Hands out what the kernel has recorded, but for the latest: processes and threads that are younger
+ * than looked_ns may not be known yet. */
+void trc_found_kernel_pass(struct trc_tool_session *s);
 /* The process is gone. */
 bool trc_found_has_ended(const struct trc_process *p);
 /* Its trace is complete. */
 void trc_found_finish(struct trc_tool_session *s, struct trc_process *p);
-/* Looks at what there is, images of a process in their order. */
+/* Looks at what there is in the session's directory. */
 void trc_found_scan(struct trc_tool_session *s);
 
 #endif

@@ -5,9 +5,9 @@
  *   guest raise SIG N         makes N events, then dies of a signal
  *   guest events N            makes N events in each of two threads
  *   guest burst N             makes N events in its only thread, then lets the ring drain
- *   guest pace MS FILE        makes events for MS milliseconds, then creates FILE
+ *   guest pace MS FILE        creates FILE.begun, makes events for MS milliseconds, then creates FILE
  *   guest await FILE          creates FILE, then waits for a signal and ends with 64 + its number
- *   guest count SIG FILE      counts this signal for 300 ms after the first, tells in FILE
+ *   guest count SIG FILE      creates FILE.begun, counts this signal for 300 ms after the first, tells in FILE
  *   guest files DIR           closes all descriptors, opens files in DIR, makes events
  *   guest daemon FILE         becomes a daemon, which makes 5 events and creates FILE
  *   guest spawn COMMAND...    runs COMMAND by posix_spawn() and waits for it
@@ -91,6 +91,14 @@ static void catch_all(void)
 			sigaction(sig, &action, NULL);
 }
 
+static void create_begun(const char *path)
+{
+	char begun[4096];
+
+	snprintf(begun, sizeof(begun), "%s.begun", path);
+	create(begun, "");
+}
+
 static int await(const char *path)
 {
 	catch_all();
@@ -106,6 +114,7 @@ static int count(int sig, const char *path)
 	char text[16];
 
 	sigaction(sig, &action, NULL);
+	create_begun(path);
 	while (!got)
 		sleep_ms(10);
 	for (int i = 0; i < 30; i++)
@@ -117,6 +126,7 @@ static int count(int sig, const char *path)
 
 static int pace(long ms, const char *path)
 {
+	create_begun(path);
 	for (long i = 0; i < ms; i++) {
 		events(1000);
 		sleep_ms(1);

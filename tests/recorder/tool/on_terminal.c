@@ -1,8 +1,9 @@
 /*
- * on_terminal.c - runs a command on a terminal of its own, and types: on_terminal KEY COMMAND...
+ * on_terminal.c - runs a command on a terminal of its own, and types when it has begun: on_terminal KEY FILE
+ * COMMAND...
  *
- * KEY is c (interrupt) or z (stop; then it is sent SIGCONT as by a shell's fg).  Exits with the
- * command's status, 128 + n if a signal ended it; 98 if it did not stop.
+ * KEY is c (interrupt) or z (stop; then it is sent SIGCONT as by a shell's fg).  The command has begun when
+ * there is FILE.  Exits with the command's status, 128 + n if a signal ended it; 98 if it did not stop.
  */
 #include <errno.h>
 #include <pty.h>
@@ -20,10 +21,12 @@ static void sleep_ms(long ms)
 	nanosleep(&t, NULL);
 }
 
-/* Waits up to 10 s for a change of state. */
+enum { PATIENCE = 12000 }; /* of 10 ms */
+
+/* Waits up to two minutes for a change of state. */
 static int wait_for(pid_t pid, int *status)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < PATIENCE; i++) {
 		if (waitpid(pid, status, WNOHANG | WUNTRACED) == pid)
 			return 0;
 		sleep_ms(10);
@@ -73,14 +76,15 @@ int main(int argc, char **argv)
 	int terminal, status;
 	pid_t pid;
 
-	if (argc < 3)
+	if (argc < 4)
 		return 99;
 	pid = forkpty(&terminal, NULL, NULL, NULL);
 	if (pid < 0)
 		return 77;
 	if (!pid)
-		_exit(shell(argv[1][0], argv + 2));
-	sleep_ms(400);
+		_exit(shell(argv[1][0], argv + 3));
+	for (int i = 0; i < PATIENCE && access(argv[2], F_OK); i++)
+		sleep_ms(10);
 	if (write(terminal, argv[1][0] == 'c' ? "\003" : "\032", 1) != 1)
 		return 99;
 	if (wait_for(pid, &status) || !WIFEXITED(status))

@@ -183,7 +183,7 @@ execs()
 		return 1
 	}
 	same "$(sql "SELECT count(*) FROM on_cpu JOIN threads ON id = thread
-		WHERE on_cpu.start_ns < threads.start_ns OR on_cpu.end_ns > threads.end_ns + 1000000")" 0
+		WHERE on_cpu.start_ns < threads.start_ns - 1000000 OR on_cpu.end_ns > threads.end_ns + 1000000")" 0
 }
 cat >execs.sh <<'END'
 sleep 0.3
@@ -322,16 +322,19 @@ check "... is followed" says err '3 traces'
 
 # ---- the memory of many processes ---------------------------------------------------------
 
-quickly() { status 0 timeout -s KILL 60 "$@"; }
+# Not for ever.
+quickly() { status 0 timeout -s KILL 600 "$@"; }
 # All at the same time, with a tmpfs that has 1 MB for each.
 many()
 {
-	rm -f ./*.trc
+	rm -f ./*.trc gate
 	mkdir -p narrow
+	mkfifo gate
 	quickly unshare -m sh -c 'mount -t tmpfs -o size=21M none narrow && TRC_RING_DIR=$PWD/narrow exec "$@"' - \
 		"$record" --follow -q -o f.trc \
-		bash -c 'for i in {1..20}; do '"$guest"' await many.$i & done
-			until ls many.{1..20} 2>/dev/null; do sleep 0.05; done; kill $(jobs -p); wait; true' || return 1
+		bash -c 'exec 3<>gate; for i in {1..20}; do '"$guest"' await many.$i & done
+			for i in {1..20}; do until test -e many.$i; do read -t 0.05 -u3; done; done
+			kill $(jobs -p); wait; true' || return 1
 	empty err && same "$(for f in ./f.*.trc; do "$here/trace_dump" "$f"; done | grep -c "^info exe .*/guest")" 20
 }
 # More than there is room for: what is missing is counted, and nobody is killed by a page that is
@@ -417,15 +420,12 @@ outer_pids()
 		}
 	done <insiders
 }
-# Once in some ten runs of all tests at the same time a process had no switch in its trace; why is not known.
-# In 180 traces of this alone, six at a time, none was without.
-outer_pids_of_two() { outer_pids || { cp dump "$here/outer_pids.dump"; children 2 && outer_pids; }; }
 if [ -z "$namespace" ]; then
 	echo "skipped: other pid namespaces: unshare may not make one here"
 else
 	check "another pid namespace: recording ends with it" children 2
 	check "another pid namespace: each process has its own trace" same "$(cat_all)" '100 100 120 120'
-	check "another pid namespace: named for its pid here" outer_pids_of_two
+	check "another pid namespace: named for its pid here" outer_pids
 	check "another pid namespace: nothing is left" same "$(ls "$TRC_RING_DIR")" ''
 	# trace-record sees none of it until all has ended.
 	stopped()
@@ -458,7 +458,7 @@ interrupted()
 	rm -f ready
 	env --default-signal "$record" -q -o i.trc "$guest" await "$work/ready" 2>err &
 	pid=$!
-	until_ 10 test -e ready || return 1
+	until_ 120 test -e ready || return 1
 	kill -s "$1" $pid
 	wait $pid
 	same $? $want
@@ -478,9 +478,10 @@ ignored()
 	wait $pid && test -e ready
 }
 check "a signal that was ignored stays ignored" ignored
-check "^C arrives once" status 0 "$here/on_terminal" c "$record" -q -o t.trc "$guest" count 2 "$work/count"
+check "^C arrives once" status 0 "$here/on_terminal" c "$work/count.begun" "$record" -q -o t.trc "$guest" count 2 "$work/count"
 check "^C arrived once" says count 1
-check "^Z stops both, fg continues both" status 0 "$here/on_terminal" z "$record" -q -o t.trc "$guest" pace 700 "$work/went-on"
+check "^Z stops both, fg continues both" status 0 "$here/on_terminal" z "$work/went-on.begun" "$record" -q -o t.trc \
+	"$guest" count 18 "$work/went-on"
 check "^Z: the command went on" test -e went-on
 
 stopped()
@@ -492,12 +493,12 @@ stopped()
 	"$record" -q -o i.trc "$guest" await "$work/ready" &
 	set +m
 	pid=$!
-	until_ 10 test -e ready || return 1
+	until_ 120 test -e ready || return 1
 	child=$(pgrep -P $pid)
 	kill -s TSTP $pid
-	until_ 5 state $pid T && until_ 5 state "$child" T || return 1
+	until_ 120 state $pid T && until_ 120 state "$child" T || return 1
 	kill -s CONT $pid
-	until_ 5 state "$child" S || return 1
+	until_ 120 state "$child" S || return 1
 	kill -s TERM $pid
 	wait $pid
 	same $? $((64 + 15))
@@ -507,14 +508,14 @@ check "SIGTSTP and SIGCONT are passed on" stopped
 killed_recorder()
 {
 	local pid child
-	rm -f paced
+	rm -f paced paced.begun
 	"$record" -q -o z.trc "$guest" pace 600 "$work/paced" 2>err &
 	pid=$!
-	sleep 0.2
+	until_ 120 test -e paced.begun || return 1
 	child=$(pgrep -P $pid)
 	kill -s KILL $pid
 	wait $pid 2>/dev/null
-	until_ 5 test -e paced && until_ 5 test ! -e "/proc/$child"
+	until_ 120 test -e paced && until_ 120 test ! -e "/proc/$child"
 }
 check "trace-record killed: the command goes its way" killed_recorder
 rm -rf "$TRC_RING_DIR"/trc-*
@@ -538,6 +539,34 @@ sched()
 	[ "$(dumped 'count proc_start')" -gt 10 ] && [ "$(dumped 'count proc_stop')" -gt 10 ]
 }
 check "scheduling intervals, or why there are none" sched
+# While trace-record sees nothing, some processes run, each through three programs: all of them are found
+# at once, and each of their programs has the switches of its time.
+late='kill -STOP $PPID; for i in 1 2 3; do
+	sh -c "sleep 0.1; exec sh -c \"sleep 0.1; exec sleep 0.1\"" & done; wait; kill -CONT $PPID'
+found_late()
+{
+	local trc n=0
+	rm -f ./*.trc
+	quickly "$record" --follow -q -o x.trc sh -c "$late" || return 1
+	for trc in ./x.*.trc; do
+		mv "$trc" x.trc
+		trace x.trc || return 1
+		"$analyze" --check x.trc || return 1
+		[ "$(sql 'SELECT count(*) FROM threads')" -ge 3 ] || continue
+		n=$((n + 1))
+		# Each of its programs sleeps, or waits for what does.  1 ms: the kernel has another clock.
+		same "$(sql "SELECT count(*) FROM parks WHERE waited_ns > 50000000")" 3 &&
+			same "$(sql "SELECT count(*) FROM parks p WHERE waited_ns > 50000000 AND EXISTS (SELECT * FROM on_cpu c
+				WHERE c.thread = p.thread AND c.end_ns BETWEEN p.start_ns AND p.end_ns)")" 3 &&
+			same "$(sql 'SELECT count(*) FROM on_cpu c JOIN threads t ON t.id = c.thread
+				WHERE c.start_ns < t.start_ns - 1000000 OR c.end_ns > t.end_ns + 1000000')" 0 || {
+			cat dump
+			return 1
+		}
+	done
+	same $n 3
+}
+sched && grep -q '^info sched yes$' dump && check "processes that are found late have their switches" found_late
 check "no scheduling intervals" status 0 "$record" --no-sched -q -o p.trc "$guest" pace 30 "$work/paced"
 check "no scheduling intervals: the trace says so" \
 	trace p.trc 'info sched no: not asked for (--no-sched)' 'info options --no-sched'
@@ -559,8 +588,9 @@ check "no room for the ring" status 6 bash -c "ulimit -f 100; exec $record -o l.
 check "no room for the ring: says so" says err 'is not recorded'
 check "nothing stays behind" same "$(ls -A "$TRC_RING_DIR")" ''
 
-# The command sleeps: it would itself die of what it does to its ring.
-cut_short='(sleep 0.3; truncate -s 0 "$TRC_RING_DIR"/trc-*/$$.*.ring; kill -KILL $$) & exec sleep 60'
+# The command sleeps, and trace-record has its ring: it would itself die of what it does to its ring.
+cut_short='(until grep -q "(sleep) S" /proc/$$/stat && grep -q "/$$.1.ring" /proc/$PPID/maps; do sleep 0.02; done
+	truncate -s 0 "$TRC_RING_DIR"/trc-*/$$.*.ring; kill -KILL $$) & exec sleep 60'
 check "a ring that is cut short" status 137 bash -c '"$@"; exit $?' - "$record" -q -o r.trc sh -c "$cut_short"
 check "a ring that is cut short: one line" same "$(sed 's/[0-9][0-9]*/N/' err | grep trace-record:)" \
 	'trace-record: process N: its ring was cut short: its trace ends there'
