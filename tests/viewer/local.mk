@@ -22,9 +22,15 @@ tests_viewer_flame_program_SOURCES = tests/viewer/flame_program.c
 tests_viewer_flame_program_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_viewer_flame_program_LDADD = libtrc.la -lpthread
 
+# Recorded by keys.sh.
+check_PROGRAMS += tests/viewer/keys_program
+tests_viewer_keys_program_SOURCES = tests/viewer/keys_program.c
+tests_viewer_keys_program_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_viewer_keys_program_LDADD = libtrc.la -lpthread
+
 # Opens pages in chromium; skipped where node, npm, chromium or npm's registry are missing.
 TESTS += tests/viewer/modules.sh tests/viewer/browser.sh tests/viewer/details.sh tests/viewer/flame.sh tests/viewer/sql.sh \
-	tests/viewer/tabs.sh tests/viewer/palette.sh tests/viewer/window.sh tests/viewer/source.sh tests/viewer/export.sh tests/viewer/loading.sh
+	tests/viewer/tabs.sh tests/viewer/palette.sh tests/viewer/window.sh tests/viewer/source.sh tests/viewer/export.sh tests/viewer/loading.sh tests/viewer/keys.sh
 EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
 	tests/viewer/browser_lib.mjs tests/viewer/analyzer.mjs tests/viewer/details.sh tests/viewer/details.mjs \
 	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
@@ -32,6 +38,7 @@ EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer
 	tests/viewer/tabs.sh tests/viewer/tabs.mjs tests/viewer/palette.sh tests/viewer/palette_test.mjs \
 	tests/viewer/window.sh tests/viewer/window.mjs tests/viewer/nested.txt tests/viewer/contexts.txt tests/viewer/source.sh tests/viewer/source.mjs tests/viewer/source_program.c \
 	tests/viewer/export.sh tests/viewer/export.mjs tests/viewer/loading.sh tests/viewer/loading.mjs \
+	tests/viewer/keys.sh tests/viewer/keys.mjs \
 	tests/viewer/screenshot.sh tests/viewer/screenshot.mjs \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 

@@ -553,6 +553,9 @@ function detailsDraw() {
 	const parts = view.range ? rangeDetails()
 		: view.selection ? detailViews[view.selection.kind](view.selection) : nothingDetails();
 
-	byId("details").replaceChildren(...parts.filter((p) => p));
+	const box = byId("details"), hadFocus = box.contains(document.activeElement);
+	box.replaceChildren(...parts.filter((p) => p));
+	if (hadFocus) // else the keyboard would begin at the top of the page again
+		box.focus({preventScroll: true});
 	byId("announce").textContent = view.selection || view.range ? parts[0].textContent : "";
 }

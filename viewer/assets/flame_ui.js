@@ -25,6 +25,11 @@ function flameSet(change) {
 	addressWrite();
 }
 
+// What is shown is A from now on; or it is compared no longer.
+function flameCompare() {
+	flameSet({before: flame.before ? null : flameAsked()});
+}
+
 // Labels that are many, as a request's number, are found by the search of the page instead.
 function labelChoices() {
 	const l = trace.label, seen = new Map();
@@ -68,7 +73,7 @@ function flameControls() {
 		parts.search.value = flame.search;
 	parts.before.textContent = flame.before ? "End comparison" : "Compare: this is A";
 	parts.before.title = flame.before ? "Show one part of the trace again"
-		: "Keep what is shown as A; then choose another range, thread, label or task as B";
+		: "Keep what is shown as A; then choose another range, thread, label or task as B (key: X)";
 	parts.before.setAttribute("aria-pressed", String(Boolean(flame.before)));
 }
 
@@ -84,7 +89,7 @@ function flameTools() {
 	parts.task = choice("Tasks", "Only what was done for tasks of this type", (task) => flameSet({task: Number(task)}));
 	parts.slowest = choice("Slowest tasks", "Of the tasks only those that took longest", (n) => flameSet({slowest: Number(n)}));
 	parts.idle = el("input", {type: "checkbox", onchange: () => flameSet({idle: parts.idle.checked})});
-	parts.before = el("button", {type: "button", onclick: () => flameSet({before: flame.before ? null : flameAsked()})});
+	parts.before = el("button", {type: "button", onclick: flameCompare});
 	parts.search = el("input", {type: "search", placeholder: "Find functions", "aria-label": "Find functions in the flame graph",
 		autocomplete: "off", spellcheck: "false", oninput: () => {
 			flame.search = parts.search.value;
@@ -413,6 +418,7 @@ const flameKeys = {
 	Home: () => flame.view === "sandwich" ? flameSet({fn: ""}) : flameFocus([]),
 	v: () => picture.current && picture.current.node > 0 && flameToTimeline(picture.current),
 	c: () => picture.current && flameSandwich(picture.current),
+	x: flameCompare,
 	i: () => flameSet({view: flame.view === "up" ? "down" : "up", focus: []}),
 	e: () => {
 		const some = flame.kinds.filter((kind) => kind.n);
@@ -488,6 +494,7 @@ function flameChanged(what) {
 panelTabs.push({
 	id: "flame", label: "Flame graph", key: "g", about: "open or close the flame graph",
 	draw: flameDraw,
+	first: () => flame.parts.scroll.hidden ? flame.parts.table.querySelector("button") || flame.parts.kind : flame.parts.canvas,
 	shown: () => {
 		flame.seen = true;
 		flameRefresh();

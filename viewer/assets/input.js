@@ -353,7 +353,7 @@ const commands = [
 	["PageDown", "scroll down a page", () => byId("scroll").scrollBy(0, screen.height * 0.9)],
 	["0 Home", "show the whole trace", viewAll],
 	["f", "zoom to the selection; again: to its edges", zoomToSelection],
-	["r", "the selected event's time as a range", rangeOfSelection],
+	["r", "the selected event's time as a range; of none what is visible", rangeOfSelection],
 	[", .", "previous and next event of the thread", null],
 	[",", null, () => selectNeighbour(-1)],
 	[".", null, () => selectNeighbour(1)],
@@ -364,7 +364,11 @@ const commands = [
 	["]", "along the arrow: what this thread woke next; of a fiber, its next run", selectEffect],
 	["o", "unfold or fold the procs: who ran where, the run queue", procsToggle],
 	["p", "keep the selected thread at the top", pinSelected],
-	["/", "search", () => byId("search").select()],
+	["i", "what is known of the selected thread", selectWholeThread],
+	["e", "into the details: arrows lead from button to button", detailsEnter],
+	["u", "choose the order of threads", () => byId("sort").focus()],
+	["x", "filter the threads", () => byId("filter").select()],
+	["/", "search; @1.25s: what each thread did then", () => byId("search").select()],
 	["n", "next match (Shift: previous)", () => searchStep(1)],
 	["N", null, () => searchStep(-1)],
 	["Ctrl+z", "undo a change of the view", () => viewUndo(view.history, view.future)],
@@ -379,10 +383,47 @@ function commandsAll() {
 }
 
 function rangeOfSelection() {
-	const span = view.selection && selectionSpan(view.selection);
+	const span = view.selection ? selectionSpan(view.selection) : {from: view.t0, until: view.t1};
 
 	if (span && span.until > span.from)
 		rangeSet({t0: span.from, t1: span.until});
+}
+
+function selectWholeThread() {
+	const idx = view.selection ? selectionThread(view.selection) : -1;
+
+	if (idx >= 0)
+		select({kind: "thread", id: idx + 1}, {show: false});
+}
+
+// To the first button of the details, or of the tables below.
+function detailsEnter() {
+	byId("side").querySelector("button")?.focus();
+}
+
+// Arrows lead from button to button beside the timeline, as Tab does.
+function sideKeys() {
+	byId("side").addEventListener("keydown", (event) => {
+		const all = [...byId("side").querySelectorAll("button")].filter((each) => each.checkVisibility());
+		const at = all.findIndex((each) => each === document.activeElement), to = {ArrowUp: at - 1, ArrowDown: at + 1}[event.key];
+		if (at < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey)
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+		all[to]?.focus();
+	});
+}
+
+// From the order and the filter of threads back to the timeline.
+function cornerKeys() {
+	byId("corner").addEventListener("keydown", (event) => {
+		const clears = event.target === byId("filter") && byId("filter").value !== ""; // the browser's Escape
+		if (event.key !== "Enter" && (event.key !== "Escape" || clears))
+			return;
+		byId("canvases").focus({preventScroll: true});
+		event.preventDefault();
+		event.stopPropagation();
+	});
 }
 
 function pinSelected() {
@@ -468,6 +509,8 @@ function inputInit() {
 	rulerPointer();
 	mapPointer();
 	dividerInit();
+	sideKeys();
+	cornerKeys();
 	document.addEventListener("keydown", onKey);
 	byId("zoom-in").addEventListener("click", () => viewZoom(0.5));
 	byId("zoom-out").addEventListener("click", () => viewZoom(2));

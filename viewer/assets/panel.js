@@ -8,6 +8,7 @@
 //   about    what the key does, for the help
 //   draw(box)      called once, when the tab is opened first: fills its element.  A tab that was never
 //                  opened costs nothing
+//   first()        what the keyboard goes to from the tab's button; optional: else the row that is chosen, or the first button
 //   shown()        the tab is seen now, or its element has another size; optional
 //   hidden()       it is seen no longer; optional
 //   changed(what)  the view changed, as for view.listeners ("theme" after a change of colours); optional.
@@ -166,14 +167,26 @@ function panelEdge() {
 	});
 }
 
-// Arrows lead from tab to tab, as in any list of tabs.
-function panelTabKey(event) {
-	const by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+// From a tab's button into what the tab has.
+function panelEnter() {
+	const box = panel.boxes.get(panel.open), {first} = panel.open;
+	const element = first ? first() : /** @type {HTMLElement} */ (box.querySelector("tr.chosen button") || box.querySelector("button:not([disabled])"));
 
-	if (!by)
+	if (element)
+		element.focus();
+}
+
+// Arrows lead from tab to tab, as in any list of tabs, and down into the tab.
+function panelTabKey(event) {
+	const by = {ArrowLeft: -1, ArrowRight: 1, ArrowDown: 0}[event.key];
+
+	if (by === undefined || !panel.open)
 		return;
 	const n = panelTabs.length, at = panelTabs.indexOf(panel.open);
-	panelShow(panelTabs[(at + by + n) % n], {focus: true});
+	if (by)
+		panelShow(panelTabs[(at + by + n) % n], {focus: true});
+	else
+		panelEnter();
 	event.preventDefault();
 	event.stopPropagation();
 }

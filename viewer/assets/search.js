@@ -1,6 +1,6 @@
 // search.js - finds threads, fibers, functions, files, locks and other objects, regions, tasks, logs,
 // labels and signals by a part of their name; a label is `key=value`, a fiber also its number or
-// `fiber:12`.
+// `fiber:12`.  `@1.25s` is a time: what each thread did then.
 
 const RESULT_ROWS = 60;
 
@@ -165,6 +165,30 @@ function matchSourcesMake() {
 	return {sources, table, list};
 }
 
+// The time that a query asks for; -1 = none.  A number without a unit is of seconds.
+function timeAsked(query) {
+	const [, number, unit] = /^@\s*(\d+(?:\.\d+)?)\s*(s|ms|µs|us|ns)?$/.exec(query) || [];
+
+	return number === undefined ? -1 : Math.round(Number(number) * {s: 1e9, ms: 1e6, "µs": 1e3, us: 1e3, ns: 1}[unit || "s"]);
+}
+
+// What each shown thread did at a time, that of the selected thread first.
+/** @param {number} time */
+function searchTime(time) {
+	const {groups, of} = groupsMake(), found = matchSourcesMake(), byKind = new Map();
+	const own = view.selection ? selectionThread(view.selection) : -1, group = of("then", (idx) => trace.threads[idx].name);
+	const shown = tracks.all.filter((track) => track.kind === "thread").map((track) => track.thread.idx);
+
+	for (const idx of time < trace.begin || time > trace.span ? [] : shown.sort((a, b) => Number(b === own) - Number(a === own))) {
+		const {lane} = trace.threads[idx], sel = lane.hi > lane.lo ? selectionAt(idx, time) : null;
+		if (sel && (sel.kind !== "iv" || trace.states.v[sel.id - 1] & 127))
+			listAdd(byKind, sel.kind, [sel.id, time, group(idx)]);
+	}
+	for (const [kind, rows] of byKind)
+		found.list(kind, rows);
+	return {groups, matches: setMake(found.sources)};
+}
+
 // All groups of matches, and the matches.
 /** @param {string} query */
 function searchRun(query) {
@@ -259,7 +283,8 @@ function ticksMake(matches) {
 /** @param {string} string */
 function searchSet(string) {
 	search.query = string.trim().toLowerCase();
-	const {groups, matches} = search.query ? searchRun(search.query) : {groups: [], matches: setMake([])};
+	const time = timeAsked(search.query);
+	const {groups, matches} = time >= 0 ? searchTime(time) : search.query ? searchRun(search.query) : {groups: [], matches: setMake([])};
 	Object.assign(search, {groups, matches, at: -1, place: null, active: -1});
 	flame.lit = null;
 	ticksMake(matches);

@@ -98,11 +98,23 @@ function bucketText({from, until}) {
 	return `${edgeText(from)} – ${edgeText(until)}`;
 }
 
-// Arrows and Home, End lead from one to the next of the buttons in a box; `back` and `on` are keys.
+// The browser seeks what comes next only after the key's event: meanwhile none of these is to be found.
+/** @param {HTMLElement[]} elements */
+function tabPasses(elements) {
+	const were = elements.map((each) => each.tabIndex);
+
+	for (const each of elements)
+		each.tabIndex = -1;
+	setTimeout(() => elements.forEach((each, i) => { each.tabIndex = were[i]; }), 0);
+}
+
+// Arrows and Home, End lead from one to the next of the buttons in a box; `back` and `on` are keys.  Tab leads out of it.
 function rovingKeys(box, back, on) {
 	box.addEventListener("keydown", (event) => {
 		const all = [...box.querySelectorAll("button")], at = all.indexOf(document.activeElement);
 		const to = {[back]: at - 1, [on]: at + 1, Home: 0, End: all.length - 1}[event.key];
+		if (event.key === "Tab")
+			tabPasses(all);
 		if (to === undefined || event.ctrlKey || event.altKey || event.metaKey)
 			return;
 		event.preventDefault();

@@ -360,7 +360,7 @@ function sqlButton(label, title, action) {
 
 function sqlDraw(box) {
 	const editor = el("textarea", {spellcheck: "false", autocomplete: "off", "aria-label": "SQL query",
-		placeholder: "SELECT …   Ctrl+Enter runs it"});
+		placeholder: "SELECT …   Ctrl+Enter runs it, Escape leads to the answer"});
 	const state = el("p", {class: "sql-state", role: "status"}), lists = el("div", {class: "sql-lists"});
 	const stop = sqlButton("Stop", "Stop the query", sqlStop), table = el("div", {class: "sql-result"});
 	const csv = el("span", {class: "group", hidden: true}, sqlButton("CSV", "Download the result as CSV", () => resultCsv(false)),
@@ -375,6 +375,10 @@ function sqlDraw(box) {
 		if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
 			event.preventDefault();
 			sqlAsk(editor.value);
+		} else if (event.key === "Escape") {
+			event.preventDefault();
+			event.stopPropagation();
+			resultEnter();
 		}
 	});
 	stop.disabled = true;
@@ -400,6 +404,7 @@ const sqlTab = {
 	id: "sql", label: "SQL", key: "q", about: "ask SQL",
 	isThere: () => Boolean(head.sql),
 	draw: sqlDraw,
+	first: () => sql.drawn.editor,
 	shown: () => resultFit(),
 	state: () => sql.text,
 	stateSet: (string) => {

@@ -153,9 +153,68 @@ function resultCell(c, i) {
 		? el("button", {type: "button", class: "link", onclick: () => resultJump(c, i)}, string) : string);
 }
 
+// Where the keyboard is among the cells: {at: a row of the answer as it is sorted, c: a column}; null = elsewhere.
+function resultPlace() {
+	const cell = document.activeElement.closest(".sql-row > div");
+
+	return cell ? {at: Number(cell.parentElement.getAttribute("aria-rowindex")) - 2, c: [...cell.parentElement.children].indexOf(cell)} : null;
+}
+
+// The way into the timeline in a cell that is an element now.
+/** @param {number} at @param {number} c @returns {HTMLElement | null} */
+function resultButton(at, c) {
+	return result.rows.querySelector(`[aria-rowindex="${at + 2}"] > :nth-child(${c + 1}) > button`);
+}
+
+// Leads the keyboard to a cell; its row is scrolled to.
+/** @param {number} at @param {number} c */
+function resultGo(at, c) {
+	const {box} = result, top = at * RESULT_ROW, names = /** @type {HTMLElement} */ (box.querySelector(".sql-names")).offsetHeight;
+	const room = box.clientHeight - names - RESULT_ROW;
+
+	if (top < box.scrollTop || top > box.scrollTop + room) {
+		box.scrollTop = top < box.scrollTop ? top : top - room;
+		resultDraw();
+	}
+	resultButton(at, c)?.focus({preventScroll: true});
+}
+
+// From the editor to the first way into the timeline, or where the answer has none to the tab's button.
+function resultEnter() {
+	const button = /** @type {HTMLElement} */ (result.box.querySelector(".sql-row button")) || byId("panel-tab-sql");
+
+	button.focus();
+}
+
+// Arrows lead from one way into the timeline to the next, Escape back to the editor.
+/** @param {KeyboardEvent} event */
+function resultKey(event) {
+	const place = resultPlace();
+
+	if (!place || event.ctrlKey || event.altKey || event.metaKey)
+		return;
+	const {at, c} = place, last = result.told.n - 1, page = Math.max(1, Math.floor(result.box.clientHeight / RESULT_ROW) - 2);
+	const row = {ArrowUp: at - 1, ArrowDown: at + 1, PageUp: at - page, PageDown: at + page, Home: 0, End: last}[event.key];
+	const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+	if (row !== undefined)
+		resultGo(Math.max(0, Math.min(last, row)), c);
+	else if (event.key === "Escape")
+		sql.drawn.editor.focus();
+	else if (!step)
+		return;
+	let to = c + step;
+	while (step && result.links[to] === null)
+		to += step;
+	if (step && result.links[to])
+		resultGo(at, to);
+	event.preventDefault();
+	event.stopPropagation();
+}
+
 function resultDraw() {
 	if (!result.told || !result.box.isConnected)
 		return;
+	const place = resultPlace();
 	const n = result.told.n, columns = result.told.columns, rows = [];
 	const first = Math.max(0, Math.floor(result.box.scrollTop / RESULT_ROW) - RESULT_SPARE);
 	const last = Math.min(n, first + Math.ceil(result.box.clientHeight / RESULT_ROW) + 2 * RESULT_SPARE);
@@ -168,6 +227,8 @@ function resultDraw() {
 	result.rows.style.top = `${first * RESULT_ROW}px`;
 	for (const row of rows)
 		row.style.gridTemplateColumns = result.widths;
+	if (place) // its element is another one now
+		resultButton(place.at, place.c)?.focus({preventScroll: true});
 }
 
 // By the first rows and the names.
@@ -259,6 +320,7 @@ function resultInit(box) {
 	box.setAttribute("role", "table");
 	box.setAttribute("aria-label", "Result");
 	box.addEventListener("scroll", () => requestAnimationFrame(resultDraw));
+	box.addEventListener("keydown", resultKey);
 }
 
 function resultFit() {

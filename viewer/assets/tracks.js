@@ -46,6 +46,7 @@ const threadOrders = {
 	name: ["name", (a, b) => a.name.localeCompare(b.name, "en", {numeric: true}) ||
 		a.serial - b.serial],
 	lock: ["time waiting for locks", (a, b) => b.lockTime - a.lockTime],
+	ready: ["time runnable, without a proc", (a, b) => b.readyTime - a.readyTime],
 	parked: ["time in waits", (a, b) => b.waitTime - a.waitTime],
 	busy: ["time running", (a, b) => b.runTime - a.runTime],
 	events: ["number of waits", (a, b) => b.parks - a.parks],
@@ -57,7 +58,8 @@ function threadKeys() {
 		thread.runTime = classTime(thread, CLASS.RUN);
 		thread.waitTime = thread.lockTime + classTime(thread, CLASS.SYNC) +
 			classTime(thread, CLASS.IO) + classTime(thread, CLASS.IDLE);
-		thread.interest = thread.lockTime + thread.runTime + classTime(thread, CLASS.READY);
+		thread.readyTime = classTime(thread, CLASS.READY);
+		thread.interest = thread.lockTime + thread.runTime + thread.readyTime;
 	}
 }
 

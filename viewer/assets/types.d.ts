@@ -158,6 +158,7 @@ interface Thread {
 	lockTime?: number;
 	runTime?: number;
 	waitTime?: number;
+	readyTime?: number;
 	interest?: number;
 }
 
@@ -328,6 +329,7 @@ interface PanelTab {
 	about?: string;
 	isThere?(): boolean;
 	draw(box: HTMLElement): void;
+	first?(): HTMLElement | null;
 	shown?(): void;
 	hidden?(): void;
 	changed?(what: string): void;
