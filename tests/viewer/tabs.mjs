@@ -509,6 +509,46 @@ async function crowdIs(page) {
 	same(await page.evaluate(() => window.trc.selection.kind), "park", "keys lead from box to box");
 }
 
+// ---- labels in pictures ----
+
+// Remembers of each text that is drawn where it lies in its canvas.
+async function textsKept(context) {
+	await context.addInitScript(() => {
+		const {fillText} = CanvasRenderingContext2D.prototype;
+		window.drawnTexts = [];
+		CanvasRenderingContext2D.prototype.fillText = function keep(string, x, y) {
+			window.drawnTexts.push({of: this.canvas.id, string, x, y, right: x + this.measureText(string).width,
+				width: parseFloat(this.canvas.style.width), height: parseFloat(this.canvas.style.height)});
+			fillText.call(this, string, x, y);
+		};
+	});
+}
+
+async function drawnBy(page, of, draw) {
+	await page.evaluate(() => { window.drawnTexts.length = 0; });
+	await draw();
+	await settle(page);
+	return (await page.evaluate(() => window.drawnTexts)).filter((text) => text.of === of);
+}
+
+// A label that is cut at an edge of its canvas reads as another number.
+async function labelsAreWhole(context) {
+	await textsKept(context);
+	await opened(context, "demo", async (page) => {
+		const {begin, span} = await page.evaluate(() => window.trc);
+		for (let n = 0; n < 20; n++) {
+			const t0 = begin + draw(span - begin), t1 = t0 + 1000 + draw(span - t0);
+			const labels = await drawnBy(page, "ruler", () => page.evaluate(([from, to]) => window.trc.setView(from, to), [t0, t1]));
+			check(labels.length > 1, "the ruler has labels", [t0, t1]);
+			check(labels.every(({x, right, width}) => x >= 0 && right <= width), `the ruler's labels are whole from ${t0} to ${t1}`, labels);
+		}
+		await page.keyboard.press("t");
+		const labels = await drawnBy(page, "", () => page.locator("#panel-spans button", {hasText: "over time"}).click());
+		check(labels.length > 3, "latencies over time have labels", labels);
+		check(labels.every(({y, height}) => y >= 5 && y <= height - 5), "which are whole", labels);
+	});
+}
+
 // ---- all of it ----
 
 await withBrowser("light", async (context) => {
@@ -543,6 +583,7 @@ await withBrowser("light", async (context) => {
 	});
 	await opened(context, "demo", async (page) => { address = await tasksByKeys(page); });
 	await tasksByAddress(context, address);
+	await labelsAreWhole(context);
 });
 console.log(`tabs.mjs: ${results.passed} passed, ${results.failed} failed; TRC_SEED=${seed}`);
 process.exit(results.failed ? 1 : 0);

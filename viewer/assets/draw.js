@@ -300,13 +300,20 @@ function drawCounter(ctx, track, top) {
 	}
 	ctx.lineTo(Math.min(view.width, xOf(trace.span)), y);
 	ctx.stroke();
-	ctx.fillStyle = theme.style.dim;
 	ctx.font = SMALL_FONT;
-	ctx.textBaseline = "top";
-	ctx.fillText(count(max), 3, top + 2);
-	ctx.textBaseline = "bottom";
+	drawLimit(ctx, count(max), top + 8);
 	if (max > min)
-		ctx.fillText(count(min), 3, top + TRACK_PAD + h + 2);
+		drawLimit(ctx, count(min), top + TRACK_PAD + h - 3);
+}
+
+// A counter's largest or least value, at the left, over its line; y: of its middle.
+/** @param {CanvasRenderingContext2D} ctx @param {string} string @param {number} y */
+function drawLimit(ctx, string, y) {
+	ctx.textBaseline = "middle";
+	ctx.fillStyle = theme.style.bg;
+	ctx.fillRect(0, y - 5, textWidth(ctx, string) + 6, 10);
+	ctx.fillStyle = theme.style.dim;
+	ctx.fillText(string, 3, y);
 }
 
 // Stretches in which events were lost.

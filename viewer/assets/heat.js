@@ -65,7 +65,7 @@ function heatDraw(canvas, heat, cell, width, height) {
 		ctx.globalAlpha = 1;
 		ctx.fillStyle = theme.style.dim;
 		if (b % every === 0)
-			ctx.fillText(edgeText(bucket.from), 0, Math.min(y + h - 6, whole - 6));
+			ctx.fillText(edgeText(bucket.from), 0, Math.max(6, Math.min(y + h - 6, whole - 6)));
 	});
 	for (const part of [0, 0.5]) {
 		const time = trace.begin + (trace.span - trace.begin) * part;

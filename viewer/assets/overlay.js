@@ -197,7 +197,9 @@ function drawRuler() {
 			ctx.fillRect(Math.round(xOf(t + step * i / 5)), height - 4, 1, 4);
 		ctx.fillStyle = theme.style.dim;
 		ctx.fillRect(x, height - 9, 1, 9);
-		ctx.fillText(timePoint(t, step), x + 4, height / 2 - 1);
+		const string = timePoint(t, step);
+		if (x >= -4 && x + 4 + textWidth(ctx, string) <= screen.width) // no half of it
+			ctx.fillText(string, x + 4, height / 2 - 1);
 	}
 	if (hover.x >= 0)
 		drawRulerMark(ctx, hover.x, timePoint(timeAt(hover.x), step / 50), height);
