@@ -7,7 +7,7 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/palette.
 	viewer/assets/samples.js viewer/assets/source.js viewer/assets/export.js viewer/assets/fibers.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
 	viewer/assets/findings.js viewer/assets/panel.js \
 	viewer/assets/flame_items.js viewer/assets/flame_select.js viewer/assets/flame_fold.js \
-	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_marks.js viewer/assets/flame_ui.js \
+	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_profile.js viewer/assets/flame_marks.js viewer/assets/flame_ui.js \
 	viewer/assets/spread.js viewer/assets/heat.js viewer/assets/tasks.js viewer/assets/locks.js viewer/assets/now.js \
 	viewer/assets/sql.js viewer/assets/sql_result.js \
 	viewer/assets/tops.js viewer/assets/matches.js viewer/assets/search.js viewer/assets/input.js \

@@ -112,6 +112,56 @@ async function profilesAre(page) {
 	}
 }
 
+// A file as A of a comparison: {sums, functions} of what is shown then.
+async function comparedWith(page, file) {
+	await page.locator("#panel input[type=file]").setInputFiles(file);
+	await page.waitForFunction((name) => document.querySelector(".flame-summary").textContent.includes(name), path.basename(file));
+	return page.evaluate(async () => {
+		await window.trc.flame.idle();
+		return {...window.trc.flame.result, boxes: window.trc.flame.boxes, text: document.querySelector(".flame-summary").textContent};
+	});
+}
+
+function flameOf(page, state) {
+	return page.evaluate((text) => window.trc.flame.set(text), state);
+}
+
+// What the page gave away comes back as the same; a profile of the analyzer's has the functions' amounts; what is none is refused.
+async function comparesWithFiles(page) {
+	for (const kind of ["cpu", "lock", "wait"]) {
+		await flameOf(page, `of=${kind}`);
+		const seen = await comparedWith(page, path.join(pages, `${kind}.pb.gz`));
+		same(Math.round(seen.sums[1]), Math.round(seen.sums[0]), `${kind}: with its own profile the sums are the same`);
+		for (const fn of seen.functions.filter((f) => !f.lead))
+			check(Math.abs(fn.total - fn.before) <= seen.functions.length, `${kind}: nothing changed in ${fn.name}`, fn);
+		check(seen.boxes.every((box) => box.change === null || Math.abs(box.change) < 1e-6), `${kind}: no box has another colour`);
+		await page.locator("#panel button", {hasText: "End comparison"}).click();
+	}
+	const whole = path.join(pages, "whole.pb.gz");
+	execFileSync(analyze, ["--pprof", "cpu", "-o", whole, trace]);
+	await flameOf(page, "of=cpu");
+	const alike = await comparedWith(page, whole);
+	same(alike.sums[1], alike.sums[0], "with the analyzer's profile of the trace: the sums are the same");
+	for (const fn of alike.functions)
+		same([fn.name, fn.before], [fn.name, fn.total], "and each function, what trc itself did and what was not sampled included");
+	await page.locator("#panel button", {hasText: "End comparison"}).click();
+	const before = path.join(pages, "before.pb.gz"), window = ["--window", `${FROM}ns..${TO}ns`];
+	execFileSync(analyze, [...window, "--pprof", "cpu", "-o", before, trace]);
+	const wanted = readPprof(readFileSync(before), 1);
+	await flameOf(page, "of=cpu");
+	const seen = await comparedWith(page, before);
+	same(seen.sums[0], wanted.sum, "A is the analyzer's profile of a part of the trace");
+	for (const fn of seen.functions.filter((f) => /trc-demo\.c$/.test(f.file)))
+		same(fn.before, wanted.functions.get(`${fn.name}\n${fn.file}`)?.total || 0, `A: ${fn.name}`);
+	await flameOf(page, "of=cpu&view=sandwich");
+	const heads = await page.locator(".flame-table th").allInnerTexts();
+	same(heads.slice(0, 4), ["self in B", "total in B", "total in A", "change ▾"], "functions as a table: by change");
+	await page.locator("#panel button", {hasText: "End comparison"}).click();
+	const none = path.join(pages, "out"), refused = await comparedWith(page, none);
+	check(/out cannot be compared with: /.test(refused.text), "what is no profile is refused", refused.text);
+	same(refused.sums.length, 1, "and nothing is compared");
+}
+
 await withBrowser("light", async (context) => {
 	await context.grantPermissions(["clipboard-read", "clipboard-write"]);
 	const page = await openPage(context, path.join(pages, "demo.html"));
@@ -119,6 +169,7 @@ await withBrowser("light", async (context) => {
 	await commandWorks(context, page);
 	await stackIsCopied(page);
 	await profilesAre(page);
+	await comparesWithFiles(page);
 	same(page.troubles, [], "no error, no warning, no request");
 });
 console.log(`${results.passed} checks passed, ${results.failed} failed`);

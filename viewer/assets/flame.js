@@ -11,6 +11,8 @@ const flame = {
 	view: "down", // "up": inverted; "sandwich": callers and callees of the function `fn`
 	fn: "", idle: false, search: "", focus: [],
 	before: null, // of a comparison, what A is: as flameAsked() tells
+	file: null, // or A is the profile in a file: {name, profile}
+	trouble: "", // with the file that was chosen last
 	result: null, asked: "", // what the result is of
 	found: null, foundShare: 0, // by function: whether it matches the search; their part of all
 	token: 0, timer: 0, working: false, seen: false, waiting: [],
@@ -113,8 +115,9 @@ function* flameWork(asked) {
 	if (flame.before)
 		folds.push(yield* flameSum(kind, flame.before));
 	folds.push(yield* flameSum(kind, asked));
-	const sides = folds.map((fold) => fold.values), sums = sides.map(sumOf), last = folds[folds.length - 1];
-	const result = {kind, asked, sides, sums, unseen: last.unseen, whole: last.whole, tree: null, callers: null, callees: null};
+	const sides = folds.map((fold) => fold.values), last = folds[folds.length - 1];
+	/** @type {FlameResult} */
+	const result = {kind, asked, sides, sums: [], unseen: last.unseen, whole: last.whole, tree: null, callers: null, callees: null};
 	for (const side of sides) // makes all chains
 		for (let combo = 0; combo < side.length; combo++) {
 			if (side[combo] > 0)
@@ -122,6 +125,9 @@ function* flameWork(asked) {
 			if (combo % 512 === 0)
 				yield;
 		}
+	if (flame.file)
+		sides.unshift(yield* profileSum(flame.file.profile, kind));
+	result.sums = sides.map(sumOf);
 	result.totals = sides.map(functionTotals);
 	const fn = functions.list.findIndex((f) => functionId(f) === flame.fn);
 	if (flame.view !== "sandwich") {
@@ -143,7 +149,7 @@ function functionId(fn) {
 
 /** @param {Asked} asked */
 function flameKey(asked) {
-	return JSON.stringify([asked, flame.before, flame.kind.id, flame.view, flame.view === "sandwich" && flame.fn, flame.idle]);
+	return JSON.stringify([asked, flame.before, flame.file && flame.file.number, flame.kind.id, flame.view, flame.view === "sandwich" && flame.fn, flame.idle]);
 }
 
 function flameRefresh() {
@@ -268,7 +274,7 @@ function flameStateSet(string) {
 	Object.assign(flame, {time: one("time", ["range", "view"]), threads: one("threads", ["all", "filter", "pinned", "selected"]),
 		label: labelNamed(state.get("label")), task: taskNamed(state.get("task")), slowest: slowestRead(state.get("slowest")),
 		view: one("view", ["down", "up", "sandwich"]), fn: state.get("fn") || "", idle: state.get("idle") === "1",
-		search: state.get("search") || "", before: askedRead(state.get("a")), focus: []});
+		search: state.get("search") || "", before: askedRead(state.get("a")), file: state.get("a") ? null : flame.file, focus: []});
 	flameControls();
 	flameFind();
 	flameSoon(0);

@@ -20,6 +20,8 @@ function choiceFill(select, options, value) {
 
 function flameSet(change) {
 	Object.assign(flame, change);
+	if (flame.file && profileValue(flame.file.profile, flame.kind) < 0)
+		flame.file = null; // it is of another kind
 	flameControls();
 	flameRefresh();
 	addressWrite();
@@ -27,7 +29,7 @@ function flameSet(change) {
 
 // What is shown is A from now on; or it is compared no longer.
 function flameCompare() {
-	flameSet({before: flame.before ? null : flameAsked()});
+	flameSet({before: flame.before || flame.file ? null : flameAsked(), file: null});
 }
 
 // Labels that are many, as a request's number, are found by the search of the page instead.
@@ -71,10 +73,12 @@ function flameControls() {
 	parts.idle.checked = flame.idle;
 	if (parts.search.value !== flame.search)
 		parts.search.value = flame.search;
-	parts.before.textContent = flame.before ? "End comparison" : "Compare: this is A";
-	parts.before.title = flame.before ? "Show one part of the trace again"
+	const compares = Boolean(flame.before || flame.file);
+	parts.before.textContent = compares ? "End comparison" : "Compare: this is A";
+	parts.before.title = compares ? "Show one part of the trace again"
 		: "Keep what is shown as A; then choose another range, thread, label or task as B (key: X)";
-	parts.before.setAttribute("aria-pressed", String(Boolean(flame.before)));
+	parts.before.setAttribute("aria-pressed", String(compares));
+	parts.open.hidden = compares;
 }
 
 function flameTools() {
@@ -90,6 +94,12 @@ function flameTools() {
 	parts.slowest = choice("Slowest tasks", "Of the tasks only those that took longest", (n) => flameSet({slowest: Number(n)}));
 	parts.idle = el("input", {type: "checkbox", onchange: () => flameSet({idle: parts.idle.checked})});
 	parts.before = el("button", {type: "button", onclick: flameCompare});
+	parts.file = el("input", {type: "file", accept: ".gz,.pb,.pprof", hidden: true, onchange: () => {
+		profileOpen(parts.file.files[0]);
+		parts.file.value = ""; // so that the same file can be chosen again
+	}});
+	parts.open = el("button", {type: "button", title: "Compare with another recording: A is a profile that the button pprof of its page made, or " +
+		"trace-analyze --pprof", onclick: () => parts.file.click()}, "Compare with a profile…");
 	parts.search = el("input", {type: "search", placeholder: "Find functions", "aria-label": "Find functions in the flame graph",
 		autocomplete: "off", spellcheck: "false", oninput: () => {
 			flame.search = parts.search.value;
@@ -107,7 +117,7 @@ function flameTools() {
 		event.preventDefault();
 	});
 	return el("div", {class: "flame-tools"}, parts.kind, parts.view, parts.time, parts.threads, parts.label, parts.task, parts.slowest,
-		el("label", {title: "Waits for requests, timers, signals and children"}, parts.idle, " idle waits, too"), parts.before,
+		el("label", {title: "Waits for requests, timers, signals and children"}, parts.idle, " idle waits, too"), parts.before, parts.open, parts.file,
 		el("button", {type: "button", title: "Download what is shown as a profile: go tool pprof reads it", onclick: () => flame.result && profileDownload()},
 			"pprof"), parts.search);
 }
@@ -195,7 +205,7 @@ function flameSummary() {
 	const {result} = flame, {kind} = result, side = result.sums.length - 1, sum = result.sums[side], parts = [];
 
 	if (side)
-		return `A: ${flameAmount(result.sums[0])}, ${askedText(flame.before)}. B: ${flameAmount(sum)}, ${askedText(result.asked)}. ` +
+		return `A: ${flameAmount(result.sums[0])}, ${flame.file ? flame.file.name : askedText(flame.before)}. B: ${flameAmount(sum)}, ${askedText(result.asked)}. ` +
 			"+ and red: a greater part of B than of A; − and blue: a smaller one";
 	parts.push(`${flameAmount(sum)} of ${kind.of}, ${askedText(result.asked)}`);
 	if (result.unseen && result.whole)
@@ -260,7 +270,7 @@ function flameInfo() {
 		return;
 	const box = picture.current, found = flame.found ? `${percent(flame.foundShare, 1)} of ${result.kind.of} is in what was found. ` : "";
 	const about = box && box.node >= 0 ? boxLines(box).filter((line) => line).join(" · ") : "";
-	parts.summary.textContent = found + flameSummary();
+	parts.summary.textContent = flame.trouble + found + flameSummary();
 	parts.crumbs.replaceChildren(...flameCrumbs());
 	parts.about.replaceChildren(...flameActions().filter((b) => b), el("span", {class: "dim", title: about}, about));
 	if (flame.lit)
@@ -274,27 +284,52 @@ function flameInfo() {
 
 // ---- functions as a table: where callers and callees are chosen ----
 
-const flameOrder = {key: "self"};
+const flameOrder = {key: ""}; // as it was chosen; "" = by change, or else by self
 
+// By function how much more of all it is in B, itself and in all.
+function functionChange(fn) {
+	const {totals, sums} = flame.result;
+
+	return (totals[1].total[fn] || 0) / (sums[1] || 1) - (totals[0].total[fn] || 0) / (sums[0] || 1);
+}
+
+// What functions can be ordered by: the larger first.
+function flameOrders() {
+	const {result} = flame, {self, total} = result.totals[result.sides.length - 1], isIn = (values, fn) => values[fn] || 0;
+
+	return {
+		self: (a, b) => isIn(self, b) - isIn(self, a) || isIn(total, b) - isIn(total, a),
+		total: (a, b) => isIn(total, b) - isIn(total, a) || isIn(self, b) - isIn(self, a),
+		...result.sides.length > 1 && {change: (a, b) => Math.abs(functionChange(b)) - Math.abs(functionChange(a))},
+	};
+}
+
+// Of a comparison, self and total are B's; behind them stand the total of A, and the change.
 function flameTable() {
 	const {result} = flame, side = result.sides.length - 1, {self, total} = result.totals[side], whole = result.sums[side];
-	const rows = functions.list.map((fn, i) => i).filter((i) => total[i] > 0 && (!flame.found || flame.found[i]) && !functions.list[i].lead);
-	const sorts = (key) => el("button", {type: "button", class: "link", "aria-pressed": String(flameOrder.key === key), onclick: () => {
-		flameOrder.key = key;
+	const orders = flameOrders(), key = orders[flameOrder.key] ? flameOrder.key : side ? "change" : "self", before = side ? result.totals[0].total : [];
+	const rows = functions.list.map((fn, i) => i).filter((i) => (total[i] > 0 || before[i] > 0) && (!flame.found || flame.found[i]) &&
+		!functions.list[i].lead);
+	const sorts = (name, words = name) => el("button", {type: "button", class: "link", "aria-pressed": String(key === name), onclick: () => {
+		flameOrder.key = name;
 		flameShow();
-	}}, key + (flameOrder.key === key ? " ▾" : ""));
-	const amount = (value) => [el("td", {class: "n"}, flameAmount(value)), el("td", {class: "n"}, percent(value, whole))];
+	}}, words + (key === name ? " ▾" : ""));
+	const amount = (value = 0, of = whole) => [el("td", {class: "n"}, flameAmount(value)), el("td", {class: "n"}, percent(value, of))];
+	const heads = [el("th", {scope: "col", colspan: "2", class: "n"}, sorts("self", side ? "self in B" : "self")),
+		el("th", {scope: "col", colspan: "2", class: "n"}, sorts("total", side ? "total in B" : "total"))];
+	if (side)
+		heads.push(el("th", {scope: "col", colspan: "2", class: "n"}, "total in A"), el("th", {scope: "col", class: "n"}, sorts("change")));
 
-	rows.sort((a, b) => flameOrder.key === "self" ? self[b] - self[a] || total[b] - total[a] : total[b] - total[a] || self[b] - self[a]);
+	rows.sort(orders[key]);
 	const body = el("tbody");
 	for (const i of rows.slice(0, FLAME_TABLE_ROWS)) {
 		const fn = functions.list[i];
-		body.append(el("tr", {}, ...amount(self[i]), ...amount(total[i]), el("td", {class: "wide"}, cellLine([el("button", {type: "button",
+		body.append(el("tr", {}, ...amount(self[i]), ...amount(total[i]), ...side ? [...amount(before[i], result.sums[0]),
+			el("td", {class: "n"}, changeText(functionChange(i)))] : [], el("td", {class: "wide"}, cellLine([el("button", {type: "button",
 			class: "link", onclick: () => flameSet({fn: functionId(fn)})}, fn.name),
 		el("span", {class: "dim"}, ` ${fn.file ? baseName(fn.file) : moduleName(fn.module)}`)]))));
 	}
-	return el("div", {}, el("table", {class: "flame-table"}, el("thead", {}, el("tr", {},
-		el("th", {scope: "col", colspan: "2", class: "n"}, sorts("self")), el("th", {scope: "col", colspan: "2", class: "n"}, sorts("total")),
+	return el("div", {}, el("table", {class: "flame-table"}, el("thead", {}, el("tr", {}, ...heads,
 		el("th", {scope: "col"}, "function: click for its callers and callees"))), body),
 	rows.length > FLAME_TABLE_ROWS ? el("p", {class: "dim"}, `and ${plural(rows.length - FLAME_TABLE_ROWS, "more function")}: find them above`) : null);
 }
@@ -527,7 +562,7 @@ function flameApi() {
 			const {result} = flame, side = result.sums.length - 1, {self, total} = result.totals[side];
 			return {kind: result.kind.id, sum: result.sums[side], sums: result.sums, unseen: result.unseen, found: flame.foundShare,
 				functions: functions.list.map((fn, i) => ({name: fn.name, file: fn.file, lead: Boolean(fn.lead), self: self[i] || 0,
-					total: total[i] || 0})).filter((fn) => fn.total > 0)};
+					total: total[i] || 0, before: side ? result.totals[0].total[i] || 0 : 0})).filter((fn) => fn.total > 0 || fn.before > 0)};
 		},
 		get kinds() { return flame.kinds.map((kind) => ({id: kind.id, n: kind.n})); },
 		get boxes() {

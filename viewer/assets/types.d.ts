@@ -421,6 +421,16 @@ interface FlameBox {
 	narrow?: number;
 }
 
+/** A profile from a file: flame_profile.js. */
+interface Profile {
+	/** What the values of samples are: type and unit. */
+	types: [string, string][];
+	/** Places from the innermost on. */
+	samples: {locations: number[], values: number[]}[];
+	/** The functions at a place, from the innermost on. */
+	framesOf(place: number): {name: string, file: string, module: string}[];
+}
+
 interface FlameResult {
 	kind: FlameKind;
 	asked: Asked;
@@ -454,6 +464,9 @@ interface Flame {
 	/** Functions from the root to what has the full width. */
 	focus: number[];
 	before: Asked | null;
+	/** A is the profile in a file; each that is opened has another number. */
+	file: {name: string, profile: Profile, number: number} | null;
+	trouble: string;
 	result: FlameResult | null;
 	asked: string;
 	/** By function: whether it matches the search; their part of all. */
