@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/causes/blame.h"
 #include "analyzer/causes/causes.h"
 #include "analyzer/report/findings.h"
 #include "format/file_sink.h"
@@ -341,6 +342,37 @@ static int write_file(struct trc_model *m, struct trc_file_sink *sink,
 	if (out ? fclose(out) : fd >= 0 && close(fd))
 		rc = rc ? rc : -errno;
 	return rc ? rc : trc_file_sink_commit(sink);
+}
+
+static bool no_wait(void *context, const struct trc_park *park, uint32_t *labels)
+{
+	(void)context;
+	(void)park;
+	*labels = 0;
+	return false;
+}
+
+static int no_charge(void *context, const struct trc_blame *blame)
+{
+	(void)context;
+	(void)blame;
+	return 0;
+}
+
+/* Blame of no time: how threads wait for each other is then there. */
+int trc_html_prepare(struct trc_model *m, struct trc_error *error)
+{
+	const struct trc_blame_target none = {.wanted = no_wait,
+					      .charge = no_charge,
+					      .from_ns = trc_model_start_ns(m),
+					      .to_ns = trc_model_start_ns(m) + 1};
+	int rc = trc_model_need(
+		m, TRC_PART_ALL | TRC_PART_OBJECTS | TRC_PART_PREEMPTED | TRC_PART_LATENCIES,
+		error);
+
+	if (!rc)
+		rc = trc_blame_sum(m, &none);
+	return rc ? fail(error, rc, "the page", strerror(-rc)) : 0;
 }
 
 int trc_html_print(struct trc_model *m, FILE *out, const struct trc_html_options *options,

@@ -47,6 +47,10 @@ struct trc_html_options {
 	struct trc_html_source *source;
 };
 
+/* Makes what pages of all parts of `m` need, so that the first takes no longer than the next; for a model that keeps such
+ * things (trc_model_keep()).  0 or -errno with a line in error. */
+int trc_html_prepare(struct trc_model *m, struct trc_error *error);
+
 /*
  * Writes the timeline of `m` to `path`, replacing what is there; derives the parts of
  * the model that it needs.  0 or -errno with a line in error; then `path` is as before.

@@ -595,7 +595,7 @@ static int steps_keep(struct trc_kept *kept, const struct trc_model *m)
 
 int trc_steps_open(struct trc_steps *s, const struct trc_model *m)
 {
-	struct trc_kept *kept = trc_model_kept(m);
+	struct trc_kept *kept = trc_model_kept(m, TRC_KEPT_STEPS);
 	int err = kept && !kept->thing ? steps_keep(kept, m) : 0;
 
 	*s = (struct trc_steps){0};

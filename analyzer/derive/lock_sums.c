@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "analyzer/model/between.h"
 #include "analyzer/model/selection.h"
 #include "analyzer/model/waits.h"
 #include "convoys.h"
@@ -21,6 +23,14 @@ struct running {
 	bool convoy_inside;  /* some hand-over of the convoy is selected */
 };
 
+/* What is the same whatever is selected: locks, with nothing summed yet, and what belongs to each. */
+struct listed {
+	struct trc_array rows, running; /* struct trc_lock_sum, struct running */
+	uint32_t *unlock_row;		/* by row of unlocks: the lock's row */
+	uint32_t *next_wait;		/* by row of parks: the lock's next + 1, by start */
+	struct trc_convoys convoys;
+};
+
 struct summing {
 	struct trc_lock_sums *sums;
 	const struct trc_model *m;
@@ -30,8 +40,8 @@ struct summing {
 	struct trc_array running;	   /* struct running, by row of locks */
 	struct trc_array waited, held;	   /* struct trc_key: durations, and the lock's row */
 	struct trc_index pair_of;	   /* of lock and thread that waited for it */
-	uint32_t *unlock_row;		   /* by row of unlocks: the lock's row */
-	uint32_t *next_wait;		   /* by row of parks: the lock's next + 1, by start */
+	struct listed own;		   /* if the model keeps nothing */
+	const struct listed *listed;
 	bool count_threads;
 	uint64_t last_object;
 	uint32_t last_row; /* of the lock asked for last; TRC_INDEX_NONE */
@@ -179,13 +189,21 @@ static int add_wait(struct summing *s, const struct trc_park *park)
 	return count_thread(s, row, park->thread);
 }
 
+/* The first from `i` on that may have something of what is selected. */
+static size_t next_wait_in(const struct summing *s, size_t i)
+{
+	return trc_between_next(s->m, TRC_BETWEEN_PARKS, i,
+				s->selection ? s->selection->from_ns : INT64_MIN,
+				s->selection ? s->selection->to_ns : INT64_MAX);
+}
+
 static int add_waits(struct summing *s)
 {
 	size_t n;
 	const struct trc_park *park = trc_model_parks(s->m, &n);
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++)
+	for (size_t i = next_wait_in(s, 0); i < n && !err; i = next_wait_in(s, i + 1))
 		err = add_wait(s, &park[i]);
 	return err;
 }
@@ -240,13 +258,13 @@ static int add_all_holds(struct summing *s)
 }
 
 /* Links the waits of each lock. */
-static int link_waits(struct summing *s)
+static int link_waits(struct summing *s, struct listed *l)
 {
 	size_t n;
 	const struct trc_park *park = trc_model_parks(s->m, &n);
 
-	s->next_wait = calloc(n + 1, sizeof(*s->next_wait));
-	if (!s->next_wait)
+	l->next_wait = calloc(n + 1, sizeof(*l->next_wait));
+	if (!l->next_wait)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++) {
 		struct running *running;
@@ -258,7 +276,7 @@ static int link_waits(struct summing *s)
 		if (row == TRC_INDEX_NONE)
 			return -ENOMEM;
 		running = (struct running *)s->running.row + row;
-		*(running->last ? &s->next_wait[running->last - 1] : &running->follow) = i + 1;
+		*(running->last ? &l->next_wait[running->last - 1] : &running->follow) = i + 1;
 		running->last = i + 1;
 	}
 	return 0;
@@ -286,7 +304,7 @@ static bool another_waited(const struct summing *s, struct running *running, uin
 
 	for (uint32_t i; (i = running->follow) && park[i - 1].start_ns <= at_ns;) {
 		note_end(running->latest, trc_park_end_ns(s->m, &park[i - 1]), park[i - 1].thread);
-		running->follow = s->next_wait[i - 1];
+		running->follow = s->listed->next_wait[i - 1];
 	}
 	return latest[latest[0].thread == thread].thread &&
 	       latest[latest[0].thread == thread].end_ns >= at_ns;
@@ -371,30 +389,124 @@ static void add_convoy(const struct summing *s, const struct trc_convoys *convoy
 }
 
 /* Each unlock's lock is looked for once. */
-static int find_unlock_rows(struct summing *s)
+static int find_unlock_rows(struct summing *s, struct listed *l)
 {
 	size_t n;
 	const struct trc_unlock *unlock = trc_model_unlocks(s->m, &n);
 
-	s->unlock_row = malloc((n + 1) * sizeof(*s->unlock_row));
-	if (!s->unlock_row)
+	l->unlock_row = malloc((n + 1) * sizeof(*l->unlock_row));
+	if (!l->unlock_row)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		s->unlock_row[i] = lock_row(s, unlock[i].reason, unlock[i].object);
-		if (s->unlock_row[i] == TRC_INDEX_NONE)
+		l->unlock_row[i] = lock_row(s, unlock[i].reason, unlock[i].object);
+		if (l->unlock_row[i] == TRC_INDEX_NONE)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int add_sections(struct summing *s, const struct trc_convoys *convoys)
+/* ---- what is the same for all selections ---- */
+
+static int copy_rows(struct trc_array *to, const struct trc_array *from)
 {
+	*to = (struct trc_array){.row_bytes = from->row_bytes};
+	to->row = malloc((from->n + 1) * from->row_bytes);
+	if (!to->row)
+		return -ENOMEM;
+	to->n = from->n;
+	to->capacity = from->n + 1;
+	if (from->n)
+		memcpy(to->row, from->row, from->n * from->row_bytes);
+	return 0;
+}
+
+static int copy_index(struct trc_index *to, const struct trc_array *rows)
+{
+	const struct trc_lock_sum *sum = rows->row;
+	int err = 0;
+
+	*to = (struct trc_index){0};
+	for (size_t i = 0; i < rows->n && !err; i++) {
+		uint64_t key = trc_index_key(sum[i].object, sum[i].kind);
+
+		while (trc_index_get(to, key) != TRC_INDEX_NONE)
+			key++;
+		err = trc_index_put(to, key, (uint32_t)i);
+	}
+	return err;
+}
+
+static void listed_free(struct listed *l)
+{
+	trc_array_free(&l->rows);
+	trc_array_free(&l->running);
+	free(l->unlock_row);
+	free(l->next_wait);
+	trc_convoys_close(&l->convoys);
+}
+
+static void kept_free(void *kept)
+{
+	listed_free(kept);
+	free(kept);
+}
+
+/* The locks that it finds become those of the sums, too. */
+static int list_locks(struct summing *s, struct listed *l)
+{
+	int err = find_unlock_rows(s, l);
+
+	if (!err)
+		err = link_waits(s, l);
+	if (!err)
+		err = trc_convoys_open(&l->convoys, s->m, l->unlock_row, s->sums->rows.n);
+	s->listed = l;
+	return err;
+}
+
+static int keep_locks(struct summing *s, struct trc_kept *kept)
+{
+	struct listed *l = calloc(1, sizeof(*l));
+	int err = l ? list_locks(s, l) : -ENOMEM;
+
+	if (!err)
+		err = copy_rows(&l->rows, &s->sums->rows);
+	if (!err)
+		err = copy_rows(&l->running, &s->running);
+	if (err) {
+		if (l)
+			kept_free(l);
+		return err;
+	}
+	*kept = (struct trc_kept){l, kept_free};
+	return 0;
+}
+
+static int need_locks(struct summing *s)
+{
+	struct trc_kept *kept = trc_model_kept(s->m, TRC_KEPT_LOCKS);
+	int err;
+
+	if (!kept)
+		return list_locks(s, &s->own);
+	if (!kept->thing)
+		return keep_locks(s, kept);
+	s->listed = kept->thing;
+	err = copy_rows(&s->sums->rows, &s->listed->rows);
+	if (!err)
+		err = copy_rows(&s->running, &s->listed->running);
+	return err ? err : copy_index(&s->sums->index, &s->listed->rows);
+}
+
+static int add_sections(struct summing *s)
+{
+	const struct trc_convoys *convoys = &s->listed->convoys;
 	size_t n;
 	const struct trc_unlock *unlock = trc_model_unlocks(s->m, &n);
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		uint32_t row = s->unlock_row[i];
+		uint32_t row = s->listed->unlock_row[i];
 
 		add_caused(s, row, &unlock[i], i);
 		if (!s->all_holds)
@@ -493,13 +605,8 @@ static int finish(struct trc_lock_sums *sums)
 
 static int sum_up(struct summing *s)
 {
-	struct trc_convoys convoys = {0};
-	int err = find_unlock_rows(s);
+	int err = need_locks(s);
 
-	if (!err)
-		err = link_waits(s);
-	if (!err)
-		err = trc_convoys_open(&convoys, s->m, s->unlock_row, s->sums->rows.n);
 	if (!err && !trc_selection_has_all_time(s->selection)) {
 		s->caused = trc_selection_caused(s->selection, s->m, s->preempted);
 		err = s->caused ? 0 : -ENOMEM;
@@ -509,12 +616,11 @@ static int sum_up(struct summing *s)
 	if (!err && s->all_holds)
 		err = add_all_holds(s);
 	if (!err)
-		err = add_sections(s, &convoys);
+		err = add_sections(s);
 	if (!err)
 		err = set_spreads(s, &s->waited, offsetof(struct trc_lock_sum, waits));
 	if (!err)
 		err = set_spreads(s, &s->held, offsetof(struct trc_lock_sum, holds));
-	trc_convoys_close(&convoys);
 	return err ? err : finish(s->sums);
 }
 
@@ -541,8 +647,7 @@ int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool cou
 	s.preempted = trc_model_preempted(m);
 	err = sum_up(&s);
 	free(s.caused);
-	free(s.unlock_row);
-	free(s.next_wait);
+	listed_free(&s.own);
 	trc_array_free(&s.running);
 	trc_array_free(&s.waited);
 	trc_array_free(&s.held);

@@ -173,8 +173,9 @@ void trc_model_close(struct trc_model *m)
 	if (m->indexes) {
 		trc_between_free(m->indexes->between);
 		trc_unlocks_of_free(m->indexes->unlocks_of);
-		if (m->indexes->kept.thing)
-			m->indexes->kept.free(m->indexes->kept.thing);
+		for (int i = 0; i < TRC_KEPT_KINDS; i++)
+			if (m->indexes->kept[i].thing)
+				m->indexes->kept[i].free(m->indexes->kept[i].thing);
 		free(m->indexes);
 	}
 	trc_derive_symbols_free(m);
@@ -197,9 +198,9 @@ void trc_model_keep(struct trc_model *m)
 	m->indexes->keeps = true;
 }
 
-struct trc_kept *trc_model_kept(const struct trc_model *m)
+struct trc_kept *trc_model_kept(const struct trc_model *m, enum trc_kept_kind kind)
 {
-	return m->indexes->keeps ? &m->indexes->kept : NULL;
+	return m->indexes->keeps ? &m->indexes->kept[kind] : NULL;
 }
 
 void trc_model_select(struct trc_model *m, const struct trc_selection *selection)

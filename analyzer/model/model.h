@@ -513,17 +513,21 @@ void trc_model_progress(struct trc_model *m, trc_progress_fn *fn, void *context)
 int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *error);
 
 /*
- * A model of which many questions are asked keeps what is dear to make, and the same for all of them: how threads wait
- * for each other (analyzer/causes).  That takes memory up to the model's end; one question alone is
- * better off without.
+ * A model of which many questions are asked keeps what is dear to make, and the same for all of them.  That takes memory
+ * up to the model's end; one question alone is better off without.
  */
+enum trc_kept_kind {
+	TRC_KEPT_STEPS, /* how threads wait for each other: analyzer/causes/steps.c */
+	TRC_KEPT_LOCKS, /* which unlock and wait is of which lock: analyzer/derive/lock_sums.c */
+	TRC_KEPT_KINDS,
+};
 struct trc_kept {
 	void *thing; /* NULL = not made yet */
 	void (*free)(void *thing);
 };
 void trc_model_keep(struct trc_model *m);
 /* Where it is; NULL: this model keeps nothing. */
-struct trc_kept *trc_model_kept(const struct trc_model *m);
+struct trc_kept *trc_model_kept(const struct trc_model *m, enum trc_kept_kind kind);
 
 /* What is asked for of the trace (selection.h): borrowed until the model is closed.  NULL: all. */
 void trc_model_select(struct trc_model *m, const struct trc_selection *selection);

@@ -63,7 +63,7 @@ struct trc_model_indexes {
 	struct trc_between between[TRC_BETWEEN_TABLES];
 	struct trc_unlocks_of *unlocks_of;
 	bool keeps;
-	struct trc_kept kept;
+	struct trc_kept kept[TRC_KEPT_KINDS];
 };
 
 struct trc_model {

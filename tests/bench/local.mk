@@ -94,7 +94,7 @@ EXTRA_PROGRAMS += $(bench_programs) $(accuracy_programs)
 CLEANFILES += $(bench_programs) $(accuracy_programs) tests/bench/libempty.la bench.tsv accuracy.tsv
 EXTRA_DIST += tests/bench/run.sh tests/bench/figures.sh tests/bench/lttng.sh tests/bench/bench_analyzer.sh \
 	tests/bench/heap.sh tests/bench/sampling.sh tests/bench/servers.sh \
-	tests/bench/viewer.mjs tests/bench/viewer.sh \
+	tests/bench/viewer.mjs tests/bench/viewer.sh tests/bench/parts.sh \
 	tests/bench/accuracy/run.sh tests/bench/accuracy/score.awk
 TESTS += tests/bench/accuracy/score_test.sh
 EXTRA_DIST += tests/bench/accuracy/score_test.sh

@@ -2,7 +2,7 @@
 # run.sh - every figure beside its target; `make bench` runs it.
 #
 #   run.sh [PART...]     parts: event, labels, fibers, sustain, unwind, park, threads, mutex, format,
-#                        memcached, flight, http, snapshot, analyzer, sampling, heap, viewer, servers
+#                        memcached, flight, http, snapshot, analyzer, sampling, heap, viewer, parts, servers
 #                        (default: all)
 #
 # What is compared runs in turn, in this one run, and medians are compared.  The machine should
@@ -545,6 +545,28 @@ part_viewer()
 	done <"$work/viewer"
 }
 
+parts_target()
+{
+	case $1 in
+	'another, 1 %, CPU ms') echo '<= 500' ;;
+	esac
+}
+
+part_parts()
+{
+	local name value
+	say '-- trace-view: pages of parts of a made-up trace of 5.5 million events'
+	"$top_srcdir/tests/bench/parts.sh" >"$work/parts" || trouble 'parts'
+	while IFS='	' read -r name value; do
+		if [ "$name" = no ]; then
+			say "parts: skipped ($value)"
+			continue
+		fi
+		# shellcheck disable=SC2046 # an operator and a number, or nothing
+		figure "${name%, *}" "$value" "${name##*, }" $(parts_target "$name")
+	done <"$work/parts"
+}
+
 part_servers()
 {
 	local what value unit target
@@ -565,11 +587,11 @@ part_servers()
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
 [ $# -gt 0 ] || set -- event labels fibers sustain unwind park threads mutex format memcached flight http \
-	snapshot analyzer sampling heap viewer servers
+	snapshot analyzer sampling heap viewer parts servers
 for part; do
 	case $part in
 	event | labels | fibers | sustain | unwind | park | threads | mutex | format | memcached | \
-		flight | http | snapshot | analyzer | sampling | heap | viewer | servers)
+		flight | http | snapshot | analyzer | sampling | heap | viewer | parts | servers)
 		"part_$part"
 		;;
 	*) trouble "no such part: $part" ;;

@@ -67,7 +67,7 @@ tests_viewer_unit_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(ZLIB_CFLAGS)
 tests_viewer_unit_LDADD = libtrcviewer.la libtrcformat.la $(CHECK_LIBS) $(ZLIB_LIBS)
 check_PROGRAMS += tests/viewer/serve/unit
 TESTS += tests/viewer/serve/unit
-tests_viewer_serve_unit_SOURCES = tests/viewer/serve/unit.c viewer/serve/route.c viewer/serve/snapshots.c viewer/serve/visitors.c
+tests_viewer_serve_unit_SOURCES = tests/viewer/serve/unit.c viewer/serve/overview.c viewer/serve/route.c viewer/serve/snapshots.c viewer/serve/visitors.c
 tests_viewer_serve_unit_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 tests_viewer_serve_unit_LDADD = $(CHECK_LIBS)
 endif

@@ -68,6 +68,7 @@ static void *run(void *maker)
 	struct trc_job *job;
 	bool wanted;
 
+	trc_view_source_prepare(m->source); /* meanwhile the browser starts */
 	pthread_mutex_lock(&m->lock);
 	for (;;) {
 		while (!m->first && !m->is_stopping)

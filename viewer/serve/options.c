@@ -24,9 +24,6 @@ enum {
 	OPT_MEMORY
 };
 
-/* A page of twice as many opens in a second or two. */
-#define EVENTS_DEFAULT 2000000
-
 static const struct option known[] = {
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, OPT_VERSION},
@@ -51,7 +48,7 @@ static const char help[] =
 	"  --without-sql    no SQL box in the page: 0.5 MB and more less\n"
 	"  --source         put lines of source code into the page\n"
 	"  --events N       of a trace with more than twice as many, show about N events at first\n"
-	"                   (default: 2000000)\n"
+	"                   (default: 100000, if there are more than 4000000)\n"
 	"  --memory SIZE    take no more memory than that, K, M or G (default: what is fair)\n"
 	"  -h, --help       print this\n"
 	"  --version        print the version\n";
@@ -173,7 +170,7 @@ int trc_view_options_parse(struct trc_view_options *o, int argc, char **argv)
 {
 	int got, status = TRC_VIEW_OK;
 
-	*o = (struct trc_view_options){.n_events = EVENTS_DEFAULT};
+	*o = (struct trc_view_options){0};
 	opterr = 0;
 	while (!status && (got = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
 		if (got == 'h' || got == OPT_VERSION) {

@@ -15,7 +15,7 @@ struct trc_view_options {
 	bool keep;	       /* goes on without pages */
 	bool without_sql;      /* in the page */
 	bool source;	       /* lines of source code are in the page */
-	uint64_t n_events;     /* about so many are shown at first of a large trace */
+	uint64_t n_events;     /* about so many are shown at first of a large trace; 0 = see overview.h */
 	uint64_t memory_bytes; /* 0 = what is fair */
 };
 

@@ -33,10 +33,14 @@ static void add_block(struct trc_overview *o, const struct trc_block_info *b, in
 
 static void choose_first(struct trc_overview *o, uint64_t n_wanted)
 {
-	uint64_t sum = 0;
+	uint64_t n_whole = n_wanted < UINT64_MAX / 2 ? 2 * n_wanted : UINT64_MAX, sum = 0;
 	size_t part = 0;
 
-	if (o->n_events / 2 <= n_wanted)
+	if (!n_wanted) {
+		n_whole = TRC_OVERVIEW_WHOLE_MAX;
+		n_wanted = TRC_OVERVIEW_FIRST;
+	}
+	if (o->n_events <= n_whole)
 		return;
 	while (part < TRC_OVERVIEW_PARTS && sum < n_wanted)
 		sum += o->count[part++];

@@ -4,7 +4,11 @@
 
 #include "format/reader.h"
 
-enum { TRC_OVERVIEW_PARTS = 400 };
+enum {
+	TRC_OVERVIEW_PARTS = 400,
+	TRC_OVERVIEW_WHOLE_MAX = 4000000, /* events: a page of so many opens in some seconds */
+	TRC_OVERVIEW_FIRST = 100000,	  /* and one of so many at once */
+};
 
 /* Times are from the begin of the trace. */
 struct trc_window {
@@ -20,7 +24,7 @@ struct trc_overview {
 };
 
 /* Of a trace with more than twice as many events as `n_wanted`, a part at its begin with about that
- * many is shown first. */
+ * many is shown first.  n_wanted 0: with more than TRC_OVERVIEW_WHOLE_MAX, about TRC_OVERVIEW_FIRST. */
 void trc_overview_make(struct trc_overview *o, const struct trc_reader *reader, int64_t start_ns,
 		       int64_t end_ns, uint64_t n_wanted);
 

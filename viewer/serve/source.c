@@ -315,6 +315,14 @@ int trc_view_source_page(struct trc_view_source *s, const struct trc_window *win
 	return err;
 }
 
+void trc_view_source_prepare(struct trc_view_source *s)
+{
+	struct trc_error error;
+
+	if (s->trace.model)
+		trc_html_prepare(s->trace.model, &error);
+}
+
 /* ---- snapshots --------------------------------------------------------------------------- */
 
 static int find_snapshot(const struct trc_view_source *s, uint64_t id,

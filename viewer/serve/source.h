@@ -45,6 +45,9 @@ uint32_t trc_view_source_pid(const struct trc_view_source *source); /* 0 = it is
 /* Of a trace; of a process there is none. */
 void trc_view_source_overview(const struct trc_view_source *source, struct trc_overview *overview);
 
+/* Makes of a trace what all of its pages need; of a process nothing.  What fails here fails again with the first page. */
+void trc_view_source_prepare(struct trc_view_source *source);
+
 /* The page: of a process that of now; of a trace that of the window, of all if to_ns is 0.  0 or
  * -errno with a line in error; -ENOENT: nothing lies in the window.  One thread at a time. */
 int trc_view_source_page(struct trc_view_source *source, const struct trc_window *window,

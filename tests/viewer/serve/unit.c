@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "format/schema.h"
+#include "viewer/serve/overview.h"
 #include "viewer/serve/route.h"
 #include "viewer/serve/snapshots.h"
 #include "viewer/serve/visitors.h"
@@ -369,6 +371,67 @@ START_TEST(many_are_few)
 }
 END_TEST
 
+/* ---- a trace of blocks of a second, in place of a reader ---- */
+
+static uint32_t of_kind[TRC_KIND_MAX + 1];
+static struct trc_block_info second;
+static size_t n_seconds;
+
+size_t trc_reader_blocks(const struct trc_reader *r)
+{
+	(void)r;
+	return n_seconds;
+}
+
+const struct trc_block_info *trc_reader_block(const struct trc_reader *r, size_t i)
+{
+	(void)r;
+	second.first_ns = (int64_t)i * 1000000000;
+	second.last_ns = second.first_ns + 999999999;
+	return &second;
+}
+
+static const struct {
+	const char *what;
+	uint64_t each, wanted; /* events in a second of a hundred; for --events */
+	int64_t to_s;	       /* up to where the first part goes; 0 = all is shown */
+} firsts[] = {
+	{"four million are shown as a whole", 40000, 0, 0},
+	{"of more a hundred thousand", 50000, 0, 2},
+	{"of many more as well", 100000, 0, 1},
+	{"twice as many as were asked for are shown", 100, 5000, 0},
+	{"of more those that were asked for", 101, 5000, 49},
+	{"all, if somebody wants", 100000, UINT64_MAX, 0},
+	{"none", 0, 0, 0},
+};
+
+START_TEST(first_part_is)
+{
+	struct trc_overview o;
+
+	n_seconds = 100;
+	second = (struct trc_block_info){.n_events = (uint32_t)firsts[_i].each,
+					 .kind_count = of_kind};
+	trc_overview_make(&o, NULL, 0, 100000000000, firsts[_i].wanted);
+	ck_assert_uint_eq(o.n_events, 100 * firsts[_i].each);
+	ck_assert_msg(o.first.to_ns / 1000000000 == firsts[_i].to_s, "%s: to %lld ns",
+		      firsts[_i].what, (long long)o.first.to_ns);
+}
+END_TEST
+
+START_TEST(locks_that_nobody_waited_for_are_not_drawn)
+{
+	struct trc_overview o;
+
+	n_seconds = 1;
+	second = (struct trc_block_info){.n_events = 1000, .kind_count = of_kind};
+	of_kind[TRC_KIND_ACQUIRE] = 400;
+	of_kind[TRC_KIND_RELEASE] = 300;
+	trc_overview_make(&o, NULL, 0, 1000000000, 0);
+	ck_assert_uint_eq(o.n_events, 300);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("trace-view");
@@ -380,6 +443,8 @@ int main(void)
 	tcase_add_loop_test(tests, windows_are, 0, (int)(sizeof(windows) / sizeof(*windows)));
 	tcase_add_loop_test(tests, snapshots_are_asked_for, 0,
 			    (int)(sizeof(snapshots) / sizeof(*snapshots)));
+	tcase_add_loop_test(tests, first_part_is, 0, (int)(sizeof(firsts) / sizeof(*firsts)));
+	tcase_add_test(tests, locks_that_nobody_waited_for_are_not_drawn);
 	tcase_add_test(tests, sql_box_can_be_left_out);
 	tcase_add_test(tests, page_has_its_snapshot_and_the_next);
 	tcase_add_test(tests, kept_snapshots_stay);
