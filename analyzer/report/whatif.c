@@ -88,7 +88,7 @@ static void print_figure(const struct what_if *w, const char *name,
 	add_number(&line, f->recorded_ns);
 	add_number(&line, f->replayed_ns);
 	add_number(&line, f->predicted_ns);
-	trc_line_add(&line, "  ±");
+	trc_line_add(&line, f->at_least ? " ≥±" : "  ±");
 	trc_line_right(&line, 8, trc_text_duration(number, f->uncertain_ns));
 	if (before_ns > 0) {
 		snprintf(number, sizeof(number), "%+.1f%%",
@@ -179,6 +179,19 @@ static void print_saturated(const struct what_if *w, const struct trc_model *m)
 	    "and is not in their ±; the mean and the run's length hardly depend on it");
 }
 
+/* whatif:W4 */
+static void print_unbounded(const struct what_if *w)
+{
+	const struct trc_whatif_type *type = w->result.types.row;
+	bool any = false;
+
+	for (size_t i = 0; i < w->result.types.n && i < TYPES_SHOWN; i++)
+		any |= type[i].mean.at_least || type[i].p50.at_least || type[i].p99.at_least;
+	if (any)
+		say(w, TRC_STYLE_PLAIN,
+		    "≥±: so few tasks lie beyond that nothing says how far off it may be; record more");
+}
+
 static void print_basis(const struct what_if *w, const struct trc_model *m)
 {
 	const struct trc_whatif *r = &w->result;
@@ -188,6 +201,7 @@ static void print_basis(const struct what_if *w, const struct trc_model *m)
 	if (r->changed_ns)
 		say(w, TRC_STYLE_PLAIN, "the change is to %s of the threads' time, summed",
 		    trc_text_duration(number, r->changed_ns));
+	print_unbounded(w);
 	print_sections(w);
 	if (r->no_samples)
 		say(w, TRC_STYLE_PLAIN,
@@ -273,8 +287,9 @@ static void json_figure(FILE *out, const char *name, const struct trc_whatif_fig
 {
 	fprintf(out,
 		"\"%s\":{\"recorded_ns\":%" PRId64 ",\"replayed_ns\":%" PRId64
-		",\"predicted_ns\":%" PRId64 ",\"uncertain_ns\":%" PRId64 "}",
-		name, f->recorded_ns, f->replayed_ns, f->predicted_ns, f->uncertain_ns);
+		",\"predicted_ns\":%" PRId64 ",\"uncertain_ns\":%" PRId64 ",\"at_least\":%s}",
+		name, f->recorded_ns, f->replayed_ns, f->predicted_ns, f->uncertain_ns,
+		f->at_least ? "true" : "false");
 }
 
 static void json_types(FILE *out, const struct trc_whatif *w)

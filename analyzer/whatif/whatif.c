@@ -20,6 +20,7 @@ struct runs {
 /* A task's durations. */
 struct task {
 	const char *type;
+	size_t row; /* in order of time */
 	int64_t ns[N_RUNS];
 };
 
@@ -174,14 +175,19 @@ static double predict(const int64_t ns[N_RUNS], enum run base, bool by_ratio)
 /* Equal runs of a program differ by that much, whatever a simulation says. */
 #define RUNS_DIFFER 0.01
 
+/* What a figure may be off by, as the tasks are a matter of chance (W4). */
+struct chance {
+	double ns;
+	bool at_least;
+};
+
 static double least(double value, double least)
 {
 	return value < least ? least : value;
 }
 
-/* chance_ns: by how much the changed replay's figure might differ by chance. */
 static struct trc_whatif_figure figure(const struct trc_whatif *w, const int64_t ns[N_RUNS],
-				       double chance_ns)
+				       struct chance chance)
 {
 	bool by_ratio = !w->procs;
 	double predicted = predict(ns, BASE, by_ratio);
@@ -194,9 +200,10 @@ static struct trc_whatif_figure figure(const struct trc_whatif *w, const int64_t
 		.replayed_ns = ns[BASE],
 		.predicted_ns = whole(predicted),
 		.uncertain_ns =
-			whole(least(error + chance_ns + sampling +
+			whole(least(error + chance.ns + sampling +
 					    apart(predict(ns, SHORT_BASE, by_ratio), predicted),
 				    predicted * RUNS_DIFFER)),
+		.at_least = chance.at_least,
 	};
 }
 
@@ -224,7 +231,7 @@ static size_t collect_tasks(struct trc_whatif *w, const struct trc_model *m,
 	const struct trc_task *task = trc_model_tasks(m, &n_tasks);
 
 	for (size_t i = 0; i < n_tasks; i++) {
-		struct task t = {.type = task[i].type ? task[i].type : ""};
+		struct task t = {.type = task[i].type ? task[i].type : "", .row = i};
 		bool ended = duration(&t.ns[RECORDED], task[i].start_ns, task[i].end_ns);
 
 		for (int r = BASE; ended && r < N_RUNS; r++)
@@ -237,9 +244,18 @@ static size_t collect_tasks(struct trc_whatif *w, const struct trc_model *m,
 	return n;
 }
 
+static int compare_types(const struct task *a, const struct task *b)
+{
+	return strcmp(a->type, b->type);
+}
+
+/* Those of one type in order of time. */
 static int by_type(const void *a, const void *b)
 {
-	return strcmp(((const struct task *)a)->type, ((const struct task *)b)->type);
+	const struct task *x = a, *y = b;
+	int order = compare_types(x, y);
+
+	return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
 static int by_ns(const void *a, const void *b)
@@ -257,50 +273,83 @@ static size_t percentile_at(size_t n, unsigned int percent)
 	return rank ? rank - 1 : 0;
 }
 
-/* Of another n tasks like these the percentile would be one of those around it. */
-static double percentile_chance(const int64_t *sorted, size_t n, unsigned int percent)
-{
-	size_t at = percentile_at(n, percent), low, high;
-	size_t ranks = (size_t)ceil(sqrt((double)n * percent * (100 - percent)) / 100);
-	double below, above;
+#define REACH 2.0 /* standard deviations */
 
-	low = at > ranks ? at - ranks : 0;
-	high = at + ranks < n ? at + ranks : n - 1;
-	below = (double)sorted[at] - (double)sorted[low];
-	above = (double)sorted[high] - (double)sorted[at];
-	return below > above ? below : above;
+/* The variance of a sum over all tasks: of how many take longer than so many nanoseconds, or of by how much they
+ * do.  By batches of tasks in order of time: slow ones come together.  0 = there are too few. */
+static double batches_variance(const struct task *task, size_t n, double ns, bool count)
+{
+	enum { BATCHES = 16, TASKS_LEAST = 10 };
+	double sum[BATCHES] = {0}, all = 0, squares = 0;
+
+	if (n < (size_t)BATCHES * TASKS_LEAST)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		double more = (double)task[i].ns[CHANGED] - ns;
+
+		sum[i * BATCHES / n] += count ? more > 0 : more;
+		all += count ? more > 0 : more;
+	}
+	for (size_t i = 0; i < BATCHES; i++)
+		squares += (sum[i] - all / BATCHES) * (sum[i] - all / BATCHES);
+	return squares * BATCHES / (BATCHES - 1);
 }
 
-/* The standard error. */
-static double mean_chance(const int64_t *ns, size_t n, double mean)
+static double more_of(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+/* Of another n tasks like these the percentile would be one of those around it. */
+static struct chance percentile_chance(const struct task *task, const int64_t *sorted, size_t n,
+				       unsigned int percent)
+{
+	size_t at = percentile_at(n, percent), low, high;
+	double binomial = (double)n * percent * (100 - percent) / 1e4;
+	double variance = more_of(binomial, batches_variance(task, n, (double)sorted[at], true));
+	size_t ranks = (size_t)ceil(REACH * sqrt(variance));
+	struct chance chance = {.at_least = at + ranks >= n};
+
+	low = at > ranks ? at - ranks : 0;
+	high = chance.at_least ? n - 1 : at + ranks;
+	chance.ns = more_of((double)sorted[at] - (double)sorted[low],
+			    (double)sorted[high] - (double)sorted[at]);
+	return chance;
+}
+
+static struct chance mean_chance(const struct task *task, size_t n, double mean)
 {
 	double squares = 0;
 
 	for (size_t i = 0; i < n; i++)
-		squares += ((double)ns[i] - mean) * ((double)ns[i] - mean);
-	return sqrt(squares) / (double)n;
+		squares +=
+			((double)task[i].ns[CHANGED] - mean) * ((double)task[i].ns[CHANGED] - mean);
+	squares = more_of(squares, batches_variance(task, n, mean, false));
+	return (struct chance){REACH * sqrt(squares) / (double)n, false};
 }
 
 struct summary {
 	int64_t mean[N_RUNS], p50[N_RUNS], p99[N_RUNS];
-	double mean_chance, p50_chance, p99_chance; /* of CHANGED */
+	struct chance mean_chance, p50_chance, p99_chance; /* of CHANGED */
 };
 
-static void summarize(struct summary *s, enum run r, int64_t *ns, size_t n)
+static void summarize(struct summary *s, enum run r, const struct task *task, int64_t *ns, size_t n)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		ns[i] = task[i].ns[r];
 		sum += (double)ns[i];
+	}
 	qsort(ns, n, sizeof(*ns), by_ns);
 	s->mean[r] = whole(sum / (double)n);
 	s->p50[r] = ns[percentile_at(n, 50)];
 	s->p99[r] = ns[percentile_at(n, 99)];
 	if (r != CHANGED)
 		return;
-	s->mean_chance = mean_chance(ns, n, sum / (double)n);
-	s->p50_chance = percentile_chance(ns, n, 50);
-	s->p99_chance = percentile_chance(ns, n, 99);
+	s->mean_chance = mean_chance(task, n, sum / (double)n);
+	s->p50_chance = percentile_chance(task, ns, n, 50);
+	s->p99_chance = percentile_chance(task, ns, n, 99);
 }
 
 /* n tasks of one type, at least one; scratch has room for n. */
@@ -311,11 +360,8 @@ static int add_type(struct trc_whatif *w, const struct task *task, size_t n, int
 
 	if (!type)
 		return -ENOMEM;
-	for (int r = 0; r < N_RUNS; r++) {
-		for (size_t i = 0; i < n; i++)
-			scratch[i] = task[i].ns[r];
-		summarize(&s, (enum run)r, scratch, n);
-	}
+	for (int r = 0; r < N_RUNS; r++)
+		summarize(&s, (enum run)r, task, scratch, n);
 	*type = (struct trc_whatif_type){
 		.name = task->type,
 		.n = n,
@@ -343,7 +389,7 @@ static int make_types(struct trc_whatif *w, const struct trc_model *m, const str
 	if (n)
 		qsort(task, n, sizeof(*task), by_type);
 	for (size_t i = 0, first = 0; i < n && !err; i++) {
-		if (i + 1 < n && !by_type(&task[i], &task[i + 1]))
+		if (i + 1 < n && !compare_types(&task[i], &task[i + 1]))
 			continue;
 		err = add_type(w, &task[first], i + 1 - first, scratch);
 		first = i + 1;
@@ -363,7 +409,7 @@ static int make_figures(struct trc_whatif *w, const struct trc_model *m, const s
 	w->sampling_error = runs->applied.sampling_error;
 	for (int r = 0; r < N_RUNS; r++)
 		length_ns[r] = runs->replay[r].length_ns;
-	w->length = figure(w, length_ns, 0);
+	w->length = figure(w, length_ns, (struct chance){0});
 	note_error(w, &w->length);
 	w->n_forced = runs->replay[BASE].n_forced + runs->replay[CHANGED].n_forced;
 	w->changed_ns = runs->applied.changed_ns;

@@ -11,6 +11,9 @@
  *       change in the prediction, what the number of tasks leaves to chance, and of a function's change what
  *       the number of its samples leaves open; what the model leaves out is not in it
  *   whatif:W3  figures of a type are of its tasks that both ended in the trace and end in each replay
+ *   whatif:W4  what tasks leave to chance is as of 19 in 20 such runs.  A run has other tasks beyond a percentile:
+ *       as many more or less as for tasks that know nothing of each other, or, if that is more, as the batches
+ *       of tasks that follow each other differ.  A percentile beyond which there are fewer has no bound
  */
 #ifndef TRC_ANALYZER_WHATIF_WHATIF_H
 #define TRC_ANALYZER_WHATIF_WHATIF_H
@@ -21,6 +24,7 @@
 struct trc_whatif_figure {
 	int64_t recorded_ns, replayed_ns; /* replayed: without a change */
 	int64_t predicted_ns, uncertain_ns;
+	bool at_least; /* it is more uncertain: too few tasks lie beyond it to say by how much (W4) */
 };
 
 struct trc_whatif_type {

@@ -7,9 +7,12 @@
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <link.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "analyzer/whatif/whatif.h"
 #include "tests/analyzer/model/model_fixture.h"
 
@@ -253,6 +256,202 @@ START_TEST(test_circle)
 }
 END_TEST
 
+/* ---- what tasks leave to chance (whatif:W4) ---- */
+
+static double uniform(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+/* Tasks of one thread after the other, and a lock that nothing depends on.  `burst` tasks in a row are slow, each
+ * burst as slow as it happens to be; 0: each task is as slow as it happens to be. */
+static char *tasks_text(uint64_t seed, unsigned int n, unsigned int burst)
+{
+	uint64_t state = seed * 2 + 1;
+	double at_us = 1, slow_us = 0;
+	size_t n_bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	for (int i = 0; i < 8; i++)
+		uniform(&state);
+	fputs(THREADS "@100 thread=2 acquire reason=mutex object=0x10\n"
+		      "@200 thread=2 release reason=mutex object=0x10\n",
+	      out);
+	for (unsigned int i = 0; i < n; i++) {
+		double us = -log(1 - uniform(&state));
+
+		if (burst && i % burst == 0)
+			slow_us = uniform(&state) < 0.05 ? 100 + 100 * uniform(&state) : 0;
+		us = burst ? 10 + slow_us : us * 1000;
+		fprintf(out, "@%lld thread=1 task_begin task=%u type=\"job\"\n", (long long)(at_us * 1e3), i + 1);
+		at_us += us;
+		fprintf(out, "@%lld thread=1 task_end task=%u\n", (long long)(at_us * 1e3), i + 1);
+	}
+	fclose(out);
+	return text;
+}
+
+static struct trc_whatif_type type_of(uint64_t seed, unsigned int n, unsigned int burst)
+{
+	char *text = tasks_text(seed, n, burst);
+	struct trc_model *m = model_of(text, PARTS);
+	struct trc_error error = {""};
+	struct trc_whatif_type type;
+	struct trc_whatif w;
+
+	ck_assert_msg(!trc_whatif_make(&w, m, "lock 0x10 * 2", &error), "%s", error.text);
+	ck_assert_uint_eq(w.types.n, 1);
+	type = *(const struct trc_whatif_type *)w.types.row;
+	trc_whatif_free(&w);
+	model_close(m);
+	free(text);
+	return type;
+}
+
+static bool covers(const struct trc_whatif_figure *f, double truth_ns)
+{
+	return f->at_least || fabs((double)f->predicted_ns - truth_ns) <= (double)f->uncertain_ns;
+}
+
+/* How often the true figure is in the interval.  Slow tasks come by chance in both, alone or in bursts. */
+static const struct {
+	const char *what;
+	unsigned int n, burst;
+	double p50_ns, p99_ns;
+	unsigned int p50_least, p99_least; /* of 100 runs */
+} CHANCES[] = {
+	{"tasks that know nothing of each other", 1000, 0, 693147, 4605170, 90, 90},
+	/* 5 % of the tasks are slow, evenly from 110 to 210 µs */
+	{"bursts of 5 slow tasks", 4000, 5, 10000, 190000, 90, 85},
+};
+
+START_TEST(test_chance)
+{
+	enum { RUNS = 100 };
+	unsigned int p50 = 0, p99 = 0, open = 0;
+
+	for (unsigned int i = 0; i < RUNS; i++) {
+		struct trc_whatif_type type =
+			type_of(1000u * (unsigned int)_i + i, CHANCES[_i].n, CHANCES[_i].burst);
+
+		p50 += covers(&type.p50, CHANCES[_i].p50_ns);
+		p99 += covers(&type.p99, CHANCES[_i].p99_ns);
+		open += type.p99.at_least;
+	}
+	printf("%s: p50 is in its interval in %u, p99 in %u of %d runs, %u of them without a bound\n",
+	       CHANCES[_i].what, p50, p99, RUNS, open);
+	ck_assert_uint_ge(p50, CHANCES[_i].p50_least);
+	ck_assert_uint_ge(p99, CHANCES[_i].p99_least);
+	ck_assert_uint_le(open, RUNS / 2);
+}
+END_TEST
+
+START_TEST(test_too_few)
+{
+	struct trc_whatif_type few = type_of(1, 100, 0), many = type_of(1, 2000, 0);
+
+	ck_assert(few.p99.at_least && !few.p50.at_least && !few.mean.at_least);
+	ck_assert(!many.p99.at_least);
+}
+END_TEST
+
+/* ---- samples of a clock, and of a counter ---- */
+
+static __attribute__((noinline)) void sampled_function(void)
+{
+	__asm__ volatile("nop\n\tnop\n\tnop\n\tnop");
+}
+
+/* The build id of the program, in hexadecimal. */
+static void build_id(const struct dl_phdr_info *program, char text[129])
+{
+	text[0] = '\0';
+	for (int i = 0; i < program->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &program->dlpi_phdr[i];
+		const char *at = (const char *)(program->dlpi_addr + p->p_vaddr), *end = at + p->p_memsz;
+
+		while (p->p_type == PT_NOTE && at + sizeof(ElfW(Nhdr)) <= end) {
+			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)(const void *)at;
+			const unsigned char *id = (const unsigned char *)(note + 1) + (note->n_namesz + 3) / 4 * 4;
+
+			for (unsigned int k = 0; note->n_type == NT_GNU_BUILD_ID && k < note->n_descsz && k < 64; k++)
+				snprintf(text + 2 * k, 3, "%02x", id[k]);
+			at = (const char *)id + (note->n_descsz + 3) / 4 * 4;
+		}
+	}
+}
+
+static int find_program(struct dl_phdr_info *info, size_t n_bytes, void *out)
+{
+	(void)n_bytes;
+	*(struct dl_phdr_info *)out = *info;
+	return 1; /* the first is the program */
+}
+
+/*
+ * Thread 1 is active for 8 µs, in which a clock took 8 samples, 2 of them in sampled_function(); and a counter 40 more
+ * there, which say nothing of time.
+ */
+static char *sampled_text(void)
+{
+	struct dl_phdr_info program;
+	char path[4096] = "", id[129], *text;
+	unsigned long function = (unsigned long)(uintptr_t)sampled_function + 1;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	sampled_function();
+	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
+	dl_iterate_phdr(find_program, &program);
+	build_id(&program, id);
+	for (int i = 0; i < program.dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &program.dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && p->p_flags & PF_X)
+			fprintf(out, "module me path=\"%s\" start=%#lx limit=%#lx offset=%lu bias=%#lx build_id=%s\n", path,
+				(unsigned long)(program.dlpi_addr + p->p_vaddr),
+				(unsigned long)(program.dlpi_addr + p->p_vaddr + p->p_memsz),
+				(unsigned long)p->p_offset, (unsigned long)program.dlpi_addr, id);
+	}
+	fprintf(out, "stack in %#lx\nstack out 0x300 0x200 0x1f\n", function);
+	fputs("sample_event 1 name=\"cpu-clock\" how=signal period=1000\n"
+	      "sample_event 2 name=\"cycles\" unit=\"count\" how=signal period=1000\n"
+	      "thread 1 tid=101\n@0 thread=1 task_begin task=7 type=\"job\"\n",
+	      out);
+	for (int i = 0; i < 8; i++) {
+		fprintf(out, "@%d thread=1 sample event=1 value=1000 period=1000 stack=%s\n", 500 + 1000 * i,
+			i < 2 ? "in" : "out");
+		for (int j = 0; j < 5; j++)
+			fprintf(out, "@%d thread=1 sample event=2 value=1000 period=1000 stack=in\n",
+				600 + 1000 * i + j);
+	}
+	fputs("@8000 thread=1 task_end task=7\n", out);
+	fclose(out);
+	return text;
+}
+
+START_TEST(test_clock_samples)
+{
+	char *text = sampled_text();
+	struct trc_model *m = model_of(text, PARTS);
+	struct trc_error error = {""};
+	const struct trc_whatif_type *type;
+	struct trc_whatif w;
+
+	ck_assert_msg(!trc_whatif_make(&w, m, "function sampled_function * 0", &error), "%s", error.text);
+	type = w.types.row;
+	ck_assert_uint_eq(w.types.n, 1);
+	ck_assert_uint_eq(w.n_sampled, 2);
+	/* A fourth of the time, and not 42 of 48 samples. */
+	ck_assert_int_eq(type->mean.predicted_ns, 6000);
+	trc_whatif_free(&w);
+	model_close(m);
+	free(text);
+}
+END_TEST
+
 /* A trace without events. */
 START_TEST(test_empty)
 {
@@ -277,6 +476,12 @@ int main(void)
 	tcase_add_loop_test(tc, test_refused, 0, sizeof(refused) / sizeof(refused[0]));
 	tcase_add_test(tc, test_circle);
 	tcase_add_test(tc, test_empty);
+	tcase_add_test(tc, test_too_few);
+	tcase_add_test(tc, test_clock_samples);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("chance");
+	tcase_set_timeout(tc, 300);
+	tcase_add_loop_test(tc, test_chance, 0, sizeof(CHANCES) / sizeof(*CHANCES));
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
