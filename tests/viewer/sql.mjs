@@ -24,6 +24,16 @@ function ask(page, query) {
 	return page.evaluate((text) => window.trc.sql(text), query);
 }
 
+// One after the other.
+function askAll(page, queries) {
+	return page.evaluate(async (texts) => {
+		const told = [];
+		for (const text of texts)
+			told.push(await window.trc.sql(text));
+		return told;
+	}, queries);
+}
+
 // Texts are the same, or the first line that differs is told.
 function sameText(seen, wanted, what) {
 	if (seen === wanted)
@@ -33,13 +43,14 @@ function sameText(seen, wanted, what) {
 	return check(false, `${what}: line ${at + 1} of ${theirs.length}: wanted ${theirs[at]}`, ours[at] ?? seen);
 }
 
-// Bytes that are no UTF-8 are U+FFFD in the page.
-async function sameAnswer(page, trace, query, what = query) {
-	const {error, csv} = await ask(page, query);
-
-	if (error)
-		return check(false, what, error);
-	return sameText(csv, native(trace, query), what);
+// Bytes that are no UTF-8 are U+FFFD in the page.  `whats` says what the answers are to.
+async function sameAnswers(page, trace, queries, whats) {
+	for (const [i, {error, csv}] of (await askAll(page, queries)).entries()) {
+		if (error)
+			check(false, whats[i], error);
+		else
+			sameText(csv, native(trace, queries[i]), whats[i]);
+	}
 }
 
 async function tablesAre(page, trace, name) {
@@ -47,10 +58,9 @@ async function tablesAre(page, trace, name) {
 	const tables = csv.trim().split("\n").slice(1).filter((table) => table !== "page_missing");
 	const lacking = new Set((await ask(page, "SELECT DISTINCT table_name FROM page_missing")).csv.trim().split("\n").slice(1));
 
-	for (const table of tables) {
+	for (const table of tables)
 		check(!lacking.has(table), `${name}: ${table} is whole`);
-		await sameAnswer(page, trace, `SELECT * FROM "${table}"`, `${name}: ${table}`);
-	}
+	await sameAnswers(page, trace, tables.map((table) => `SELECT * FROM "${table}"`), tables.map((table) => `${name}: ${table}`));
 	// What is neither here nor said to be missing would be lost.
 	const all = native(trace, "SELECT 'events' AS name UNION SELECT 'event_' || name FROM kinds").trim().split("\n").slice(1);
 	for (const table of [...all, "parks", "causes", "allocs", "on_cpu", "selected"])
@@ -72,13 +82,14 @@ const queries = [
 ];
 
 async function answersAre(page, trace, name) {
-	for (const query of queries)
-		await sameAnswer(page, trace, query, `${name}: ${query}`);
-	for (const {kind, sql} of rowsOf(trace, "SELECT kind, sql FROM findings WHERE sql IS NOT NULL"))
-		await sameAnswer(page, trace, sql, `${name}: finding ${kind}: ${sql}`);
-	same((await ask(page, "SELECT no_such FROM parks")).error, "no such column: no_such", `${name}: an error`);
-	for (const query of ["DELETE FROM parks", "CREATE TABLE a(b)", "DROP TABLE parks", "PRAGMA query_only=0; DELETE FROM parks"])
-		same((await ask(page, query)).error, "query refused: it may only read the trace's tables", `${name}: ${query}`);
+	const found = rowsOf(trace, "SELECT kind, sql FROM findings WHERE sql IS NOT NULL");
+
+	await sameAnswers(page, trace, [...queries, ...found.map(({sql}) => sql)],
+		[...queries.map((query) => `${name}: ${query}`), ...found.map(({kind, sql}) => `${name}: finding ${kind}: ${sql}`)]);
+	const refused = ["DELETE FROM parks", "CREATE TABLE a(b)", "DROP TABLE parks", "PRAGMA query_only=0; DELETE FROM parks"];
+	const [unknown, ...errors] = await askAll(page, ["SELECT no_such FROM parks", ...refused]);
+	same(unknown.error, "no such column: no_such", `${name}: an error`);
+	errors.forEach(({error}, i) => same(error, "query refused: it may only read the trace's tables", `${name}: ${refused[i]}`));
 }
 
 // ---- the box itself, on a page of trc-demo ----
