@@ -13,10 +13,10 @@ include tests/long/local.mk
 
 # Tests that measure what the machine gives them: these run one after the other, when nothing else does.
 alone_tests = sample_test tests/integration/results.sh tests/integration/sampled_guest.sh tests/integration/samples_due.sh \
-	tests/integration/soak.sh tests/integration/truth_blame.sh tests/integration/truth_cpu.sh \
-	tests/integration/truth_findings.sh \
-	tests/integration/truth_fibers.sh tests/integration/truth_profile.sh tests/integration/truth_waits.sh \
-	tests/integration/truth_wakers.sh
+	tests/integration/soak.sh tests/integration/truth_blame.sh tests/integration/truth_chain.sh \
+	tests/integration/truth_cpu.sh tests/integration/truth_fibers.sh tests/integration/truth_findings.sh \
+	tests/integration/truth_futex.sh tests/integration/truth_profile.sh tests/integration/truth_select.sh \
+	tests/integration/truth_waits.sh tests/integration/truth_wakers.sh
 
 # Those that take longest begin first: else one of them is what all others have been waited for.
 long_tests = tests/viewer/window.sh tests/viewer/sql.sh tests/viewer/tabs.sh tests/viewer/browser.sh tests/viewer/details.sh \

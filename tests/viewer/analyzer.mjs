@@ -1,7 +1,7 @@
-// analyzer.mjs - trace-analyze, asked many queries: it reads each trace once.
+// analyzer.mjs - trace-analyze, asked for much: it reads a trace once for many queries, or many profiles.
 
-import {execFileSync, spawn} from "node:child_process";
-import {closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync} from "node:fs";
+import {execFileSync, spawn, spawnSync} from "node:child_process";
+import {closeSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync} from "node:fs";
 import {tmpdir} from "node:os";
 import path from "node:path";
 
@@ -67,4 +67,14 @@ export function csvOf(analyze, trace, query, options = []) {
 
 export function rowsOf(analyze, trace, query, options = []) {
 	return JSON.parse(answer(analyze, trace, query, options, "json"));
+}
+
+// By name: profiles as bytes, without those that there are none of.
+export function profilesOf(analyze, trace, names, options) {
+	const directory = mkdtempSync(path.join(tmpdir(), "trc-profiles-")), file = (name) => path.join(directory, name);
+
+	spawnSync(analyze, [...options, ...names.flatMap((name) => ["--pprof", name, "-o", file(name)]), trace], {stdio: "ignore"});
+	const profiles = new Map(names.filter((name) => existsSync(file(name))).map((name) => [name, readFileSync(file(name))]));
+	rmSync(directory, {recursive: true});
+	return profiles;
 }

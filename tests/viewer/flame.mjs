@@ -4,7 +4,6 @@
 //
 // TRC_SEED repeats a run.
 
-import {execFileSync} from "node:child_process";
 import path from "node:path";
 import * as analyzer from "./analyzer.mjs";
 import {check, holds, openPage, results, same, settle, withBrowser} from "./browser_lib.mjs";
@@ -23,16 +22,6 @@ function draw(n) {
 
 function sql(trace, query) {
 	return analyzer.rowsOf(analyze, trace, query);
-}
-
-// The profile; null if the selection leaves nothing of the trace.
-function pprof(trace, name, value, options) {
-	try {
-		return readPprof(execFileSync(analyze, [...options, "--pprof", name, "-o", "-", trace],
-			{maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "ignore"]}), value);
-	} catch {
-		return null;
-	}
 }
 
 function flameSet(page, state) {
@@ -114,8 +103,9 @@ async function selectPart(page, part) {
 
 async function comparePart(page, trace, part) {
 	await selectPart(page, part);
+	const told = analyzer.profilesOf(analyze, trace, Object.values(profiles).map(([name]) => name), part.options);
 	for (const [kind, [name, value, asked, slack]] of Object.entries(profiles)) {
-		const wanted = pprof(trace, name, value, part.options), what = `${path.basename(trace)}: ${kind} ${part.options.join(" ")}`;
+		const wanted = told.has(name) && readPprof(told.get(name), value), what = `${path.basename(trace)}: ${kind} ${part.options.join(" ")}`;
 		const result = await flameSet(page, {of: kind, ...part.state, ...asked});
 		if (wanted)
 			sameTotals(result, wanted, slack, what);
