@@ -50,6 +50,22 @@ static uint64_t number_of(const char *variable)
 	return text ? strtoull(text, NULL, 10) : 0;
 }
 
+/* trace-record looks for new files when something comes here.  Opened for reading too: a write without
+ * a reader would be a SIGPIPE of the program's. */
+static void wake_reader(void)
+{
+	char path[320];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" TRC_WAKE_NAME, session_dir);
+	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW,
+			   0);
+	if (fd < 0)
+		return;
+	trc_raw3(SYS_write, fd, "", 1);
+	trc_raw1(SYS_close, fd);
+}
+
 /* What keeps this process from being recorded is told to trace-record: by a file, as the
  * program's output is its own.  Where there is no room for the text either the file is empty. */
 static void tell(const char *why)
@@ -69,6 +85,7 @@ static void tell(const char *why)
 	trc_raw1(SYS_close, fd);
 	if (trc_raw5(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, whole, RENAME_NOREPLACE))
 		trc_raw3(SYS_unlinkat, AT_FDCWD, path, 0);
+	wake_reader();
 }
 
 /* Of many processes trace-record counts those for which there was no room. */
@@ -95,6 +112,7 @@ static void begin(void)
 		trc_session_close();
 		return;
 	}
+	wake_reader();
 	trc_session_record(true);
 	trc_self_attach();
 	trc_signals_start(options.crash);

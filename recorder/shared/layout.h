@@ -47,6 +47,10 @@ enum {
 /* For declarations of data: without TRC_HIDDEN the compiler accesses them through the GOT. */
 #define TRC_HIDDEN __attribute__((visibility("hidden")))
 
+/* In the directory of a trace-record's session: a FIFO that whoever makes a file there writes a byte
+ * to. */
+#define TRC_WAKE_NAME "wake"
+
 enum trc_shared_state {
 	TRC_SHARED_CREATING, /* not to be read yet */
 	TRC_SHARED_LIVE,     /* the process may record */

@@ -106,7 +106,8 @@ static void clean_file(struct clean *c, const struct place *place, const char *n
 		clean_ring(c, place, name);
 	else if (trc_temporary_name_parse(name, &of))
 		clean_temporary(c, place, name, &of);
-	else if (place->session && (trc_error_name_parse(name, &of) || trc_unrecorded_is(name)))
+	else if (place->session && (trc_error_name_parse(name, &of) || trc_unrecorded_is(name) ||
+				    !strcmp(name, TRC_WAKE_NAME)))
 		unlinkat(place->fd, name, 0); /* nobody reads it now */
 }
 

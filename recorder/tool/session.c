@@ -25,7 +25,7 @@ enum {
 	IDLE_NS = 100000000,
 	CALM_NS = 1000000000, /* to look at what tells nobody of its change */
 	GRACE_NS = 300000000, /* for a new process to make its ring */
-	BLIND_NS = 5000000,   /* without inotify, or without futex_waitv */
+	BLIND_NS = 5000000,   /* if nobody tells of new files, or without futex_waitv */
 	WAITERS_MAX = 128,
 	SETTLING_PASSES_MAX = 20,
 	SETTLING_NS = 500000,
@@ -173,8 +173,10 @@ static uint64_t session_pass(struct trc_tool_session *s, struct trc_child *child
 	for (struct trc_process *p = s->first; p; p = p->next)
 		look_for_end(p, child);
 	s->looked_ns = trc_clock_vdso();
-	if (trc_tool_dir_changed(&s->dir))
+	if (trc_tool_dir_changed(&s->dir) || s->looked_ns - s->scanned_ns > CALM_NS) {
+		s->scanned_ns = s->looked_ns;
 		trc_found_scan(s);
+	}
 	*any = false;
 	for (struct trc_process *p = s->first; p; p = p->next) {
 		if (p->command && child->ended) {

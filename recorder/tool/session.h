@@ -125,7 +125,7 @@ void trc_unrecorded_say(const struct trc_tool_dir *dir);
 struct trc_tool_dir {
 	char path[200];
 	int fd;		 /* X1 */
-	int watch_fd;	 /* inotify; -1 = none: look now and then */
+	int watch_fd;	 /* TRC_WAKE_NAME; -1 = none: look now and then */
 	bool keep_rings; /* those still there at the end are wanted */
 };
 

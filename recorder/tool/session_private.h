@@ -18,6 +18,7 @@ struct trc_tool_session {
 		n_without_room; /* processes for whose ring there was none, as the latest here */
 	struct trc_file_name without_room[WITHOUT_ROOM_KEPT];
 	uint64_t looked_ns;	   /* the processes that were there then are known */
+	uint64_t scanned_ns;	   /* the last look into the directory */
 	uint64_t quiet_since_ns;   /* nothing is being recorded since; 0 = something is */
 	struct trc_process *first; /* in order of appearance */
 	struct trc_perf *kernel;

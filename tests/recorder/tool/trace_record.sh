@@ -520,6 +520,24 @@ killed_recorder()
 check "trace-record killed: the command goes its way" killed_recorder
 rm -rf "$TRC_RING_DIR"/trc-*
 
+# While its command does nothing it does next to nothing: less than 0.15 s in a second.
+idle()
+{
+	local pid ticks
+	rm -f ready
+	"$record" -q -o i.trc "$guest" await "$work/ready" &
+	pid=$!
+	until_ 120 test -e ready || return 1
+	ticks=$(sed 's/.*) //' /proc/$pid/stat | awk '{ print $12 + $13 }')
+	sleep 1
+	ticks=$(($(sed 's/.*) //' /proc/$pid/stat | awk '{ print $12 + $13 }') - ticks))
+	kill -s TERM $pid
+	wait $pid
+	echo "$ticks ticks"
+	[ "$ticks" -lt $((15 * $(getconf CLK_TCK) / 100)) ]
+}
+check "trace-record is idle while its command is" idle
+
 # ---- the guest's own descriptors ----------------------------------------------------------
 
 mkdir files
