@@ -68,10 +68,22 @@ struct taken {
 	uint64_t frame[TRC_STACK_DEPTH_MAX + 8];
 };
 
+/* libunwind takes mutexes, which are not the program's: to record them takes a stack, and so on without end.
+ * Otherwise a sample may come meanwhile. */
+static uint32_t stack_unwind(struct taken *taken, const struct trc_unwind_start *start)
+{
+	bool locks = trc_unwind_takes_locks();
+	uint32_t n;
+
+	trc_self.quiet += locks;
+	n = trc_unwind_from(start, taken->frame, TRC_STACK_DEPTH_MAX + 8);
+	trc_self.quiet -= locks;
+	return n;
+}
+
 static void stack_take(struct taken *taken, const struct trc_unwind_start *start)
 {
-	uint32_t max = TRC_STACK_DEPTH_MAX + 8, n = trc_unwind_from(start, taken->frame, max);
-	uint32_t skip = 0;
+	uint32_t n = stack_unwind(taken, start), skip = 0;
 
 	while (skip < n && taken->frame[skip] - trc_own_text[0] < trc_own_text[1] - trc_own_text[0])
 		skip++;

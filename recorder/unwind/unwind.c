@@ -155,6 +155,12 @@ static uint32_t index_of(uintptr_t pc, void *const *address, int n)
 	return LIBUNWIND_OWN;
 }
 
+bool trc_unwind_takes_locks(void)
+{
+	return atomic_load_explicit(&trc_unwind_how.mode, memory_order_relaxed) ==
+	       TRC_UNWIND_LIBUNWIND;
+}
+
 /* Leaves out `skip` frames, or with `from` all before this one. */
 static __attribute__((noinline)) uint32_t capture_libunwind(uint64_t *frame, uint32_t max,
 							    uint32_t skip, uintptr_t from)

@@ -79,6 +79,8 @@ struct trc_unwind_start {
  * captures all of it, and frame[0] is one of trc's.  Otherwise as trc_unwind().
  */
 uint32_t trc_unwind_from(const struct trc_unwind_start *start, uint64_t *frame, uint32_t max);
+/* Whether captures take pthread mutexes, as libunwind's do.  Context: any. */
+bool trc_unwind_takes_locks(void);
 
 /*
  * The stack that a signal interrupted: `ucontext` is the third argument of an SA_SIGINFO handler.

@@ -45,6 +45,13 @@ passed 'so do JSON and SQL'
 	fail 'not in the summary'
 passed 'the summary has it, too'
 
+# libunwind takes mutexes of its own for each stack, which are not the program's.
+expect 'the program runs with stacks by libunwind' "$trace_record" -q --locks=all --unwind libunwind -o u.trc "$here/lock_order" >/dev/null
+expect_sound u.trc
+[ "$(sql u.trc 'SELECT count(*) FROM locks')" = "$(sql t.trc 'SELECT count(*) FROM locks')" ] ||
+	fail "with stacks by libunwind: $(sql u.trc 'SELECT kind, name FROM locks')"
+passed 'with stacks by libunwind the same locks'
+
 # Without --locks=all nothing is known, and nothing is said.
 "$trace_record" -q -o less.trc "$here/lock_order" >/dev/null || fail 'no second trace'
 [ "$(sql less.trc 'SELECT count(*) FROM lock_order')" = 0 ] || fail 'an order of locks from nowhere'
