@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "recorder/shared/clock.h"
@@ -29,6 +31,9 @@ static struct trc_sync_point begun; /* when trace-record did */
 /* What we changed, so that the command finds it as it was. */
 static struct sigaction before[NSIG];
 static bool changed[NSIG];
+/* What the program that executed us had set; exec keeps them, fork does not. */
+enum { N_TIMERS = 3 }; /* ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF */
+static struct itimerval timers[N_TIMERS];
 
 /* ---- signals --------------------------------------------------------------------------- */
 
@@ -42,24 +47,46 @@ static bool ends_us(int sig)
 	return sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
 }
 
-/* Passes a signal on, unless the terminal has sent it to the whole foreground group: then the
- * command has it already. */
+/* With its value, if it has one. */
+static void pass_on(pid_t pid, int sig, siginfo_t *info)
+{
+	if (info->si_code != SI_QUEUE || syscall(SYS_rt_sigqueueinfo, pid, sig, info))
+		kill(pid, sig);
+}
+
+/* The terminal sends its signals to the whole foreground group: the command has them already.  It also has what it
+ * sends to its own group.  What we raise is about us. */
+static bool is_to_pass_on(pid_t pid, const siginfo_t *info)
+{
+	return pid > 0 && info->si_code <= 0 && info->si_pid != pid && info->si_pid != getpid();
+}
+
 static void on_forward(int sig, siginfo_t *info, void *context)
 {
 	pid_t pid = atomic_load_explicit(&child_pid, memory_order_relaxed);
+	bool passes = is_to_pass_on(pid, info);
 	int saved_errno = errno;
 
 	if (ends_us(sig) && before[sig].sa_handler != SIG_IGN)
 		atomic_store_explicit(&trc_child_ending, true, memory_order_relaxed);
-	if (pid > 0 && info->si_code != SI_KERNEL && (conditions >> (sig - 1) & 1))
+	if (passes && (conditions >> (sig - 1) & 1))
 		atomic_fetch_or_explicit(&trc_child_asked, UINT64_C(1) << (sig - 1),
 					 memory_order_relaxed);
-	else if (pid > 0 && info->si_code != SI_KERNEL)
-		kill(pid, sig);
+	else if (passes)
+		pass_on(pid, sig, info);
 	else if (pid <= 0 && ends_us(sig) && before[sig].sa_handler != SIG_IGN)
 		atomic_store_explicit(&trc_child_hurry, true, memory_order_relaxed);
 	atomic_fetch_add_explicit(&trc_child_wake, 1, memory_order_relaxed);
 	errno = saved_errno;
+}
+
+/* The kernel tells us so of new files. */
+static void on_io(int sig, siginfo_t *info, void *context)
+{
+	if (info->si_code > 0)
+		on_event(sig);
+	else
+		on_forward(sig, info, context);
 }
 
 /* Stops this process as the signal would have, had it not been caught. */
@@ -114,8 +141,10 @@ void trc_child_begin(void)
 
 void trc_child_signals(const struct trc_tool_options *o)
 {
-	static const int forwarded[] = {SIGHUP,	 SIGINT,  SIGQUIT, SIGTERM,
-					SIGUSR1, SIGUSR2, SIGALRM, SIGCONT};
+	/* SIGABRT as watchdogs send it; our own abort() ends us nevertheless. */
+	static const int forwarded[] = {SIGHUP,	   SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+					SIGALRM,   SIGCONT, SIGABRT, SIGPWR,  SIGXCPU, SIGVTALRM,
+					SIGSTKFLT, SIGPROF, SIGURG,  SIGWINCH};
 
 	for (unsigned int i = 0; o->flight && i < o->n_specs; i++)
 		if (o->spec[i].kind == TRC_TRIGGER_SIGNAL)
@@ -126,7 +155,7 @@ void trc_child_signals(const struct trc_tool_options *o)
 		signal_handle(sig, on_forward, NULL);
 	signal_handle(SIGTSTP, on_stop, NULL);
 	signal_handle(SIGCHLD, NULL, on_event);
-	signal_handle(SIGIO, NULL, on_event);
+	signal_handle(SIGIO, on_io, NULL);
 	/* A failed write is an error of the trace's, not the end of the recording. */
 	signal_handle(SIGXFSZ, NULL, SIG_IGN);
 	signal_handle(SIGPIPE, NULL, SIG_IGN);
@@ -237,6 +266,8 @@ _Noreturn static void child_main(const struct trc_tool_options *o, const char *d
 	if (read(go_fd, &go, 1) != 1)
 		_exit(TRC_EXIT_TROUBLE);
 	restore_signals();
+	for (int i = 0; i < N_TIMERS; i++)
+		setitimer(i, &timers[i], NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(o->command[0], o->command);
 	err = errno;
@@ -248,6 +279,7 @@ _Noreturn static void child_main(const struct trc_tool_options *o, const char *d
 int trc_child_fork(struct trc_child *c, const struct trc_tool_options *options, const char *dir,
 		   const char *preload)
 {
+	static const struct itimerval none;
 	int go[2], result[2];
 	sigset_t all, mask;
 
@@ -255,6 +287,8 @@ int trc_child_fork(struct trc_child *c, const struct trc_tool_options *options, 
 		return -errno;
 	if (pipe2(result, O_CLOEXEC))
 		return -errno;
+	for (int i = 0; i < N_TIMERS; i++)
+		setitimer(i, &none, &timers[i]);
 	/* No handler of ours runs in the child. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &mask);

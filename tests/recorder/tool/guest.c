@@ -6,8 +6,11 @@
  *   guest events N            makes N events in each of two threads
  *   guest burst N             makes N events in its only thread, then lets the ring drain
  *   guest pace MS FILE        creates FILE.begun, makes events for MS milliseconds, then creates FILE
- *   guest await FILE          creates FILE, then waits for a signal and ends with 64 + its number
+ *   guest await FILE          creates FILE, then waits for a signal, writes its code and value into FILE and ends with
+ *                             64 + its number
  *   guest count SIG FILE      creates FILE.begun, counts this signal for 300 ms after the first, tells in FILE
+ *   guest group SIG N FILE    sends this signal N times to its process group, counts as above
+ *   guest timer WHICH COMMAND...  sets this timer of setitimer() to 5 ms, then runs COMMAND in its place
  *   guest files DIR           closes all descriptors, opens files in DIR, makes events
  *   guest daemon FILE         becomes a daemon, which makes 5 events and creates FILE
  *   guest spawn COMMAND...    runs COMMAND by posix_spawn() and waits for it
@@ -28,6 +31,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,15 +80,25 @@ static int in_two_threads(long n)
 
 static volatile sig_atomic_t got, times;
 
+static volatile sig_atomic_t code, value;
+
 static void on_signal(int sig)
 {
 	got = sig;
 	times++;
 }
 
+static void on_queued(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	code = info->si_code;
+	value = info->si_code == SI_QUEUE ? info->si_value.sival_int : 0;
+	on_signal(sig);
+}
+
 static void catch_all(void)
 {
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_sigaction = on_queued, .sa_flags = SA_SIGINFO};
 
 	for (int sig = 1; sig < SIGSYS; sig++)
 		if (sig != SIGTSTP && sig != SIGCONT && sig != SIGCHLD && sig != SIGTTOU)
@@ -101,20 +115,27 @@ static void create_begun(const char *path)
 
 static int await(const char *path)
 {
+	char text[40];
+
 	catch_all();
 	create(path, "");
 	while (!got)
 		sleep_ms(20);
+	snprintf(text, sizeof(text), "%d %d\n", (int)code, (int)value);
+	create(path, text);
 	return 64 + got;
 }
 
-static int count(int sig, const char *path)
+/* `sent`: by itself, to its process group. */
+static int count(int sig, long sent, const char *path)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 	char text[16];
 
 	sigaction(sig, &action, NULL);
 	create_begun(path);
+	while (sent-- > 0)
+		kill(0, sig);
 	while (!got)
 		sleep_ms(10);
 	for (int i = 0; i < 30; i++)
@@ -122,6 +143,13 @@ static int count(int sig, const char *path)
 	snprintf(text, sizeof(text), "%d\n", (int)times);
 	create(path, text);
 	return 0;
+}
+
+static int with_timer(int which, char **command)
+{
+	setitimer(which, &(struct itimerval){.it_value.tv_usec = 5000}, NULL);
+	execvp(command[0], command);
+	return 98;
 }
 
 static int pace(long ms, const char *path)
@@ -247,7 +275,11 @@ int main(int argc, char **argv)
 	if (!strcmp(mode, "without"))
 		return without(argv[2], argv + 3);
 	if (!strcmp(mode, "count"))
-		return count(atoi(argv[2]), argv[3]);
+		return count(atoi(argv[2]), 0, argv[3]);
+	if (!strcmp(mode, "timer"))
+		return with_timer(atoi(argv[2]), argv + 3);
+	if (!strcmp(mode, "group") && argc > 4)
+		return count(atoi(argv[2]), atol(argv[3]), argv[4]);
 	if (!strcmp(mode, "pace"))
 		return pace(atol(argv[2]), argv[3]);
 	if (!strcmp(mode, "raise")) {
