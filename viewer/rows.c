@@ -12,6 +12,7 @@
 #include "analyzer/profile/profile.h"
 #include "analyzer/report/report.h"
 #include "format/module_owner.h"
+#include "intervals.h"
 
 uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial)
 {
@@ -310,64 +311,176 @@ static void write_park_ids(struct trc_rows *r, const struct trc_tracks *tracks)
 	trc_rows_columns(r, &id, 1);
 }
 
+enum park_column {
+	PARK_THREAD,
+	PARK_FLAGS,
+	PARK_STACK,
+	PARK_OBJECT,
+	PARK_HOLDER,
+	PARK_WAKER,
+	PARK_WAKER_STACK,
+	PARK_UNLOCK,
+	PARK_PROC,
+	PARK_RESULT,
+	PARK_DESCRIPTOR,
+	PARK_SET,
+	PARK_COLUMNS
+};
+
+static const struct park_column_row {
+	const char *name;
+	enum trc_column_type type;
+	enum { IN_ORDER, BY_REASON, BY_STACK } streams; /* rows:V3 */
+} park_columns[PARK_COLUMNS] = {
+	[PARK_THREAD] = {"park.thread", TRC_COLUMN_VARINT, IN_ORDER},
+	[PARK_FLAGS] = {"park.flags", TRC_COLUMN_BYTES, IN_ORDER},
+	[PARK_STACK] = {"park.stack", TRC_COLUMN_VARINT, BY_REASON},
+	[PARK_OBJECT] = {"park.object", TRC_COLUMN_VARINT, BY_STACK},
+	[PARK_HOLDER] = {"park.holder", TRC_COLUMN_VARINT, BY_STACK},
+	[PARK_WAKER] = {"park.waker", TRC_COLUMN_VARINT, BY_STACK},
+	[PARK_WAKER_STACK] = {"park.waker_stack", TRC_COLUMN_VARINT, BY_STACK},
+	[PARK_UNLOCK] = {"park.unlock", TRC_COLUMN_VARINT, IN_ORDER},
+	[PARK_PROC] = {"park.proc", TRC_COLUMN_VARINT, IN_ORDER},
+	[PARK_RESULT] = {"park.result", TRC_COLUMN_VARINT, BY_STACK},
+	[PARK_DESCRIPTOR] = {"park.descriptor", TRC_COLUMN_VARINT, BY_STACK},
+	[PARK_SET] = {"park.set", TRC_COLUMN_VARINT, IN_ORDER},
+};
+
+static uint64_t park_value(struct trc_rows *r, const struct trc_park *p, enum park_column column)
+{
+	size_t n_unlocks;
+
+	switch (column) {
+	case PARK_THREAD:
+		return trc_rows_thread(r, p->thread);
+	case PARK_FLAGS:
+		return park_flags(r, p);
+	case PARK_STACK:
+		return p->stack;
+	case PARK_OBJECT:
+		return trc_rows_object(r, p->object, p->stack);
+	case PARK_HOLDER:
+		return trc_rows_thread(r, p->holder);
+	case PARK_WAKER:
+		return trc_rows_thread(r, p->waker);
+	case PARK_WAKER_STACK:
+		return p->waker_stack;
+	case PARK_UNLOCK:
+		trc_model_unlocks(r->m, &n_unlocks);
+		return p->unlock && p->unlock <= n_unlocks ? r->unlock_idx[p->unlock - 1] : 0;
+	case PARK_PROC:
+		return p->proc == TRC_NO_PROC ? 0 : p->proc + 1;
+	case PARK_RESULT:
+		return p->result < 0 ? 0 : (uint64_t)p->result + 1;
+	case PARK_DESCRIPTOR:
+		return descriptor_text(r, p);
+	case PARK_SET:
+		return trc_park_labels(r->m, p);
+	case PARK_COLUMNS:
+		break;
+	}
+	return 0;
+}
+
+/* The waits that the page has, and the model's. */
+struct page_parks {
+	const struct trc_park *all;
+	const struct trc_shown_park *shown;
+	uint32_t n;
+	uint32_t *place, *value; /* [n], scratch; owned */
+};
+
+static const struct trc_park *page_park(const struct page_parks *w, uint32_t i)
+{
+	return &w->all[w->shown[i].row];
+}
+
+/* Streams by stack are also by reason while there are not too many. */
+enum { STREAM_REASONS = 128, STREAMS_MAX = 1 << 22 };
+
+static size_t stream_of(const struct trc_park *p, size_t n_stacks)
+{
+	if (!n_stacks)
+		return p->reason;
+	return n_stacks <= STREAMS_MAX / STREAM_REASONS
+		       ? (size_t)p->stack * STREAM_REASONS + p->reason
+		       : p->stack;
+}
+
+/* rows:V3: place[i] of each wait's value among the streams. */
+static bool streams_place(struct page_parks *w, bool by_stack)
+{
+	size_t n_stacks = 0, most = 0;
+	uint32_t sum = 0, *next;
+
+	for (uint32_t i = 0; by_stack && i < w->n; i++)
+		if (page_park(w, i)->stack >= n_stacks)
+			n_stacks = (size_t)page_park(w, i)->stack + 1;
+	for (uint32_t i = 0; i < w->n; i++)
+		if (stream_of(page_park(w, i), n_stacks) > most)
+			most = stream_of(page_park(w, i), n_stacks);
+	next = calloc(most + 1, sizeof(*next));
+	if (!next)
+		return false;
+	for (uint32_t i = 0; i < w->n; i++)
+		next[stream_of(page_park(w, i), n_stacks)]++;
+	for (size_t k = 0; k <= most; k++) {
+		uint32_t own = next[k];
+
+		next[k] = sum;
+		sum += own;
+	}
+	for (uint32_t i = 0; i < w->n; i++)
+		w->place[i] = next[stream_of(page_park(w, i), n_stacks)]++;
+	free(next);
+	return true;
+}
+
+static void write_park_column(struct trc_rows *r, struct page_parks *w, enum park_column column)
+{
+	const struct park_column_row *row = &park_columns[column];
+	struct trc_column c = trc_column_make(row->name, row->type);
+
+	for (uint32_t i = 0; i < w->n; i++) {
+		uint64_t value = park_value(r, page_park(w, i), column);
+
+		if (row->streams == IN_ORDER)
+			trc_column_add(&c, value);
+		else
+			w->value[w->place[i]] = (uint32_t)value;
+	}
+	for (uint32_t i = 0; i < w->n && row->streams != IN_ORDER; i++)
+		trc_column_add(&c, w->value[i]);
+	trc_page_column(r->page, &c);
+}
+
+static void write_park_columns(struct trc_rows *r, struct page_parks *w)
+{
+	w->place = malloc(((size_t)w->n + 1) * sizeof(*w->place));
+	w->value = malloc(((size_t)w->n + 1) * sizeof(*w->value));
+	for (int streams = IN_ORDER; streams <= BY_STACK && !r->failed; streams++) {
+		r->failed = !w->place || !w->value ||
+			    (streams != IN_ORDER && !streams_place(w, streams == BY_STACK));
+		for (int k = 0; k < PARK_COLUMNS && !r->failed; k++)
+			if ((int)park_columns[k].streams == streams)
+				write_park_column(r, w, (enum park_column)k);
+	}
+	free(w->place);
+	free(w->value);
+}
+
 static void write_parks(struct trc_rows *r, const struct trc_tracks *tracks)
 {
-	enum {
-		THREAD,
-		FLAGS,
-		OBJECT,
-		STACK,
-		HOLDER,
-		WAKER,
-		WAKER_STACK,
-		UNLOCK,
-		PROC,
-		RESULT,
-		DESCRIPTOR,
-		SET,
-		N
-	};
-	struct trc_column c[N] = {
-		[THREAD] = trc_column_make("park.thread", TRC_COLUMN_VARINT),
-		[FLAGS] = trc_column_make("park.flags", TRC_COLUMN_BYTES),
-		[OBJECT] = trc_column_make("park.object", TRC_COLUMN_VARINT),
-		[STACK] = trc_column_make("park.stack", TRC_COLUMN_VARINT),
-		[HOLDER] = trc_column_make("park.holder", TRC_COLUMN_VARINT),
-		[WAKER] = trc_column_make("park.waker", TRC_COLUMN_VARINT),
-		[WAKER_STACK] = trc_column_make("park.waker_stack", TRC_COLUMN_VARINT),
-		[UNLOCK] = trc_column_make("park.unlock", TRC_COLUMN_VARINT),
-		[PROC] = trc_column_make("park.proc", TRC_COLUMN_VARINT),
-		[RESULT] = trc_column_make("park.result", TRC_COLUMN_VARINT),
-		[DESCRIPTOR] = trc_column_make("park.descriptor", TRC_COLUMN_VARINT),
-		[SET] = trc_column_make("park.set", TRC_COLUMN_VARINT),
-	};
-	size_t n, n_unlocks;
-	const struct trc_park *all = trc_model_parks(r->m, &n);
+	size_t n;
+	struct page_parks w = {
+		.all = trc_model_parks(r->m, &n), .shown = tracks->shown, .n = tracks->n_shown};
 
-	trc_model_unlocks(r->m, &n_unlocks);
-	for (uint32_t i = 0; i < tracks->n_shown; i++) {
-		const struct trc_park *p = &all[tracks->shown[i].row];
-
-		trc_column_add(&c[THREAD], trc_rows_thread(r, p->thread));
-		trc_column_add(&c[FLAGS], park_flags(r, p));
-		trc_column_add(&c[OBJECT], trc_rows_object(r, p->object, p->stack));
-		trc_column_add(&c[STACK], p->stack);
-		trc_column_add(&c[HOLDER], trc_rows_thread(r, p->holder));
-		trc_column_add(&c[WAKER], trc_rows_thread(r, p->waker));
-		trc_column_add(&c[WAKER_STACK], p->waker_stack);
-		trc_column_add(&c[UNLOCK], p->unlock && p->unlock <= n_unlocks
-						   ? r->unlock_idx[p->unlock - 1]
-						   : 0);
-		trc_column_add(&c[PROC], p->proc == TRC_NO_PROC ? 0 : p->proc + 1);
-		trc_column_add(&c[RESULT], p->result < 0 ? 0 : (uint64_t)p->result + 1);
-		trc_column_add(&c[DESCRIPTOR], descriptor_text(r, p));
-		trc_column_add(&c[SET], trc_park_labels(r->m, p));
+	for (uint32_t i = 0; i < tracks->n_shown; i++)
 		r->park_idx[tracks->shown[i].row] = i + 1;
-	}
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_PARKS, n)
 		if (!r->park_idx[i])
 			trc_rows_leave_out(r, TRC_ROWS_PARKS, i, n);
-	trc_rows_columns(r, c, N);
+	write_park_columns(r, &w);
 	write_park_times(r, tracks);
 	write_park_ids(r, tracks);
 }
@@ -483,11 +596,27 @@ static void write_objects(struct trc_rows *r)
 
 static void write_tracks(struct trc_rows *r, struct trc_tracks *t)
 {
-	struct trc_column *column[TRC_TRACKS_COLUMNS];
+	struct trc_intervals packed;
 
-	trc_tracks_columns(t, column);
-	for (size_t i = 0; i < TRC_TRACKS_COLUMNS; i++)
-		trc_page_column(r->page, column[i]);
+	if (trc_intervals_pack(&packed, t)) {
+		r->failed = true;
+		return;
+	}
+	trc_bytes_free(&t->duration.bytes);
+	trc_bytes_free(&t->state.bytes);
+	trc_bytes_free(&t->park.bytes);
+	trc_page_column(r->page, &t->interval_count);
+	trc_page_column(r->page, &packed.after);
+	trc_page_column(r->page, &packed.state);
+	trc_page_column(r->page, &packed.duration);
+	trc_page_column(r->page, &packed.duration_low);
+	trc_page_column(r->page, &packed.park);
+	trc_page_column(r->page, &t->proc);
+	trc_page_column(r->page, &t->merged);
+	trc_page_column(r->page, &t->time_thread);
+	trc_page_column(r->page, &t->time_state);
+	trc_page_column(r->page, &t->time_ns);
+	trc_page_column(r->page, &t->beyond);
 }
 
 int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)

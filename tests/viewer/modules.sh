@@ -12,9 +12,9 @@ mkdir -p "$work"
 # As embed.sh joins them: one scope.
 {
 	echo 'const head = {};'
-	cat "$top_srcdir"/viewer/assets/{decode,format,levels,lod,rows,matches,procs,flame_select}.js
-	echo 'export {keysMake, laneCounts, laneLonger, lanePaint, lanesMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, paintMake,
-		pieceBytes, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, taskSpans, timedRows, trace};'
+	cat "$top_srcdir"/viewer/assets/{decode,format,states,levels,lod,rows,matches,procs,flame_select}.js
+	echo 'export {bitsNext, keysMake, laneCounts, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, paintMake,
+		pieceBytes, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, streamsJoin, taskSpans, timedRows, trace};'
 } >"$work/modules.mjs"
 cp -f "$top_srcdir/tests/viewer/modules_test.mjs" "$work"
 node --test "$work/modules_test.mjs"

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {keysMake, laneCounts, laneLonger, lanePaint, lanesMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf,
-	paintMake, pieceBytes, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, taskSpans, timedRows, trace} from "./modules.mjs";
+import {bitsNext, keysMake, laneCounts, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, orderOf,
+	paintMake, pieceBytes, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, streamsJoin, taskSpans, timedRows, trace} from "./modules.mjs";
 
 let state = 12345;
 
@@ -37,6 +37,33 @@ test("bytes come back from their text, however many there are", () => {
 			assert.ok(text.length <= Math.ceil(n * 16 / 13), `${n} bytes take ${text.length} characters`);
 		}
 	}
+});
+
+test("values come back in order from streams", () => {
+	const n = 500, of = numbers(Uint8Array, n, 7), wanted = numbers(Uint16Array, n, 60000);
+	const streams = Uint16Array.from([0, 1, 2, 3, 4, 5, 6].flatMap((stream) => [...wanted].filter((_, i) => of[i] === stream)));
+
+	assert.deepEqual(streamsJoin(streams, 7, (i) => of[i]), wanted);
+	assert.deepEqual(streamsJoin(new Uint8Array(0), 1, () => 0), new Uint8Array(0));
+});
+
+// The lengths around each power of two, by the rules of intervals:I2 and I3.
+test("lengths come back, to the nanosecond", () => {
+	const lengths = [1, 2, 3], tops = [], bits = [];
+	for (let power = 4; power < 2 ** 53; power *= 2)
+		lengths.push(power - 1, power, power + 1, power + Math.floor(power / 3), 2 * power - 1);
+	for (const length of lengths) {
+		const string = length.toString(2), e = string.length - 1, high = Math.min(e, 2);
+		tops.push(4 * e + parseInt(string.slice(1, 1 + high) || "0", 2));
+		bits.push(...[...string.slice(1 + high)].reverse().map(Number));
+	}
+	const bytes = Uint8Array.from({length: Math.ceil(bits.length / 8)}, (_, i) =>
+		bits.slice(8 * i, 8 * i + 8).reduce((sum, bit, k) => sum + bit * 2 ** k, 0));
+	const low = {bytes, at: 0, value: 0, n: 0}, ones = {bytes: new Uint8Array(20).fill(255), at: 0, value: 0, n: 0};
+
+	assert.deepEqual(tops.map((top) => lengthNext(top, low)), lengths);
+	for (const n of [0, 1, 24, 25, 31, 53])
+		assert.equal(bitsNext(ones, n), 2 ** n - 1);
 });
 
 test("times are put in order, equal ones stay in theirs", () => {

@@ -118,52 +118,158 @@ static uint64_t varint(const uint8_t **at)
 	}
 }
 
+/* The next n bits, low ones first. */
+static uint64_t bits_next(const uint64_t *bytes, size_t *at_bit, unsigned int n)
+{
+	uint64_t value = 0;
+
+	for (unsigned int i = 0; i < n; i++, (*at_bit)++)
+		value |= (bytes[*at_bit / 8] >> *at_bit % 8 & 1) << i;
+	return value;
+}
+
+/* Where each stream begins, by how many values of 0..255 each has. */
+static void streams_begin(size_t begin[256], const uint64_t *values, size_t n)
+{
+	size_t sum = 0, own;
+
+	memset(begin, 0, 256 * sizeof(*begin));
+	for (size_t i = 0; i < n; i++)
+		begin[values[i]]++;
+	for (size_t k = 0; k < 256; k++, sum += own) {
+		own = begin[k];
+		begin[k] = sum;
+	}
+}
+
+/* The intervals of all threads, as intervals:I1 to I4 say. */
+struct read_intervals {
+	size_t n_threads;
+	uint64_t *count, *duration, *state, *park; /* the last of parked or woken ones; all owned */
+};
+
+static struct read_intervals read_intervals(const char *page)
+{
+	struct read_intervals r = {0};
+	size_t n, n_parks, n_low, n_after, at_bit = 0, at = 0, at_park = 0, after[256], of[256];
+	uint64_t *streams = page_read_column(page, "iv.state", &n), park = 0, seen = 0;
+	uint64_t *top = page_read_column(page, "iv.duration", &n);
+	uint64_t *low = page_read_column(page, "iv.duration_low", &n_low);
+	uint64_t *lengths = page_read_column(page, "iv.after", &n_after);
+
+	r.count = page_read_column(page, "iv.count", &r.n_threads);
+	r.park = page_read_column(page, "iv.park", &n_parks);
+	r.duration = calloc(n + 1, sizeof(*r.duration));
+	r.state = calloc(n + 1, sizeof(*r.state));
+	ck_assert_uint_eq(n_after, 256);
+	streams_begin(of, streams, n);
+	for (size_t k = 0, sum = 0; k < 256; sum += lengths[k++])
+		after[k] = sum;
+	for (size_t t = 0; t < r.n_threads; t++) {
+		uint64_t before = TRC_STATE_ABSENT;
+
+		for (uint64_t left = r.count[t]; left; left--, at++) {
+			uint64_t state = r.state[at] = streams[after[before]++], code;
+			unsigned int e, bits;
+
+			code = top[of[state]++];
+			e = (unsigned int)(code >> 2);
+			bits = e < 2 ? e : 2;
+			r.duration[at] = (1ULL << e) | (code & 3) << (e - bits) |
+					 bits_next(low, &at_bit, e - bits);
+			before = state;
+			if (state & TRC_STATE_MERGED ||
+			    (state < TRC_STATE_PARKED && state != TRC_STATE_WOKEN))
+				continue;
+			park = (state == TRC_STATE_WOKEN ? park : seen + 1) +
+			       (r.park[at_park] >> 1 ^ (0 - (r.park[at_park] & 1)));
+			r.park[at_park++] = park;
+			seen = park > seen ? park : seen;
+		}
+	}
+	ck_assert_uint_eq(at, n);
+	ck_assert_uint_eq(at_park, n_parks);
+	ck_assert_uint_eq((at_bit + 7) / 8, n_low);
+	free(streams);
+	free(top);
+	free(low);
+	free(lengths);
+	return r;
+}
+
+static void read_intervals_free(struct read_intervals *r)
+{
+	free(r->count);
+	free(r->duration);
+	free(r->state);
+	free(r->park);
+}
+
 /* What intervals say of waits, and other.* of those of which they do not: parksDerive() of
  * assets/rows.js.  which: 0 start, 1 length, 2 reason, 3 wake. */
 static void derive_parks(const char *page, unsigned int which, uint64_t *values, size_t n_parks)
 {
 	static const char *const others[] = {"other.start", "other.length", "other.reason",
 					     "other.wake"};
-	size_t n_threads, n, n_shown = 0, n_others;
-	uint64_t *count = page_read_column(page, "iv.count", &n_threads);
-	uint64_t *duration = page_read_column(page, "iv.duration", &n);
-	uint64_t *state = page_read_column(page, "iv.state", &n);
-	uint64_t *park = page_read_column(page, "iv.park", &n);
+	size_t n, n_shown = 0, n_others;
+	struct read_intervals r = read_intervals(page);
 	uint64_t *at_end = page_read_column(page, "park.woken_at_end", &n);
 	uint64_t *other = page_read_column(page, "other.park", &n_others);
 	uint64_t *value = page_read_column(page, others[which], &n);
 	uint64_t *start = malloc((n_parks + 1) * sizeof(*start));
 
 	memset(start, 0xff, (n_parks + 1) * sizeof(*start));
-	for (size_t t = 0, i = 0; t < n_threads; t++)
-		for (uint64_t at_ns = 0, left = count[t]; left; left--, at_ns += duration[i++]) {
+	for (size_t t = 0, i = 0; t < r.n_threads; t++)
+		for (uint64_t at_ns = 0, left = r.count[t]; left; left--, at_ns += r.duration[i++]) {
 			uint64_t p, told[4];
 
-			if (state[i] & TRC_STATE_MERGED ||
-			    (state[i] < TRC_STATE_PARKED && state[i] != TRC_STATE_WOKEN))
+			if (r.state[i] & TRC_STATE_MERGED ||
+			    (r.state[i] < TRC_STATE_PARKED && r.state[i] != TRC_STATE_WOKEN))
 				continue;
-			p = park[n_shown++] - 1;
+			p = r.park[n_shown++] - 1;
 			ck_assert_uint_lt(p, n_parks);
 			start[p] = start[p] == UINT64_MAX ? at_ns : start[p];
 			told[0] = start[p];
-			told[1] = at_ns + duration[i] - start[p];
-			told[2] = state[i] == TRC_STATE_WOKEN ? values[p]
-							      : state[i] - TRC_STATE_PARKED;
-			told[3] = state[i] == TRC_STATE_WOKEN ? 2 * (at_ns - start[p]) + 1
+			told[1] = at_ns + r.duration[i] - start[p];
+			told[2] = r.state[i] == TRC_STATE_WOKEN ? values[p]
+							      : r.state[i] - TRC_STATE_PARKED;
+			told[3] = r.state[i] == TRC_STATE_WOKEN ? 2 * (at_ns - start[p]) + 1
 				  : at_end[p]		      ? 2 * told[1] + 1
 							      : 0;
 			values[p] = told[which];
 		}
 	for (size_t k = 0; k < n_others; k++)
 		values[other[k]] = value[k];
-	free(count);
-	free(duration);
-	free(state);
-	free(park);
+	read_intervals_free(&r);
 	free(at_end);
 	free(other);
 	free(value);
 	free(start);
+}
+
+/* Columns of waits in streams (rows:V3), into the order of the waits: by stack and reason, or by reason. */
+static void streams_join(const char *page, const char *name, uint64_t *values, size_t n)
+{
+	static const char *const by_stack[] = {"park.object",	   "park.holder", "park.waker",
+					       "park.waker_stack", "park.result", "park.descriptor"};
+	bool by_both = false;
+	uint64_t *stack, *reason, *in_order = malloc((n + 1) * sizeof(*in_order));
+	size_t n_of, at = 0;
+
+	for (size_t i = 0; i < sizeof(by_stack) / sizeof(by_stack[0]); i++)
+		by_both |= !strcmp(name, by_stack[i]);
+	if (!by_both && strcmp(name, "park.stack"))
+		n = 0;
+	stack = by_both && n ? page_read_column(page, "park.stack", &n_of) : NULL;
+	reason = n ? page_read_column(page, "park.reason", &n_of) : NULL;
+	for (uint64_t stream = 0; at < n; stream++)
+		for (size_t i = 0; i < n; i++)
+			if ((stack ? stack[i] * 128 : 0) + reason[i] == stream)
+				in_order[i] = values[at++];
+	memcpy(values, in_order, n * sizeof(*values));
+	free(stack);
+	free(reason);
+	free(in_order);
 }
 
 static int is_derived(const char *page, const struct entry *e, const char *name, uint64_t *values)
@@ -208,6 +314,8 @@ uint64_t *page_read_column(const char *page, const char *name, size_t *n)
 	ck_assert_uint_eq(above, 0);
 	ck_assert_uint_eq((size_t)(at - raw), e.raw);
 	free(raw);
+	if (!is_zero)
+		streams_join(page, name, values, e.n);
 	*n = e.n;
 	return values;
 }

@@ -120,3 +120,52 @@ function columnDecode({type, n, max, bytes}) {
 		return bytes;
 	return (type === "varint" ? decodeVarints : decodeDeltas)(bytes, numberArray(n, max));
 }
+
+// ---- streams: values that stand together (viewer/intervals.h) ----
+
+// Where each stream begins, by the lengths of all.
+function streamsBegin(lengths) {
+	const begin = new Uint32Array(lengths.length);
+	let sum = 0;
+
+	for (let k = 0; k < lengths.length; k++) {
+		begin[k] = sum;
+		sum += lengths[k];
+	}
+	return begin;
+}
+
+// How many have each value below `limit`.
+function valuesCount(values, limit) {
+	const n = new Uint32Array(limit);
+
+	for (let i = 0; i < values.length; i++)
+		n[values[i]]++;
+	return n;
+}
+
+// Values in order, from streams: streamOf(i) < limit is the number of row i's stream.
+function streamsJoin(values, limit, streamOf) {
+	const next = new Uint32Array(limit), joined = new values.constructor(values.length);
+
+	for (let i = 0; i < joined.length; i++)
+		next[streamOf(i)]++;
+	next.set(streamsBegin(next));
+	for (let i = 0; i < joined.length; i++)
+		joined[i] = values[next[streamOf(i)]++];
+	return joined;
+}
+
+// The next n bits of {bytes, at, value, n: bits of value}, low ones first.
+function bitsNext(from, n) {
+	if (n > 24) {
+		const low = bitsNext(from, 24);
+		return low + bitsNext(from, n - 24) * 16777216;
+	}
+	let {value, n: have} = from;
+	for (; have < n; have += 8)
+		value |= from.bytes[from.at++] << have;
+	from.value = value >>> n;
+	from.n = have - n;
+	return value & (1 << n) - 1;
+}

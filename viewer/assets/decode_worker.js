@@ -4,13 +4,17 @@
 // The columns that the page decodes when they are needed: few need them.
 const DECODED_LATER = new Set(["park.id_by_start"]);
 
+// Columns of waits that stand in streams by stack, and these by reason (viewer/rows.h, V3).
+const BY_STACK = ["park.object", "park.holder", "park.waker", "park.waker_stack", "park.result", "park.descriptor"];
+const STREAM_REASONS = 128, STREAMS_MAX = 1 << 22;
+
 // tell(message, arrays that move to the page).  Returns what takes the page's messages:
 //   column  a piece of one: {number, name, type, n, max, raw, codes: of its characters, isLast}
 //   end     all of them were sent: {columns, threads, isLock}
 function decoderMake(tell) {
 	const inflating = new Map(), pending = [], kept = new Map();
 
-	const stays = (name) => /^(iv|other)\.|^park\.(thread|woken_at_end)$/.test(name);
+	const stays = (name) => /^(iv|other)\.|^park\.(thread|woken_at_end|stack)$/.test(name) || BY_STACK.includes(name);
 	async function finish({name, type, n, max}, inflated) {
 		const column = {type, n, max, bytes: await inflated};
 		if (stays(name))
@@ -23,6 +27,10 @@ function decoderMake(tell) {
 	}
 	function sendColumn(name, values) {
 		tell({kind: "column", name, values}, [values.buffer]);
+	}
+	function streamsOf(column, limit, streamOf) {
+		const values = columnDecode(column);
+		return column.type === "zero" ? values : streamsJoin(values, limit, streamOf);
 	}
 	function take(message) {
 		const {number, raw, codes, isLast} = message;
@@ -47,10 +55,18 @@ function decoderMake(tell) {
 			park[name] = numberArray(raw(`park.${name}`).n, raw(`park.${name}`).max);
 		for (const name of ["park", "start", "length", "reason", "wake"])
 			other[name] = values(`other.${name}`);
-		const states = statesMake(values("iv.count"), values("iv.state"), {durations: numbers("iv.duration"),
-			parks: numbers("iv.park"), procs: numbers("iv.proc"), merged: numbers("iv.merged")}, park, values("park.woken_at_end"));
-		kept.clear();
+		const states = statesMake(values("iv.count"), {after: values("iv.after"), state: values("iv.state"), duration: values("iv.duration"),
+			low: {bytes: values("iv.duration_low"), at: 0, value: 0, n: 0}}, {parks: numbers("iv.park"), procs: numbers("iv.proc"),
+			merged: numbers("iv.merged")}, park, values("park.woken_at_end"));
+		for (const name of [...kept.keys()].filter((name) => name.startsWith("iv.")))
+			kept.delete(name);
 		parksCorrect(park, other);
+		park.stack = streamsOf(raw("park.stack"), STREAM_REASONS, (i) => park.reason[i]);
+		const {stack, reason} = park, stacks = raw("park.stack").max + 1, isFew = stacks <= STREAMS_MAX / STREAM_REASONS;
+		for (const name of BY_STACK)
+			park[name.slice(5)] = isFew ? streamsOf(raw(name), stacks * STREAM_REASONS, (i) => stack[i] * STREAM_REASONS + reason[i])
+				: streamsOf(raw(name), stacks, (i) => stack[i]);
+		kept.clear();
 		tell({kind: "parks", ...parksByThread(of, park.start, threads)}, []);
 		for (const [name, array] of Object.entries({...park, thread: of}))
 			sendColumn(`park.${name}`, array);

@@ -2,27 +2,39 @@
 
 const RUNNING = 1, WOKEN = 5, PARKED = 32, MERGED = 128; // states (tracks.h)
 
+// The next length of a state, of which the first bits are `top` (viewer/intervals.h, I2 and I3).
+function lengthNext(top, low) {
+	const e = top >> 2;
+
+	if (e < 2)
+		return e ? 2 + (top & 1) : 1;
+	return e === 2 ? 4 + (top & 3) : (4 + (top & 3)) * 2 ** (e - 2) + bitsNext(low, e - 2);
+}
+
 // One lane of states per thread; they share arrays, with one value more per thread, its end.  s: when an interval begins; v: its
 // state; ref: its wait, its proc, or how many it stands for.  bounds: where each thread's begin and end.
 //
 // Fills, of each wait, what its intervals say: when it began, how long it lasted, for what, and when its waker acted.  Waits have
 // their numbers in the order of their first intervals.
-function statesMake(counts, state, {durations, parks, procs, merged}, {start, length, reason, wake}, atEnd) {
+function statesMake(counts, {after, state, duration, low}, {parks, procs, merged}, {start, length, reason, wake}, atEnd) {
 	const total = state.length + counts.length, s = new Float64Array(total), v = new Uint8Array(total);
 	const ref = new Uint32Array(total), bounds = [];
-	let from = 0, to = 0, park = 0, seen = 0;
+	const nextState = streamsBegin(after), nextLength = streamsBegin(valuesCount(state, 256));
+	let to = 0, park = 0, seen = 0;
 
 	for (const count of counts) {
 		const lo = to;
-		let at = 0;
-		for (const until = from + count; from < until; from++, to++) {
-			const value = state[from], end = at + varintNext(durations);
+		let at = 0, value = 0; // the state before: of the first ABSENT
+		for (const until = to + count; to < until; to++) {
+			value = state[nextState[value]++];
+			const end = at + lengthNext(duration[nextLength[value]++], low);
 			s[to] = at;
 			v[to] = value;
 			if (value & MERGED) {
 				ref[to] = varintNext(merged);
 			} else if (value >= PARKED || value === WOKEN) {
-				ref[to] = park += unzigzag(varintNext(parks));
+				park = (value === WOKEN ? park : seen + 1) + unzigzag(varintNext(parks));
+				ref[to] = park;
 				if (park > seen) {
 					seen = park;
 					start[park - 1] = at;
