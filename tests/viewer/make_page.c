@@ -231,6 +231,46 @@ static int by_wait_start(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
+static int by_task_start(const void *a, const void *b)
+{
+	const struct trc_task *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static int by_region_start(const void *a, const void *b)
+{
+	const struct trc_region *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+static int by_log_time(const void *a, const void *b)
+{
+	const struct trc_log *x = a, *y = b;
+
+	return x->ts_ns < y->ts_ns ? -1 : x->ts_ns > y->ts_ns;
+}
+
+/* By begin, as the model has them.  Ids are given in this order, too, as a server does that counts its requests. */
+static void order_annotations(struct made *d)
+{
+	uint64_t *id = table(d->n_tasks, sizeof(*id));
+
+	qsort(d->task, d->n_tasks, sizeof(*d->task), by_task_start);
+	qsort(d->region, d->n_regions, sizeof(*d->region), by_region_start);
+	qsort(d->log, d->n_logs, sizeof(*d->log), by_log_time);
+	for (size_t i = 0; i < d->n_tasks; i++) {
+		id[d->task[i].task / 10 - 1] = (i + 1) * 10;
+		d->task[i].task = (i + 1) * 10;
+	}
+	for (size_t i = 0; i < d->n_regions; i++)
+		d->region[i].task = id[d->region[i].task / 10 - 1];
+	for (size_t i = 0; i < d->n_logs; i++)
+		d->log[i].task = id[d->log[i].task / 10 - 1];
+	free(id);
+}
+
 static const struct trc_frame frames[] = {
 	{0x401000, "pthread_mutex_lock", NULL, 0, 1, false},
 	{0x401100, "cache_get", "/src/demo/cache.c", 120, 0, false},
@@ -268,6 +308,7 @@ static void make(struct made *d, size_t n_waits, bool sched)
 		make_thread(d, i + 1, each, sched);
 	}
 	qsort(d->park, d->n_parks, sizeof(*d->park), by_start);
+	order_annotations(d);
 	qsort(d->fiber_run, d->n_fiber_runs, sizeof(*d->fiber_run), by_run_start);
 	qsort(d->fiber_wait, d->n_fiber_waits, sizeof(*d->fiber_wait), by_wait_start);
 	d->end_ns += 1000;

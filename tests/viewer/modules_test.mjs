@@ -294,6 +294,17 @@ test("the longer intervals of a lane", () => {
 		}
 });
 
+test("of longer intervals that overlap no more are told than there is room for", () => {
+	const n = 20000, s = numbers(Float64Array, n, 100000).sort(), e = s.map((at) => at + 100 + random(900)), v = new Uint8Array(n).fill(1);
+	const [lane] = lanesMake({s, e, v}, [[0, n]], null);
+
+	for (const [t0, t1, least] of [[0, 100000, 400], [50000, 52000, 200], [30000, 30010, 1]]) {
+		const found = laneLonger(lane, t0, t1, least);
+		assert.ok(found.length > 0 && found.length <= (t1 - t0) / least + 2, `${found.length} of them`);
+		found.forEach((i, k) => assert.ok(e[i] - s[i] > least && (k === 0 || s[i] >= e[found[k - 1]])));
+	}
+});
+
 test("a row is ranked among those of its kind", () => {
 	for (const [Key, Length] of [[Uint8Array, Float64Array], [Uint16Array, Uint8Array], [Uint32Array, Uint32Array]]) {
 		const n = 9000, rows = {n, type: numbers(Key, n, 5), length: numbers(Length, n, 200)};

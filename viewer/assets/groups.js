@@ -4,6 +4,7 @@
 const GROUP_LEAST = 4; // fewer threads are no group by their names
 const GROUPS_FROM = 24; // so many threads fit without groups
 const GROUP_LANES_MAX = 64; // of more threads some stand for all
+const COARSE_LANES = 32; // of so many and more, intervals narrower than two columns are drawn as one
 
 /** @param {Thread} thread */
 function namePattern(thread) {
@@ -82,9 +83,10 @@ function groupCounts(group, w) {
 
 	if (group.countsOf === key)
 		return group.counts;
-	const sums = new Float32Array(CLASS_COUNT * w);
+	const sums = new Float32Array(CLASS_COUNT * w), looked = Math.ceil(group.threads.length / stride);
+	const coarse = Math.min(4, 1 + Math.floor(looked / COARSE_LANES)); // among many lanes it is not seen
 	for (let i = 0; i < group.threads.length; i += stride)
-		laneCounts(group.threads[i].lane, view.t0, view.t1, w, stateClass, sums);
+		laneCounts(group.threads[i].lane, view.t0, view.t1, w, stateClass, sums, coarse);
 	const counts = Array.from({length: CLASS_COUNT}, (_, c) => sums.subarray(c * w, (c + 1) * w));
 	group.counts = counts;
 	group.countsOf = key;

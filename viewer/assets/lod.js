@@ -134,10 +134,10 @@ function lanePaint(lane, t0, t1, w, paint) {
 }
 
 // counts[classes[value] * w + column] grows by the share of each column with that value.  Of a node with holes the time of its
-// intervals counts, as if it were spread evenly.
-/** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} w */
-function laneCounts(lane, t0, t1, w, classes, counts) {
-	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = 1 / scale;
+// intervals counts, as if it were spread evenly.  Intervals within `coarse` columns may be counted as one.
+/** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} w @param {number} [coarse] */
+function laneCounts(lane, t0, t1, w, classes, counts, coarse = 1) {
+	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = coarse / scale;
 	const [first, last] = laneRange(lane, t0, t1);
 
 	for (let i = first - lo, k = levels.length - 1, start = s[first]; i < last - lo;) {
@@ -182,16 +182,23 @@ function countsAdd(counts, at, x0, x1, share) {
 		counts[at + c1] += (x1 - c1) * share;
 }
 
-// The intervals of [t0, t1) that last longer than `least`, in order.
+// The intervals of [t0, t1) that last longer than `least`, in order; of those that overlap the first.
 /** @param {Lane} lane @param {number} t0 @param {number} t1 */
 function laneLonger(lane, t0, t1, least) {
 	const {s, lo, levels} = lane, [first, last] = laneRange(lane, t0, t1), found = [];
 
 	for (let i = first - lo, k = levels.length - 1; i < last - lo;) {
 		k = levelAt(levels, lane.nodes.end, i, s[lo + i], least, k);
-		if (k < 0 && laneEnd(lane, lo + i) - s[lo + i] > least)
+		if (k >= 0) {
+			i += 1 << levelShift(k);
+			continue;
+		}
+		const end = laneEnd(lane, lo + i), isLonger = end - s[lo + i] > least;
+		if (isLonger)
 			found.push(lo + i);
-		i += k < 0 ? 1 : 1 << levelShift(k);
+		i++;
+		if (isLonger && lo + i < last && s[lo + i] < end)
+			i = upperBound(s, lo + i, last, end - 1) - lo;
 	}
 	return found;
 }
