@@ -311,21 +311,21 @@ static int deflate_all(struct trc_bytes *out, const struct trc_bytes *in, int st
 	return out->failed ? -ENOMEM : 0;
 }
 
-/* Of numbers without repetition the codes alone are shorter than codes and repetitions. */
+/* Of numbers without repetition codes are shorter than codes and references, but for runs of one value. */
 static int deflate_shortest(struct trc_bytes *out, const struct trc_bytes *in)
 {
 	enum { TRIED_FROM_BYTES = 4 << 10 };
-	struct trc_bytes codes = {0};
+	struct trc_bytes runs = {0};
 	int rc = deflate_all(out, in, Z_DEFAULT_STRATEGY);
 
 	if (!rc && in->n_bytes >= TRIED_FROM_BYTES)
-		rc = deflate_all(&codes, in, Z_HUFFMAN_ONLY);
-	if (!rc && codes.n_bytes && codes.n_bytes < out->n_bytes) {
+		rc = deflate_all(&runs, in, Z_RLE);
+	if (!rc && runs.n_bytes && runs.n_bytes < out->n_bytes) {
 		trc_bytes_free(out);
-		*out = codes;
+		*out = runs;
 		return 0;
 	}
-	trc_bytes_free(&codes);
+	trc_bytes_free(&runs);
 	return rc;
 }
 

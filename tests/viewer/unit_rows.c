@@ -143,6 +143,38 @@ START_TEST(threads_at_the_end_are_as_in_the_model)
 }
 END_TEST
 
+/* Those of one reason and stack stand together in the page (rows:V3). */
+START_TEST(waits_of_several_kinds_keep_their_order)
+{
+#define WAIT(start, why, at, what, by)                                                             \
+	{                                                                                          \
+		.start_ns = start, .end_ns = start + 50, .thread = 3, .reason = TRC_REASON_##why,  \
+		.stack = at, .object = what, .waker = by, .waker_stack = at + 1,                   \
+		.wake_ns = TRC_NEVER, .result = at - 1                                             \
+	}
+	static const struct trc_park parks[] = {
+		WAIT(0, COND, 2, 0x70000000, 9),    WAIT(100, MUTEX, 1, 0x71000000, 0),
+		WAIT(200, COND, 1, 0x72000000, 3),  WAIT(300, COND, 2, 0x70000000, 0),
+		WAIT(400, MUTEX, 2, 0x71000000, 9),
+	};
+	struct trc_model m = two_threads();
+	char *page;
+
+	m.parks = parks;
+	m.n_parks = 5;
+	page = page_of(&m);
+	COLUMN_IS(page, "park.reason", TRC_REASON_COND, TRC_REASON_MUTEX, TRC_REASON_COND,
+		  TRC_REASON_COND, TRC_REASON_MUTEX);
+	COLUMN_IS(page, "park.stack", 2, 1, 1, 2, 2);
+	COLUMN_IS(page, "park.object", 1, 2, 3, 1, 2);
+	COLUMN_IS(page, "park.waker", 2, 0, 1, 0, 2);
+	COLUMN_IS(page, "park.waker_stack", 3, 2, 2, 3, 3);
+	COLUMN_IS(page, "park.result", 2, 1, 1, 2, 2);
+	COLUMN_IS(page, "park.start", 0, 100, 200, 300, 400);
+	free(page);
+}
+END_TEST
+
 TCase *unit_rows(void)
 {
 	TCase *t = tcase_create("rows");
@@ -150,5 +182,6 @@ TCase *unit_rows(void)
 	tcase_add_test(t, stretches_on_procs_are_as_in_the_model);
 	tcase_add_test(t, of_too_many_stretches_there_are_none);
 	tcase_add_test(t, threads_at_the_end_are_as_in_the_model);
+	tcase_add_test(t, waits_of_several_kinds_keep_their_order);
 	return t;
 }
