@@ -6,15 +6,39 @@
 /* More threads than anybody could look at. */
 enum { NOW_ROWS_MAX = 20000 };
 
+/* By how much it began before the trace, whose times begin there: a snapshot of the last seconds knows of longer waits. */
+static uint64_t before_trace(const struct trc_rows *r, int64_t since_ns)
+{
+	int64_t start_ns = trc_model_start_ns(r->m);
+
+	return since_ns != TRC_NEVER && since_ns < start_ns
+		       ? (uint64_t)start_ns - (uint64_t)since_ns
+		       : 0;
+}
+
 static void write_threads_now(struct trc_rows *r)
 {
-	enum { THREAD, STATE, REASON, OBJECT, SINCE, HOLDER, STACK, PARK, DEADLOCK, REGION, N };
+	enum {
+		THREAD,
+		STATE,
+		REASON,
+		OBJECT,
+		SINCE,
+		EARLIER,
+		HOLDER,
+		STACK,
+		PARK,
+		DEADLOCK,
+		REGION,
+		N
+	};
 	struct trc_column c[N] = {
 		[THREAD] = trc_column_make("now.thread", TRC_COLUMN_VARINT),
 		[STATE] = trc_column_make("now.state", TRC_COLUMN_BYTES),
 		[REASON] = trc_column_make("now.reason", TRC_COLUMN_BYTES),
 		[OBJECT] = trc_column_make("now.object", TRC_COLUMN_VARINT),
 		[SINCE] = trc_column_make("now.since", TRC_COLUMN_VARINT),
+		[EARLIER] = trc_column_make("now.earlier", TRC_COLUMN_VARINT),
 		[HOLDER] = trc_column_make("now.holder", TRC_COLUMN_VARINT),
 		[STACK] = trc_column_make("now.stack", TRC_COLUMN_VARINT),
 		[PARK] = trc_column_make("now.park", TRC_COLUMN_VARINT),
@@ -32,6 +56,7 @@ static void write_threads_now(struct trc_rows *r)
 						   ? trc_rows_object(r, now->object, now->stack)
 						   : 0);
 		trc_column_add(&c[SINCE], trc_rows_time_or_never(r, now->since_ns));
+		trc_column_add(&c[EARLIER], before_trace(r, now->since_ns));
 		trc_column_add(&c[HOLDER], trc_rows_thread(r, now->holder));
 		trc_column_add(&c[STACK], now->stack);
 		trc_column_add(&c[PARK], now->park ? r->park_idx[now->park - 1] : 0);

@@ -335,8 +335,9 @@ async function endIsTold({server, page, end}) {
 	const text = await said(page);
 
 	same(await endOfShown(page), end, "the snapshot before is still there");
-	check(/^There is no new page: process \d+: no such process, and it left no ring$/.test(text) ||
+	check(/^trc-demo \(\d+\) has ended\. This is the last snapshot of it\.$/.test(text) ||
 		text.startsWith("What "), "it says that the process is gone", text);
+	same(await page.evaluate(() => document.getElementById("live").hidden), true, "there is nothing to follow any more");
 	server.tool.kill("SIGTERM");
 	same(await server.whenEnded, {status: 0, signal: null}, "SIGTERM ends it");
 	await page.waitForFunction(() => document.getElementById("said").textContent.startsWith("trace-view has ended."));

@@ -143,6 +143,29 @@ START_TEST(threads_at_the_end_are_as_in_the_model)
 }
 END_TEST
 
+/* Of a snapshot of the last seconds. */
+START_TEST(a_wait_from_before_the_trace_tells_how_long_before)
+{
+	static const struct trc_thread_now now[] = {
+		{.thread = 3,
+		 .state = TRC_THREAD_WAITING,
+		 .reason = TRC_REASON_COND,
+		 .since_ns = -70,
+		 .region = ""},
+		{.thread = 9, .state = TRC_THREAD_NOT_WAITING, .since_ns = TRC_NEVER, .region = ""},
+	};
+	struct trc_model m = two_threads();
+	char *page;
+
+	m.threads_now = now;
+	m.n_threads_now = 2;
+	page = page_of(&m);
+	COLUMN_IS(page, "now.since", 1, 0);
+	COLUMN_IS(page, "now.earlier", 70, 0);
+	free(page);
+}
+END_TEST
+
 /* Those of one reason and stack stand together in the page (rows:V3). */
 START_TEST(waits_of_several_kinds_keep_their_order)
 {
@@ -182,6 +205,7 @@ TCase *unit_rows(void)
 	tcase_add_test(t, stretches_on_procs_are_as_in_the_model);
 	tcase_add_test(t, of_too_many_stretches_there_are_none);
 	tcase_add_test(t, threads_at_the_end_are_as_in_the_model);
+	tcase_add_test(t, a_wait_from_before_the_trace_tells_how_long_before);
 	tcase_add_test(t, waits_of_several_kinds_keep_their_order);
 	return t;
 }

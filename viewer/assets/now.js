@@ -11,7 +11,7 @@ const CHILDREN_SHOWN = 12, BOXES_SHOWN = 120, SAME_LISTED = 300;
 const now = {box: null, rows: null, of: null, held: null}; // of: thread's number -> row; held: thread's number -> rows of locks
 
 function nowTell() {
-	now.rows = table("now", "thread", "state", "reason", "object", "since", "holder", "stack", "park", "deadlock", "region");
+	now.rows = table("now", "thread", "state", "reason", "object", "since", "earlier", "holder", "stack", "park", "deadlock", "region");
 	now.locks = table("held", "thread", "reason", "object", "since", "stack", "waiters");
 	now.of = new Map(Array.from({length: now.rows.n}, (_, i) => [now.rows.thread[i], i]));
 	now.held = new Map();
@@ -43,15 +43,21 @@ function nowFor(i) {
 	return of && reason !== "sleep" ? `${reason} ${variableName(now.rows.object[i]) || of}` : reason;
 }
 
+// When it began; below 0 = before the trace.
+/** @param {number} i */
+function nowBegin(i) {
+	return now.rows.since[i] - 1 - now.rows.earlier[i];
+}
+
 /** @param {number} i */
 function nowSince(i) {
-	return now.rows.since[i] ? `${recovered() ? "> " : ""}${duration(head.span_ns - (now.rows.since[i] - 1))}` : "";
+	return now.rows.since[i] ? `${recovered() ? "> " : ""}${duration(head.span_ns - nowBegin(i))}` : "";
 }
 
 // Compares rows: the longest first; since when is not known, last.
 /** @param {number} i */
 function nowEarlier(i, j) {
-	const [a, b] = [i, j].map((row) => now.rows.since[row] || Infinity);
+	const [a, b] = [i, j].map((row) => now.rows.since[row] ? nowBegin(row) : Infinity);
 
 	return a === b ? 0 : a - b;
 }

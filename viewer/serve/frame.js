@@ -181,10 +181,13 @@ function refuse(frame) {
 	const document = frame.contentDocument;
 	const text = document && document.body ? document.body.textContent.trim() : "";
 
-	const why = `There is no ${shown ? "new " : ""}page: ${text || "trace-view has ended"}`;
+	const isOver = live.isLive && shown && /: no such process/.test(text);
+	const why = isOver ? `${what} has ended. This is the last snapshot of it.`
+		: `There is no ${shown ? "new " : ""}page: ${text || "trace-view has ended"}`;
 
 	waiting = null;
 	frame.remove();
+	live.isOver = Boolean(isOver);
 	if (live.isLive)
 		livePause(why);
 	say(why, true);

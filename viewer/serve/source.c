@@ -43,13 +43,21 @@ static void opened_close(struct opened *o)
 	*o = (struct opened){0};
 }
 
-/* Where memory was wanting, which limit was met. */
-static void add_hint(struct trc_error *error, int err)
+static void add_text(struct trc_error *error, const char *text)
 {
 	size_t n = strlen(error->text);
 
+	snprintf(error->text + n, sizeof(error->text) - n, "%s", text);
+}
+
+/* Where memory was wanting, which limit was met. */
+static void add_hint(struct trc_error *error, int err)
+{
+	char hint[160] = "";
+
 	if (err == -ENOMEM)
-		trc_memory_hint(error->text + n, sizeof(error->text) - n);
+		trc_memory_hint(hint, sizeof(hint));
+	add_text(error, hint);
 }
 
 /* As /proc tells it; "" if the process is gone. */
@@ -74,7 +82,11 @@ static int look_at(struct trc_view_source *s, struct trc_error *error)
 
 	if (s->options->pid) {
 		read_name(s->name, s->options->pid);
-		return trc_ring_look_pid(s->options->pid, error);
+		err = trc_ring_look_pid(s->options->pid, error);
+		if (err == -ESRCH && *s->name) /* it runs */
+			add_text(error, "; to be followed it is started by: trace-record --flight "
+					"-- COMMAND");
+		return err;
 	}
 	snprintf(s->name, sizeof(s->name), "%s", slash ? slash + 1 : path);
 	err = trc_open_model(&s->trace.model, &s->trace.ring, path, error);

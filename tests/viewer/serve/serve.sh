@@ -388,7 +388,7 @@ passed 'snapshots are taken, kept and downloaded'
 view "$recorded" --without-sql # two at a time
 status_of 200 "${url}page"
 finish "$pid" TERM
-refused 1 "process $$: it is not being recorded" $$
+refused 1 "process $$: it is not being recorded; .* trace-record --flight -- COMMAND\$" $$
 refused 1 'process 2147483647: no such process, and it left no ring' 2147483647
 kill -TERM "$recorded"
 wait $recorder
