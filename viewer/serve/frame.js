@@ -209,7 +209,8 @@ function settled() {
 	again.disabled = false;
 	live.anew = false;
 	liveShow();
-	liveNext();
+	if (shown)
+		drawn(shown).then(liveNext); // a slow browser is not given the next page before it has drawn this one
 	document.body.dataset.loads = String(Number(document.body.dataset.loads || 0) + 1);
 }
 

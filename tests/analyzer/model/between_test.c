@@ -229,6 +229,36 @@ START_TEST(what_parts_caused_adds_up)
 }
 END_TEST
 
+/* A wait with two unlocks in it, the lock's last ones; and one for the next lock, from before its first unlock. */
+START_TEST(one_lock_takes_nothing_from_the_next)
+{
+	struct trc_model *m = model_of("stack s1 0x1 0x3\nthread 1 tid=11\nthread 2 tid=12\nthread 3 tid=13\nthread 4 tid=14\n"
+				       "@10 thread=1 park reason=mutex object=1 stack=s1\n"
+				       "@15 thread=4 park reason=mutex object=2 stack=s1\n"
+				       "@20 thread=2 unlock reason=mutex object=1 stack=s1\n"
+				       "@30 thread=3 unlock reason=mutex object=1 stack=s1\n"
+				       "@31 thread=1 resume reason=mutex object=1 result=0\n"
+				       "@40 thread=2 unlock reason=mutex object=2 stack=s1\n"
+				       "@41 thread=4 resume reason=mutex object=2 result=0\n",
+				       TRC_PART_ALL);
+	const struct trc_selection s = window_of(INT64_MIN, INT64_MAX);
+	struct trc_selected_range range;
+	struct trc_selected_cause *caused = trc_selection_caused_in(&s, m, NULL, &range);
+	size_t n;
+	const struct trc_unlock *unlock = trc_model_unlocks(m, &n);
+
+	ck_assert_uint_eq(n, 3);
+	ck_assert_ptr_nonnull(caused);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_int_eq(caused[i].caused_ns, unlock[i].caused_ns);
+		ck_assert_uint_eq(caused[i].caused_waits, unlock[i].caused_waits);
+	}
+	ck_assert_int_gt(caused[2].caused_ns, 0);
+	free(caused);
+	model_close(m);
+}
+END_TEST
+
 static bool every_wait(void *context, const struct trc_park *park, uint32_t *labels)
 {
 	(void)context;
@@ -304,6 +334,7 @@ int main(void)
 	tcase_add_test(tcase, nothing_selected_is_passed_over);
 	tcase_add_test(tcase, rows_far_away_are_not_looked_at);
 	tcase_add_loop_test(tcase, what_parts_caused_adds_up, 0, 4);
+	tcase_add_test(tcase, one_lock_takes_nothing_from_the_next);
 	tcase_add_loop_test(tcase, blame_of_parts_adds_up, 0, 2);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
