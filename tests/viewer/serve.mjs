@@ -278,6 +278,8 @@ async function snapshotIsKept(context, server, page) {
 	const got = await trace();
 	same([got.status, got.start], [200, "TRC"], "the trace can be downloaded later");
 	check(/^attachment; filename="trc-demo-\d+-\d{6}\.trc"$/.test(got.saved), "by a name", got.saved);
+	const [download] = await Promise.all([page.waitForEvent("download"), page.click("#kept a[download]")]);
+	check(/^trc-demo-\d+-\d{6}\.trc$/.test(download.suggestedFilename()), "a click downloads it", download.suggestedFilename());
 	const [other] = await Promise.all([context.waitForEvent("page"), page.click("#kept a")]);
 	await drawn(other, 1);
 	same(await endOfShown(other), end, "it opens as it was");
