@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/unlocks_of.h"
 #include "parts.h"
 
 /* Time by (slot, id): ids are of objects, threads or stacks. */
@@ -216,46 +217,18 @@ static int tally_park(struct tallies *t, const struct trc_report *r, const struc
  * of its lock that happened meanwhile, and each piece is for the section that ended there, but
  * for the time before that began (as analyzer/derive/wakers_locks.c has it: shares of waits and caused_ns agree).
  */
-struct releases {
-	uint32_t *first; /* by object id: where its releases begin in row[] */
-	uint32_t *row;	 /* of unlocks, by object, then by time */
-};
 
-static int releases_list(struct releases *list, const struct tallies *t, const struct trc_report *r)
+/* The number of the lock in the list; 0 = nobody released it, which has no rows there. */
+static uint32_t releases_of(const struct trc_unlocks_of *list, uint64_t object)
 {
-	size_t n = t->objects.n;
-	uint32_t sum = 0;
+	uint32_t number = trc_index_get(&list->lock, object);
 
-	list->first = calloc(n + 2, sizeof(*list->first));
-	list->row = calloc(r->n_unlocks + 1, sizeof(*list->row));
-	if (!list->first || !list->row)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->n_unlocks; i++) {
-		uint32_t id = trc_index_get(&t->object_id, r->unlock[i].object);
-
-		if (id != TRC_INDEX_NONE)
-			list->first[id + 1]++;
-	}
-	for (size_t i = 0; i <= n; i++) {
-		sum += list->first[i];
-		list->first[i] = sum;
-	}
-	/* first[id] moves up to where the next object begins, ... */
-	for (size_t i = 0; i < r->n_unlocks; i++) {
-		uint32_t id = trc_index_get(&t->object_id, r->unlock[i].object);
-
-		if (id != TRC_INDEX_NONE)
-			list->row[list->first[id]++] = (uint32_t)i;
-	}
-	/* ... and so back by one place. */
-	memmove(list->first + 1, list->first, n * sizeof(*list->first));
-	list->first[0] = 0;
-	return 0;
+	return number == TRC_INDEX_NONE ? 0 : number;
 }
 
-/* The first release of the object at or after ts_ns, in list->row. */
-static uint32_t release_from(const struct releases *list, const struct trc_report *r, uint32_t id,
-			     int64_t ts_ns)
+/* The lock's first release at or after ts_ns, in list->row. */
+static uint32_t release_from(const struct trc_unlocks_of *list, const struct trc_report *r,
+			     uint32_t id, int64_t ts_ns)
 {
 	uint32_t low = list->first[id], high = list->first[id + 1];
 
@@ -271,7 +244,7 @@ static uint32_t release_from(const struct releases *list, const struct trc_repor
 }
 
 /* When the section began that ends with this release; TRC_NEVER = not known. */
-static int64_t taken_ns(const struct releases *list, const struct trc_report *r, uint32_t id,
+static int64_t taken_ns(const struct trc_unlocks_of *list, const struct trc_report *r, uint32_t id,
 			uint32_t at)
 {
 	const struct trc_unlock *unlock = &r->unlock[list->row[at]];
@@ -310,11 +283,11 @@ static int64_t goes_on_until_ns(const struct trc_report *r, const struct trc_par
 	return end_ns > trc_park_end_ns(r->m, park) ? end_ns : TRC_NEVER;
 }
 
-static int blame_park(struct tallies *t, const struct releases *list, const struct trc_report *r,
-		      uint32_t slot, const struct trc_park *park)
+static int blame_park(struct tallies *t, const struct trc_unlocks_of *list,
+		      const struct trc_report *r, uint32_t slot, const struct trc_park *park)
 {
 	enum { PIECES_MAX = 4096 }; /* one that starves must not cost the square of its wait */
-	uint32_t id = trc_index_get(&t->object_id, park->object), pieces = 0;
+	uint32_t id = releases_of(list, park->object), pieces = 0;
 	int64_t since_ns = trc_park_start_ns(r->m, park), end_ns = trc_park_end_ns(r->m, park);
 	uint32_t at = release_from(list, r, id, since_ns), end = list->first[id + 1];
 	int64_t until_ns = goes_on_until_ns(r, park);
@@ -354,17 +327,15 @@ static int blame_park(struct tallies *t, const struct releases *list, const stru
 
 static int blame_locks(struct trc_groups *g, struct tallies *t, const struct trc_report *r)
 {
-	struct releases list = {0};
-	int err = g->n_of[TRC_WAIT_LOCKS] ? releases_list(&list, t, r) : 0;
+	const struct trc_unlocks_of *list = trc_model_unlocks_of(r->m);
+	int err = list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < r->n_parks && g->n_of[TRC_WAIT_LOCKS] && !err; i++) {
 		const struct trc_group *group = group_of(g, i);
 
 		if (group && group->slot && trc_wait_class(group->reason) == TRC_WAIT_LOCKS)
-			err = blame_park(t, &list, r, group->slot, &r->park[i]);
+			err = blame_park(t, list, r, group->slot, &r->park[i]);
 	}
-	free(list.first);
-	free(list.row);
 	return err;
 }
 

@@ -1,5 +1,6 @@
 /* main.c - trace-view: a trace, or what a recorder holds, in a browser. */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +98,13 @@ static void say_about(const struct trc_view_options *options, const char *kind, 
 		trc_view_say("%s: %s%s", options->target, kind, text);
 }
 
+/* Pages of parts ask for zeroed memory by rows of the whole trace, and touch little of it: so it is the kernel's, which is zeroed when
+ * it is touched, and is not zeroed again from what was freed. */
+static void keep_zeroed_memory_cheap(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+}
+
 int main(int argc, char **argv)
 {
 	struct trc_view_options options;
@@ -106,6 +114,7 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	keep_zeroed_memory_cheap();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a failed write is an error, and is told */
 	trc_memory_bound(options.memory_bytes);
