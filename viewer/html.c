@@ -13,6 +13,7 @@
 
 #include "analyzer/causes/blame.h"
 #include "analyzer/causes/causes.h"
+#include "analyzer/model/lock_sums.h"
 #include "analyzer/report/findings.h"
 #include "format/file_sink.h"
 #include "format/waits.h"
@@ -359,20 +360,26 @@ static int no_charge(void *context, const struct trc_blame *blame)
 	return 0;
 }
 
-/* Blame of no time: how threads wait for each other is then there. */
+/* Blame of no time, and the locks: how threads wait for each other, and which wait is for which lock, is then there. */
 int trc_html_prepare(struct trc_model *m, struct trc_error *error)
 {
 	const struct trc_blame_target none = {.wanted = no_wait,
 					      .charge = no_charge,
 					      .from_ns = trc_model_start_ns(m),
 					      .to_ns = trc_model_start_ns(m) + 1};
+	struct trc_lock_sums locks;
 	int rc = trc_model_need(
 		m, TRC_PART_ALL | TRC_PART_OBJECTS | TRC_PART_PREEMPTED | TRC_PART_LATENCIES,
 		error);
 
-	if (!rc)
-		rc = trc_blame_sum(m, &none);
-	return rc ? fail(error, rc, "the page", strerror(-rc)) : 0;
+	if (rc)
+		return rc;
+	rc = trc_blame_sum(m, &none);
+	if (rc)
+		return fail(error, rc, "the page", strerror(-rc));
+	rc = trc_lock_sums_make(&locks, m, false, error);
+	trc_lock_sums_free(&locks);
+	return rc;
 }
 
 int trc_html_print(struct trc_model *m, FILE *out, const struct trc_html_options *options,
