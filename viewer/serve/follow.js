@@ -84,12 +84,13 @@ function livePause(why) {
 	if (!shown)
 		return;
 	frameSay();
-	if (/without=sql/.test(shown.contentWindow.location.search))
-		liveWhole();
+	liveWhole();
 }
 
 // Pages that are there for a second have no SQL box, which is half of the work.  The one that stays gets it.
 function liveWhole() {
+	if (live.follows || waiting || !/without=sql/.test(shown.contentWindow.location.search))
+		return;
 	live.whole = snapshotOf(shown);
 	live.anew = false;
 	load("");

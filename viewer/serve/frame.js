@@ -245,6 +245,8 @@ function loaded(frame) {
 	else
 		refuse(frame);
 	settled();
+	if (head && live.isLive)
+		liveWhole(); // it was paused while the first page was on its way
 }
 
 function load(hash) {
