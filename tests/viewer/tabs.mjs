@@ -542,7 +542,18 @@ async function labelsAreWhole(context) {
 			check(labels.length > 1, "the ruler has labels", [t0, t1]);
 			check(labels.every(({x, right, width}) => x >= 0 && right <= width), `the ruler's labels are whole from ${t0} to ${t1}`, labels);
 		}
-		await page.keyboard.press("t");
+		for (const tab of ["locks", "tasks"]) {
+			const marks = await page.evaluate((name) => {
+				window.trc[name].open();
+				const edge = document.querySelector(".tab:not([hidden]) .histogram").getBoundingClientRect().right;
+				return [...document.querySelectorAll(".tab:not([hidden]) .mark")].map((mark) => {
+					const range = document.createRange();
+					range.selectNodeContents(mark);
+					return [mark.textContent, range.getBoundingClientRect().right, edge];
+				});
+			}, tab);
+			check(marks.length > 0 && marks.every(([, right, edge]) => right <= edge), `${tab}: percentiles in the histogram are whole`, marks);
+		}
 		const labels = await drawnBy(page, "", () => page.locator("#panel-spans button", {hasText: "over time"}).click());
 		check(labels.length > 3, "latencies over time have labels", labels);
 		check(labels.every(({y, height}) => y >= 5 && y <= height - 5), "which are whole", labels);

@@ -172,13 +172,13 @@ function lockWords(i) {
 /** @param {number} i */
 function lockConvoys(i) {
 	const r = locks.rows, t0 = Math.max(r.convoy_start[i], trace.begin), t1 = Math.min(r.convoy_start[i] + r.convoy[i], trace.span);
-	const handovers = `${count(r.convoy_handovers[i])} hand-overs from waiter to waiter`;
+	const handovers = `${count(r.convoy_handovers[i])} hand-overs`;
 
 	return el("p", {class: "dim"}, `${plural(r.convoys[i], "convoy", "convoys")}; the longest ${duration(r.convoy[i])}, `,
 		t0 < t1 ? el("button", {type: "button", class: "link", onclick: () => {
 			rangeSet({t0, t1});
 			zoomToSelection();
-		}}, handovers) : handovers);
+		}}, handovers) : handovers, " from waiter to waiter");
 }
 
 function lockPicture() {
