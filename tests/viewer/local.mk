@@ -50,10 +50,10 @@ EXTRA_DIST += tests/viewer/types/types.sh tests/viewer/types/check.mjs tests/vie
 TESTS += tests/viewer/serve/serve.sh tests/viewer/serve/browser.sh
 EXTRA_DIST += tests/viewer/serve/serve.sh tests/viewer/serve/browser.sh tests/viewer/serve.mjs
 
-# The picture in the README, made again.
-screenshot: all
+# The pictures of the documentation, made again.
+screenshot: all tests/integration/mc_load
 	top_srcdir=$(abs_top_srcdir) top_builddir=$(abs_top_builddir) sh $(abs_top_srcdir)/tests/viewer/screenshot.sh \
-		$(abs_top_srcdir)/docs/timeline.png
+		$(abs_top_srcdir)/docs
 .PHONY: screenshot
 
 if HAVE_CHECK

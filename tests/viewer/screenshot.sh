@@ -1,12 +1,49 @@
 #!/bin/sh
-# screenshot.sh PNG - records docs/examples/trc-demo.c and makes a picture of its timeline.
+# screenshot.sh DIRECTORY - records trc-demo, memcached and redis under load, and makes the pictures of the README and of docs/viewer.md
+# from their pages.  For maintainers: needs Debian's memcached, redis-server, redis-tools and pngquant.
 set -eu
-png=$1
+pictures=$1
 work=$top_builddir/tests/viewer/browser
-pages=$work/screenshot
+pages=$work/screenshot # both absolute
 
 . "$top_srcdir/tests/viewer/browser_setup.sh"
+recording_setup
+for tool in memcached redis-server redis-benchmark pngquant; do
+	command -v $tool >/dev/null || skip "no $tool"
+done
+cd "$pages" # the servers' arguments stand in the pictures: a socket there has a short name
+socket=socket
+as_root=
+[ "$(id -u)" != 0 ] || as_root='-u root'
 
-"$top_builddir/recorder/trace-record" -q -o "$pages/demo.trc" -- "$top_builddir/docs/examples/trc-demo" >/dev/null
-"$top_builddir/analyzer/trace-analyze" --html "$pages/demo.html" "$pages/demo.trc"
-TRC_BROWSER=$browser node "$work/screenshot.mjs" "$pages/demo.html" "$png"
+# serving NAME COMMAND...: recorded in the background; returns when it listens.
+serving()
+{
+	name=$1
+	shift
+	"$record" -q -F 997 -o "$pages/$name.trc" -- "$@" >"$pages/$name.out" 2>&1 &
+	recorder=$!
+	until [ -S "$socket" ]; do
+		kill -0 $recorder || exit 1
+		sleep 0.1
+	done
+}
+
+"$record" -q -F 997 -o "$pages/demo.trc" -- "$top_builddir/docs/examples/trc-demo" >"$pages/out"
+# shellcheck disable=SC2086 # a list of options
+serving memcached memcached $as_root -t 4 -m 64 -s "$socket" -a 0700
+"$top_builddir/tests/integration/mc_load" -s "$socket" -n 100000 -c 32 >"$pages/out"
+kill -TERM "$(pgrep -P $recorder memcached)"
+wait $recorder
+rm -f "$socket"
+serving redis redis-server --port 0 --unixsocket "$socket" --save '' --appendonly yes --daemonize no
+redis-benchmark -s "$socket" -q -n 20000 -c 32 -P 16 -r 1000 -t set,lpush,sadd,zadd,lrange_100 >"$pages/out" 2>&1
+redis-cli -s "$socket" shutdown nosave
+wait $recorder
+for name in demo memcached redis; do
+	"$analyze" --html "$pages/$name.html" "$pages/$name.trc"
+done
+TRC_BROWSER=$browser node "$work/screenshot.mjs" "$pages" "$pages"
+for picture in "$pages"/*.png; do
+	pngquant --force --speed 1 --output "$pictures/${picture##*/}" 256 "$picture"
+done
