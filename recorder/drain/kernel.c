@@ -247,6 +247,7 @@ static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uin
 	}
 	if (!d->windowed)
 		trc_drain_make_room(d);
+	d->had_room = false;
 	stack = trc_writer_stack(d->w, epoch + d->options.epoch_base, r->frame, r->n_frames);
 	note_modules(d, r, epoch, stack);
 	args = row(d, r, TRC_KIND_SAMPLE, thread);

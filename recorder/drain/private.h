@@ -10,6 +10,7 @@
 struct trc_drain_plan {
 	uint8_t n_args;
 	bool known, plain; /* plain: the words go into the file as they are */
+	bool light;	   /* not plain, and nothing else is to be done but to translate ids */
 	bool has_text;
 	uint8_t threads, tasks, strings, stacks, labels;
 	uint8_t samples; /* numbers of sampled allocations */
@@ -147,6 +148,7 @@ struct trc_drain {
 	uint32_t n_thread_fibers;
 	struct trc_id_map stacks, strings, label_sets;
 	struct trc_tid_map tids;
+	bool had_room;	 /* in the writer's tables: nothing was added to them since the last look */
 	uint64_t *words; /* [page_words]: what is being looked at */
 
 	uint64_t cells_head; /* of the overflow stream, as of the beginning of the pass */
@@ -270,7 +272,12 @@ void trc_drain_open_regions(struct trc_drain *d);
 
 /* Between events: makes room in the writer's tables, so that the next event does not find them
  * full. Not for a window, which is bounded, and keeps ids from one event to another. */
-void trc_drain_make_room(struct trc_drain *d);
+void trc_drain_make_more_room(struct trc_drain *d);
+static inline void trc_drain_make_room(struct trc_drain *d)
+{
+	if (__builtin_expect(!d->had_room, 0))
+		trc_drain_make_more_room(d);
+}
 uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_labels(struct trc_drain *d, uint64_t ring_id);

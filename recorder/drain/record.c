@@ -54,6 +54,11 @@ void trc_drain_plan_init(struct trc_drain *d)
 		if (info->name)
 			plan_kind(&d->plan[kind], info);
 	}
+	for (unsigned int kind = 1; kind <= TRC_KIND_MAX; kind++)
+		d->plan[kind].light = d->plan[kind].known && !d->plan[kind].has_text &&
+				      !d->windowed && kind != TRC_KIND_GAP &&
+				      kind != TRC_KIND_SAMPLES_LOST && kind != TRC_KIND_SAMPLE &&
+				      kind != TRC_KIND_THREAD_START;
 	d->plan[TRC_KIND_GAP].plain = false;	      /* its count is a running total (R6) */
 	d->plan[TRC_KIND_SAMPLES_LOST].plain = false; /* counted */
 	if (d->windowed) {			      /* watched */
@@ -267,46 +272,64 @@ static uint64_t sample_number(struct trc_drain *d, uint64_t number)
 	return number + d->options.sample_base;
 }
 
-/* The arguments with the file's ids in place of the ring's. */
+/* The first of these arguments. */
+static unsigned int first_of(uint8_t arguments)
+{
+	return (unsigned int)__builtin_ctz(arguments);
+}
+
+/* The file's ids in place of the ring's, in arguments that are in their tables. */
+static inline __attribute__((always_inline)) void
+translate_known(struct trc_drain *d, struct trc_drain_plan these, uint64_t time, uint64_t *arg)
+{
+#define EACH(i, arguments)                                                                         \
+	for (unsigned int i; arguments && (i = first_of(arguments), true);                         \
+	     arguments &= (uint8_t)(arguments - 1))
+	EACH(i, these.threads)
+	arg[i] = thread_for_file(d, arg[i], time);
+	EACH(i, these.tasks)
+	arg[i] += arg[i] ? d->options.task_base : 0;
+	EACH(i, these.samples)
+	arg[i] = sample_number(d, arg[i]);
+	EACH(i, these.fibers)
+	arg[i] = trc_drain_fiber(d, arg[i]);
+	EACH(i, these.strings)
+	arg[i] = trc_drain_string(d, arg[i]);
+	EACH(i, these.stacks)
+	arg[i] = trc_drain_stack(d, arg[i]);
+	EACH(i, these.labels)
+	arg[i] = trc_drain_labels(d, arg[i]);
+#undef EACH
+}
+
+/* The same of what a record brings along as well: of each table its first arguments. */
 static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, const struct parts *p,
 		      uint64_t time, uint64_t *arg)
 {
-	bool string_used = false, stack_used = false;
-	unsigned int n_labels = 0;
+	struct trc_drain_plan known = *plan;
 
-	for (unsigned int i = 0; i < plan->n_args; i++) {
-		unsigned int bit = 1U << i;
-
+	for (unsigned int i = 0; i < plan->n_args; i++)
 		arg[i] = p->arg[i];
-		if (plan->threads & bit) {
-			arg[i] = thread_for_file(d, arg[i], time);
-		} else if (plan->tasks & bit) {
-			arg[i] += arg[i] ? d->options.task_base : 0;
-		} else if (plan->samples & bit) {
-			arg[i] = sample_number(d, arg[i]);
-		} else if (plan->fibers & bit) {
-			arg[i] = trc_drain_fiber(d, arg[i]);
-		} else if (plan->strings & bit) {
-			if (p->string.bytes && !string_used)
-				arg[i] =
-					trc_writer_string(d->w, p->string.bytes, p->string.n_bytes);
-			else
-				arg[i] = trc_drain_string(d, arg[i]);
-			string_used = true;
-		} else if (plan->stacks & bit) {
-			if (p->inline_stack && !stack_used)
-				arg[i] = trc_writer_stack(d->w, p->epoch + d->options.epoch_base,
-							  p->frame, p->n_frames);
-			else
-				arg[i] = trc_drain_stack(d, arg[i]);
-			stack_used = true;
-		} else if (plan->labels & bit) {
-			const struct inline_bytes *set = &p->labels[n_labels++ != 0];
-
-			arg[i] = set->bytes ? trc_drain_labels_of(d, set->bytes, set->n_bytes)
-					    : trc_drain_labels(d, arg[i]);
-		}
+	if (p->string.bytes) {
+		d->had_room = false;
+		arg[first_of(plan->strings)] =
+			trc_writer_string(d->w, p->string.bytes, p->string.n_bytes);
+		known.strings &= (uint8_t)(known.strings - 1);
 	}
+	if (p->inline_stack) {
+		d->had_room = false;
+		arg[first_of(plan->stacks)] = trc_writer_stack(
+			d->w, p->epoch + d->options.epoch_base, p->frame, p->n_frames);
+		known.stacks &= (uint8_t)(known.stacks - 1);
+	}
+	for (unsigned int k = 0, left = plan->labels; k < 2 && left; k++, left &= left - 1) {
+		if (!p->labels[k].bytes)
+			continue;
+		arg[first_of((uint8_t)left)] =
+			trc_drain_labels_of(d, p->labels[k].bytes, p->labels[k].n_bytes);
+		known.labels &= (uint8_t) ~(left & -left);
+	}
+	translate_known(d, known, time, arg);
 }
 
 /* An observer is told which thread it is now, or none: it reads no file. */
@@ -350,6 +373,22 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 	trc_writer_event(d->w, &event);
 	if (__builtin_expect(d->observer != NULL, 0))
 		observe(d, plan, p, &event);
+}
+
+/* A record of ids that are all in tables: most of those that are not plain. */
+static void record_light(struct trc_drain *d, struct trc_drain_stream *s, const uint64_t *word,
+			 const struct trc_drain_plan *plan)
+{
+	uint64_t *arg;
+
+	trc_drain_make_room(d);
+	arg = trc_writer_row(d->w, s->source, s->proc, TRC_REC_KIND(word[1]),
+			     trc_drain_serial(d, TRC_REC_SERIAL(word[1])), word[0]);
+	if (!arg)
+		return;
+	for (unsigned int i = 0; i < plan->n_args; i++)
+		arg[i] = word[HEAD_WORDS + i];
+	translate_known(d, *plan, word[0], arg);
 }
 
 /* A record before or behind the window.  The words that it takes up, 0 if it is damaged. */
@@ -416,6 +455,9 @@ uint32_t trc_drain_record(struct trc_drain *d, struct trc_drain_stream *s, const
 		for (unsigned int i = 0; arg && i < plan->n_args; i++)
 			arg[i] = word[HEAD_WORDS + i];
 		trc_drain_row_done(d, s, kind, thread, word[0], word + HEAD_WORDS);
+	} else if (plan->light && n_words == HEAD_WORDS + (uint32_t)plan->n_args &&
+		   !TRC_REC_FLAGS(word[1]) && !d->observer) {
+		record_light(d, s, word, plan);
 	} else if (!plan->known || !split_record(plan, word, n_words, &parts)) {
 		return 0;
 	} else if (TRC_REC_KIND(word[1]) == TRC_KIND_GAP) {

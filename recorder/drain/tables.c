@@ -39,10 +39,11 @@ static void id_enter(struct trc_id_map *map, uint64_t ring_id, uint32_t file_id)
 	map->used++;
 }
 
-void trc_drain_make_room(struct trc_drain *d)
+void trc_drain_make_more_room(struct trc_drain *d)
 {
 	unsigned int tables = trc_writer_make_room(d->w);
 
+	d->had_room = true;
 	if (tables & TRC_WRITER_STACKS)
 		ids_forget(&d->stacks);
 	if (tables & TRC_WRITER_STRINGS)
@@ -67,6 +68,7 @@ uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id)
 		d->totals.evicted++;
 		return 0;
 	}
+	d->had_room = false;
 	file_id = trc_writer_stack(d->w, epoch + d->options.epoch_base, frame, n_frames);
 	if (file_id)
 		id_enter(&d->stacks, ring_id, file_id);
@@ -89,6 +91,7 @@ uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id)
 		d->totals.evicted++;
 		return 0;
 	}
+	d->had_room = false;
 	file_id = trc_writer_string(d->w, bytes, n_bytes);
 	if (file_id)
 		id_enter(&d->strings, ring_id, file_id);
@@ -100,6 +103,7 @@ uint32_t trc_drain_labels_of(struct trc_drain *d, const char *bytes, uint32_t n_
 	struct trc_label label[TRC_LABELS_MAX];
 	uint32_t n = trc_labels_split(bytes, n_bytes, label);
 
+	d->had_room = false;
 	return n ? trc_writer_label_set(d->w, label, n) : 0;
 }
 

@@ -1,5 +1,6 @@
 /* drain_ids.c - stacks, labels, strings and tables, from a mapping into a file. */
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include "drain_fixture.h"
 #include "recorder/drain/private.h"
@@ -322,6 +323,67 @@ START_TEST(texts_and_strings_of_all_kinds)
 	ck_assert_str_eq(row(TRC_KIND_LOG, 1)->text, "0123456789");
 	ck_assert_str_eq(string_of(row(TRC_KIND_LOG, 1)->arg[1]), "dynamic-1");
 	ck_assert_uint_eq(row(TRC_KIND_LOG, 1)->arg[0], 41);
+}
+END_TEST
+
+/* What records bring along. */
+START_TEST(more_strings_and_stacks_come_than_the_writer_has_room_for)
+{
+	enum { N = 12000, WORDS = 6 + 1 + 25 + 1 + 100 };
+	uint64_t wait[WORDS] = {TRC_REASON_READ}, *frame = wait + 6 + 1 + 25 + 1;
+	char text[201], number[12];
+
+	memset(text, 'x', 200);
+	text[200] = '\0';
+	wait[6] = 200;
+	wait[6 + 1 + 25] = 100;
+	for (uint32_t i = 0; i < N; i++) {
+		memcpy(text, number, (size_t)sprintf(number, "%u", i));
+		memcpy(wait + 7, text, 200);
+		for (uint32_t k = 0; k < 100; k++)
+			frame[k] = 0x1000 + 100 * i + k;
+		fake_put(&f, 0, i + 1, TRC_KIND_WAIT, TRC_REC_INLINE_STRING | TRC_REC_INLINE_STACK,
+			 1, wait, WORDS);
+		trc_drain_pass(f.drain);
+	}
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_gt(trc_reader_info(file.r)->n_generations, 2);
+	ck_assert_uint_eq(file.n_rows, N);
+	memset(text, 'x', 200);
+	for (uint32_t i = 0; i < N; i++) {
+		struct trc_stack_view stack;
+		uint32_t stack_id = (uint32_t)file.row[i].arg[4];
+
+		memcpy(text, number, (size_t)sprintf(number, "%u", i));
+		ck_assert_str_eq(string_of(file.row[i].arg[5]), text);
+		ck_assert_int_eq(trc_reader_stack(file.r, stack_id, &stack), 0);
+		ck_assert_uint_eq(stack.frame[0], 0x1000 + 100 * i);
+	}
+}
+END_TEST
+
+/* What is in the ring's table: as many at a time as there is room for. */
+START_TEST(more_strings_come_one_after_the_other_than_the_writer_has_room_for)
+{
+	enum { ROUNDS = 190, ENTRIES = 1024, PASS = 256 };
+	uint64_t counter[2] = {0, 0};
+	char text[16];
+
+	for (uint32_t i = 0; i < ROUNDS * ENTRIES; i++) {
+		/* Its first byte makes it another entry than the one that was there before. */
+		sprintf(text, "%c%u", (char)(' ' + i / ENTRIES), i);
+		counter[0] = fake_string(&f, i % ENTRIES, text);
+		fake_put(&f, 0, i + 1, TRC_KIND_COUNTER, 0, 1, counter, 2);
+		if (i % PASS == PASS - 1)
+			trc_drain_pass(f.drain);
+	}
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_gt(trc_reader_info(file.r)->n_generations, 1);
+	ck_assert_uint_eq(file.n_rows, ROUNDS * ENTRIES);
+	for (uint32_t i = 0; i < ROUNDS * ENTRIES; i++) {
+		sprintf(text, "%c%u", (char)(' ' + i / ENTRIES), i);
+		ck_assert_str_eq(string_of(file.row[i].arg[0]), text);
+	}
 }
 END_TEST
 
@@ -884,6 +946,8 @@ void drain_ids(TCase *t)
 	tcase_add_test(t, events_of_fibers_with_all_of_it_inline);
 	tcase_add_test(t, an_event_of_a_fiber_that_is_cut_short_is_damage);
 	tcase_add_test(t, texts_and_strings_of_all_kinds);
+	tcase_add_test(t, more_strings_and_stacks_come_than_the_writer_has_room_for);
+	tcase_add_test(t, more_strings_come_one_after_the_other_than_the_writer_has_room_for);
 	tcase_add_test(t, a_tid_becomes_the_thread_that_had_it_at_the_time);
 	tcase_add_test(t, a_thread_that_makes_itself_known_after_the_drain_is_who_was_waited_for);
 	tcase_add_test(t, a_thread_that_is_not_known_yet_is_not_the_one_that_had_its_tid_before);
