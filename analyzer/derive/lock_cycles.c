@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analyzer/model/array.h"
+#include "format/check.h"
 #include "format/schema.h"
 #include "lock_order.h"
 
@@ -38,11 +39,21 @@ struct cycles {
 
 /* ---- the graph ---- */
 
+/* A lock is its address, if none lay there before. */
+static uint64_t lock_key(uint64_t object, uint32_t life)
+{
+	const uint64_t what[2] = {object, life};
+
+	return life ? trc_check64(what, sizeof(what), 0) : object;
+}
+
 static int locks_number(struct cycles *c)
 {
 	for (size_t i = 0; i < c->n_edges; i++) {
-		uint32_t held = trc_index_number(&c->number, c->edge[i].held);
-		uint32_t taken = trc_index_number(&c->number, c->edge[i].taken);
+		const struct trc_lock_edge *edge = &c->edge[i];
+		uint32_t held = trc_index_number(&c->number, lock_key(edge->held, edge->held_life));
+		uint32_t taken =
+			trc_index_number(&c->number, lock_key(edge->taken, edge->taken_life));
 
 		if (!held || !taken)
 			return -ENOMEM;

@@ -11,6 +11,8 @@
  *       edge that never was is worse than one that is missing
  *   lock_order:U3  a guard of an edge is a lock that was held each time, by nobody else.  Of those held
  *       at a time the first TRC_LOCK_GUARDS_MAX are looked at
+ *   lock_order:U5  a lock is its address, and which of those that lay there one after the other it is
+ *       (remade.h)
  *   lock_order:U4  a thread's first HELD_MAX locks are followed, and the first TRC_LOCK_EDGES_MAX edges
  */
 #include <errno.h>
@@ -19,11 +21,13 @@
 #include "analyzer/model/parts.h"
 #include "format/check.h"
 #include "lock_order.h"
+#include "remade.h"
 
 enum { HELD_MAX = 32 };
 
 struct held {
 	uint64_t object;
+	uint32_t life;	/* U5 */
 	uint32_t stack; /* where it was taken first */
 	uint32_t n;	/* so often without a release */
 	uint8_t reason;
@@ -41,7 +45,8 @@ struct lock_order {
 	struct trc_index holder_row; /* by thread */
 	struct trc_array holders;    /* struct holder */
 	struct trc_index edge_row;   /* by check of what makes an edge one */
-	bool any;		     /* acquisitions were recorded at all */
+	struct trc_remade remade;
+	bool any; /* acquisitions were recorded at all */
 };
 
 static struct holder *holder_of(struct lock_order *o, uint32_t thread)
@@ -97,9 +102,11 @@ static void guards_keep(struct trc_lock_edge *edge, const uint64_t guard[], uint
 
 /* The edge, new with a count of 0; NULL and *err 0: there is no room for more. */
 static struct trc_lock_edge *edge_find(struct lock_order *o, const struct held *held,
-				       uint64_t taken, uint8_t reason, int *err)
+				       const struct held *taken, int *err)
 {
-	uint64_t what[3] = {held->object, taken, (uint64_t)held->reason << 8 | reason};
+	uint64_t what[4] = {held->object, taken->object,
+			    (uint64_t)held->reason << 8 | taken->reason,
+			    (uint64_t)held->life << 32 | taken->life};
 	uint64_t key = trc_check64(what, sizeof(what), 0);
 	struct trc_array *edges = &o->m->lock_edges;
 	struct trc_lock_edge *edge = edges->row;
@@ -107,8 +114,10 @@ static struct trc_lock_edge *edge_find(struct lock_order *o, const struct held *
 
 	*err = 0;
 	for (; (row = trc_index_get(&o->edge_row, key)) != TRC_INDEX_NONE; key++)
-		if (edge[row].held == held->object && edge[row].taken == taken &&
-		    edge[row].held_reason == held->reason && edge[row].taken_reason == reason)
+		if (edge[row].held == held->object && edge[row].taken == taken->object &&
+		    edge[row].held_life == held->life && edge[row].taken_life == taken->life &&
+		    edge[row].held_reason == held->reason &&
+		    edge[row].taken_reason == taken->reason)
 			return &edge[row];
 	if (edges->n == TRC_LOCK_EDGES_MAX) /* U4 */
 		return NULL;
@@ -119,9 +128,11 @@ static struct trc_lock_edge *edge_find(struct lock_order *o, const struct held *
 		return NULL;
 	}
 	edge->held = held->object;
-	edge->taken = taken;
+	edge->taken = taken->object;
+	edge->held_life = held->life;
+	edge->taken_life = taken->life;
 	edge->held_reason = held->reason;
-	edge->taken_reason = reason;
+	edge->taken_reason = taken->reason;
 	return edge;
 }
 
@@ -131,7 +142,7 @@ static int edge_add(struct lock_order *o, const struct holder *holder, const str
 	uint64_t guard[TRC_LOCK_GUARDS_MAX];
 	uint32_t n = guards_of(holder, held, guard);
 	int err;
-	struct trc_lock_edge *edge = edge_find(o, held, taken->object, taken->reason, &err);
+	struct trc_lock_edge *edge = edge_find(o, held, taken, &err);
 
 	if (!edge)
 		return err;
@@ -165,6 +176,8 @@ static int acquired(struct lock_order *o, const struct trc_columns *c, uint32_t 
 
 	if (again)
 		again->n++;
+	if (!err && !again)
+		err = trc_remade_life(&o->remade, taken.object, &taken.life);
 	if (err || again)
 		return err;
 	for (uint32_t i = 0; i < holder->n && !TRC_ROW_ARG(c, row, acquire, tried) && !err; i++)
@@ -230,6 +243,14 @@ static int lock_order_event(struct lock_order *o, const struct trc_columns *c, u
 	case TRC_KIND_GAP:
 		forget_all(o);
 		break;
+	case TRC_KIND_ALLOC:
+		trc_remade_memory(&o->remade, TRC_ROW_ARG(c, row, alloc, address),
+				  TRC_ROW_ARG(c, row, alloc, bytes));
+		break;
+	case TRC_KIND_FREE:
+		trc_remade_memory(&o->remade, TRC_ROW_ARG(c, row, free, address),
+				  TRC_ROW_ARG(c, row, free, bytes));
+		break;
 	default:
 		break;
 	}
@@ -275,20 +296,22 @@ static void lock_order_free(struct trc_derive *derive)
 	trc_index_free(&o->holder_row);
 	trc_array_free(&o->holders);
 	trc_index_free(&o->edge_row);
+	trc_remade_free(&o->remade);
 	free(o);
 }
 
 int trc_derive_lock_order(struct trc_derive **out, struct trc_model *m)
 {
 	struct trc_kind_mask acquire = {{0}};
-	static const unsigned int kinds[] = {TRC_KIND_ACQUIRE, TRC_KIND_RELEASE,
-					     TRC_KIND_THREAD_START, TRC_KIND_THREAD_EXIT,
-					     TRC_KIND_GAP};
+	static const unsigned int kinds[] = {
+		TRC_KIND_ACQUIRE, TRC_KIND_RELEASE, TRC_KIND_THREAD_START, TRC_KIND_THREAD_EXIT,
+		TRC_KIND_GAP,	  TRC_KIND_ALLOC,   TRC_KIND_FREE};
 	struct lock_order *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
 	o->m = m;
+	trc_remade_begin(&o->remade);
 	m->lock_edges.row_bytes = sizeof(struct trc_lock_edge);
 	o->holders.row_bytes = sizeof(struct holder);
 	o->derive = (struct trc_derive){.part = TRC_PART_LOCK_ORDER,

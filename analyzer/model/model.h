@@ -438,6 +438,7 @@ enum { TRC_LOCK_GUARDS_MAX = 4 };
  */
 struct trc_lock_edge {
 	uint64_t held, taken;		   /* addresses */
+	uint32_t held_life, taken_life;	   /* which of the locks that lay there (derive/remade.h) */
 	uint8_t held_reason, taken_reason; /* how */
 	bool several_threads;		   /* did so; else only `thread` */
 	uint8_t n_guards;		   /* locks that were held each time, alone, besides */

@@ -51,6 +51,11 @@ static const struct trc_sql_column lock_order_columns[] = {
 	 .doc = "address of a lock that was held each time, besides; NULL = there is none"},
 	{"deadlock", "INTEGER", TRC_FIELD_ID32, F(lock_edge, deadlock),
 	 .doc = "rows with the same number could be a deadlock; NULL = in none"},
+	{"held_life", "INTEGER", TRC_FIELD_U32, F(lock_edge, held_life),
+	 .doc = "of locks that lay at the held one's address one after the other, as far as allocations were "
+		"sampled, which one it is"},
+	{"taken_life", "INTEGER", TRC_FIELD_U32, F(lock_edge, taken_life),
+	 .doc = "of those at the taken one's address"},
 };
 
 /* --- holds --- */

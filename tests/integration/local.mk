@@ -36,6 +36,7 @@ integration_programs = \
 	tests/integration/samples_due \
 	tests/integration/short_threads \
 	tests/integration/titles \
+	tests/integration/lock_remade \
 	tests/integration/idle_pool \
 	tests/integration/deep \
 	tests/integration/lock_order \
@@ -183,6 +184,8 @@ tests_integration_samples_due_SOURCES = tests/integration/samples_due.c
 tests_integration_samples_due_LDADD = -lpthread
 tests_integration_idle_pool_SOURCES = tests/integration/idle_pool.c
 tests_integration_idle_pool_LDADD = -lpthread
+tests_integration_lock_remade_SOURCES = tests/integration/lock_remade.c tests/integration/check_or_exit.h
+tests_integration_lock_remade_LDADD = -lpthread
 tests_integration_titles_SOURCES = tests/integration/titles.c
 tests_integration_short_threads_SOURCES = tests/integration/short_threads.c
 tests_integration_short_threads_LDADD = -lpthread
@@ -216,6 +219,7 @@ integration_tests = \
 	tests/integration/samples_due.sh \
 	tests/integration/short_threads.sh \
 	tests/integration/titles.sh \
+	tests/integration/lock_remade.sh \
 	tests/integration/idle_pool.sh \
 	tests/integration/deep.sh \
 	tests/integration/truth_profile.sh \

@@ -20,6 +20,8 @@
 	"@" at " thread=" thread " acquire reason=mutex object=" lock " tried=1\n"
 #define GIVE(at, thread, lock)                                                                     \
 	"@" at " thread=" thread " release reason=mutex object=" lock "\n"
+#define ALLOC(at, address, n) "@" at " thread=1 alloc sample=1 address=" address " bytes=" n " period=1\n"
+#define FREE(at, address, n)  "@" at " thread=1 free sample=1 address=" address " bytes=" n " period=1\n"
 /* One inside of the other: times t0 to t3. */
 #define NEST(t, thread, outer, inner)                                                              \
 	TAKE(t "0", thread, outer) TAKE(t "1", thread, inner) GIVE(t "2", thread, inner)           \
@@ -35,6 +37,19 @@ static const struct {
 	 ""},
 	{"both orders, in two threads", THREADS NEST("1", "1", "16", "32") NEST("2", "2", "32", "16"),
 	 "16>32 x1 !1\n32>16 x1 !1\n"},
+	{"... but not if the memory of one was given back in between",
+	 THREADS NEST("1", "1", "16", "32") FREE("15", "30", "4") NEST("2", "2", "32", "16"),
+	 "16>32 x1\n32>16 x1\n"},
+	{"... or allocated, as not all is sampled",
+	 THREADS NEST("1", "1", "16", "32") ALLOC("15", "0", "17") NEST("2", "2", "32", "16"),
+	 "16>32 x1\n32>16 x1\n"},
+	{"memory beside them is none of theirs",
+	 THREADS NEST("1", "1", "16", "32") FREE("15", "17", "15") ALLOC("15", "0", "16")
+		 FREE("15", "33", "0xffffffffffffff00") FREE("15", "16", "0") NEST("2", "2", "32", "16"),
+	 "16>32 x1 !1\n32>16 x1 !1\n"},
+	{"who takes a lock that was made anew takes another one",
+	 THREADS NEST("1", "1", "16", "32") FREE("15", "16", "1") NEST("2", "1", "16", "32"),
+	 "16>32 x1\n16>32 x1\n"},
 	{"in one thread no deadlock",
 	 THREADS NEST("1", "1", "16", "32") NEST("2", "1", "32", "16"), "16>32 x1\n32>16 x1\n"},
 	{"a lock that is only tried has no edge, and guards those inside of it",
