@@ -15,7 +15,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/contexts.c analyzer/derive/contexts.h \
 	analyzer/derive/locks.c analyzer/derive/locks.h \
 	analyzer/derive/lock_cycles.c \
-	analyzer/derive/remade.c analyzer/derive/remade.h analyzer/derive/lock_order.c analyzer/derive/lock_order.h \
+	analyzer/derive/lock_meets.c analyzer/derive/lock_meets.h analyzer/derive/remade.c analyzer/derive/remade.h analyzer/derive/lock_order.c analyzer/derive/lock_order.h \
 	analyzer/derive/now.c \
 	analyzer/derive/parks.c analyzer/derive/parks.h \
 	analyzer/derive/samples.c \

@@ -13,6 +13,8 @@
  *       at a time the first TRC_LOCK_GUARDS_MAX are looked at
  *   lock_order:U5  a lock is its address, and which of those that lay there one after the other it is
  *       (remade.h)
+ *   lock_order:U6  a wait for the end of a thread, or at a barrier, is like taking what those have who are to
+ *       come (lock_meets.h)
  *   lock_order:U4  a thread's first HELD_MAX locks are followed, and the first TRC_LOCK_EDGES_MAX edges
  */
 #include <errno.h>
@@ -20,6 +22,7 @@
 #include <string.h>
 #include "analyzer/model/parts.h"
 #include "format/check.h"
+#include "lock_meets.h"
 #include "lock_order.h"
 #include "remade.h"
 
@@ -46,7 +49,10 @@ struct lock_order {
 	struct trc_array holders;    /* struct holder */
 	struct trc_index edge_row;   /* by check of what makes an edge one */
 	struct trc_remade remade;
-	bool any; /* acquisitions were recorded at all */
+	struct trc_lock_meets meets;
+	struct trc_index held_locks; /* by address: those that were held where another was taken */
+	struct trc_index waited_for; /* by address: meetings that somebody waited for with a lock */
+	bool any;		     /* acquisitions were recorded at all */
 };
 
 static struct holder *holder_of(struct lock_order *o, uint32_t thread)
@@ -136,6 +142,11 @@ static struct trc_lock_edge *edge_find(struct lock_order *o, const struct held *
 	return edge;
 }
 
+static bool is_meeting(unsigned int reason)
+{
+	return reason == TRC_REASON_JOIN || reason == TRC_REASON_BARRIER;
+}
+
 static int edge_add(struct lock_order *o, const struct holder *holder, const struct held *held,
 		    const struct held *taken, int64_t ts_ns)
 {
@@ -157,10 +168,95 @@ static int edge_add(struct lock_order *o, const struct holder *holder, const str
 	guards_keep(edge, guard, n);
 	edge->several_threads |= edge->thread != holder->life.thread;
 	edge->last_ns = ts_ns;
+	if (is_meeting(taken->reason))
+		err = trc_index_put(&o->waited_for, taken->object, 1);
+	return err ? err : trc_index_put(&o->held_locks, held->object, 1);
+}
+
+/* lock_meets:K3.  Of several threads that take the lock, and have to come to the same meeting, the first is told. */
+static int meet_edge_add(void *context, const struct trc_lock_edge *more)
+{
+	struct lock_order *o = context;
+	const struct held held = {
+		.object = more->held, .life = more->held_life, .reason = more->held_reason};
+	const struct held taken = {
+		.object = more->taken, .life = more->taken_life, .reason = more->taken_reason};
+	struct trc_lock_edge *edge;
+	int err;
+
+	if (trc_index_get(&o->held_locks, more->taken) == TRC_INDEX_NONE ||
+	    trc_index_get(&o->waited_for, more->held) == TRC_INDEX_NONE)
+		return 0;
+	edge = edge_find(o, &held, &taken, &err);
+	if (!edge)
+		return err;
+	if (!edge->count) {
+		*edge = *more;
+		return 0;
+	}
+	edge->count += more->count;
+	edge->several_threads |= edge->thread != more->thread;
+	edge->first_ns = more->first_ns < edge->first_ns ? more->first_ns : edge->first_ns;
+	edge->last_ns = more->last_ns > edge->last_ns ? more->last_ns : edge->last_ns;
 	return 0;
 }
 
 /* ---- events ---- */
+
+/* For meetings. */
+static int took(struct lock_order *o, const struct holder *holder, const struct held *taken,
+		int64_t ts_ns)
+{
+	struct trc_lock_edge edge = {.taken = taken->object,
+				     .taken_life = taken->life,
+				     .taken_reason = taken->reason,
+				     .taken_stack = taken->stack,
+				     .thread = holder->life.thread,
+				     .first_ns = ts_ns,
+				     .last_ns = ts_ns};
+
+	return trc_lock_meets_took(&o->meets, &edge);
+}
+
+/* A thread waits for the end of another, or comes to a barrier: what it holds, it holds for all that have to come. */
+static int meets(struct lock_order *o, const struct trc_columns *c, uint32_t row,
+		 const struct held *meeting)
+{
+	struct holder *holder = holder_of(o, c->thread[row]);
+	bool joins = meeting->reason == TRC_REASON_JOIN;
+	int err = holder ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < holder->n; i++)
+		err = edge_add(o, holder, &holder->held[i], meeting, c->time_ns[row]);
+	if (!err && (!joins || holder->n))
+		err = trc_lock_meets_add(&o->meets, meeting->reason, meeting->object, meeting->life,
+					 joins ? meeting->life : c->thread[row], c->time_ns[row]);
+	return err;
+}
+
+static int parked(struct lock_order *o, const struct trc_columns *c, uint32_t row)
+{
+	struct held meeting = {.object = TRC_ROW_ARG(c, row, park, object),
+			       .stack = (uint32_t)TRC_ROW_ARG(c, row, park, stack),
+			       .reason = (uint8_t)TRC_ROW_ARG(c, row, park, reason)};
+
+	if (meeting.reason == TRC_REASON_JOIN)
+		meeting.life = (uint32_t)TRC_ROW_ARG(c, row, park, holder);
+	return meeting.reason == TRC_REASON_BARRIER || meeting.life ? meets(o, c, row, &meeting)
+								    : 0;
+}
+
+/* The last one that comes to a barrier does not wait. */
+static int unparked(struct lock_order *o, const struct trc_columns *c, uint32_t row)
+{
+	const struct held meeting = {.object = TRC_ROW_ARG(c, row, unpark, object),
+				     .stack = (uint32_t)TRC_ROW_ARG(c, row, unpark, stack),
+				     .reason = TRC_REASON_BARRIER};
+
+	return TRC_ROW_ARG(c, row, unpark, reason) == TRC_REASON_BARRIER
+		       ? meets(o, c, row, &meeting)
+		       : 0;
+}
 
 static int acquired(struct lock_order *o, const struct trc_columns *c, uint32_t row)
 {
@@ -182,6 +278,8 @@ static int acquired(struct lock_order *o, const struct trc_columns *c, uint32_t 
 		return err;
 	for (uint32_t i = 0; i < holder->n && !TRC_ROW_ARG(c, row, acquire, tried) && !err; i++)
 		err = edge_add(o, holder, &holder->held[i], &taken, c->time_ns[row]); /* U1 */
+	if (!TRC_ROW_ARG(c, row, acquire, tried) && !err)
+		err = took(o, holder, &taken, c->time_ns[row]);
 	if (holder->n < HELD_MAX)
 		holder->held[holder->n++] = taken;
 	return err;
@@ -236,6 +334,10 @@ static int lock_order_event(struct lock_order *o, const struct trc_columns *c, u
 		return acquired(o, c, row);
 	case TRC_KIND_RELEASE:
 		return released(o, c, row);
+	case TRC_KIND_PARK:
+		return parked(o, c, row);
+	case TRC_KIND_UNPARK:
+		return unparked(o, c, row);
 	case TRC_KIND_THREAD_START:
 		return started(o, c, row);
 	case TRC_KIND_THREAD_EXIT:
@@ -283,8 +385,11 @@ static int lock_order_end(struct trc_derive *derive)
 	struct lock_order *o = (struct lock_order *)derive;
 	const struct trc_lock_lives lives = {life_of, o};
 	struct trc_array *edges = &o->m->lock_edges;
-	int err = trc_array_sort(edges, offsetof(struct trc_lock_edge, first_ns),
-				 offsetof(struct trc_lock_edge, thread));
+	int err = trc_lock_meets_edges(&o->meets, meet_edge_add, o);
+
+	if (!err)
+		err = trc_array_sort(edges, offsetof(struct trc_lock_edge, first_ns),
+				     offsetof(struct trc_lock_edge, thread));
 
 	return err ? err : trc_lock_order_cycles(edges->row, edges->n, &lives);
 }
@@ -297,6 +402,9 @@ static void lock_order_free(struct trc_derive *derive)
 	trc_array_free(&o->holders);
 	trc_index_free(&o->edge_row);
 	trc_remade_free(&o->remade);
+	trc_lock_meets_free(&o->meets);
+	trc_index_free(&o->held_locks);
+	trc_index_free(&o->waited_for);
 	free(o);
 }
 
@@ -304,14 +412,16 @@ int trc_derive_lock_order(struct trc_derive **out, struct trc_model *m)
 {
 	struct trc_kind_mask acquire = {{0}};
 	static const unsigned int kinds[] = {
-		TRC_KIND_ACQUIRE, TRC_KIND_RELEASE, TRC_KIND_THREAD_START, TRC_KIND_THREAD_EXIT,
-		TRC_KIND_GAP,	  TRC_KIND_ALLOC,   TRC_KIND_FREE};
+		TRC_KIND_ACQUIRE,     TRC_KIND_RELEASE, TRC_KIND_THREAD_START,
+		TRC_KIND_THREAD_EXIT, TRC_KIND_GAP,	TRC_KIND_ALLOC,
+		TRC_KIND_FREE,	      TRC_KIND_PARK,	TRC_KIND_UNPARK};
 	struct lock_order *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return -ENOMEM;
 	o->m = m;
 	trc_remade_begin(&o->remade);
+	trc_lock_meets_begin(&o->meets);
 	m->lock_edges.row_bytes = sizeof(struct trc_lock_edge);
 	o->holders.row_bytes = sizeof(struct holder);
 	o->derive = (struct trc_derive){.part = TRC_PART_LOCK_ORDER,

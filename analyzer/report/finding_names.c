@@ -45,7 +45,9 @@ static const struct {
 			      "pthread_cond_signal(), or a condition variable for each kind of "
 			      "waiter"},
 	[TRC_FINDING_TASK_TAIL] = {"task_tail", NULL},
-	[TRC_FINDING_LOCK_ORDER] = {"lock_order", "take locks in the same order everywhere"},
+	[TRC_FINDING_LOCK_ORDER] =
+		{"lock_order",
+		 "take locks in the same order everywhere, and wait for threads without a lock that these take"},
 	[TRC_FINDING_LOST] = {"lost", NULL},
 	[TRC_FINDING_NOTHING] = {"nothing", NULL},
 };

@@ -3,25 +3,53 @@
 
 enum { RISKS_MAX = 2, EDGES_TOLD = 2, WHY_WIDTH = 2 * TRC_FINDING_WIDTH };
 
+/* Of a join, `life` is the serial of the thread that is waited for. */
 static void add_lock(struct trc_report *r, struct trc_line *line, unsigned int reason,
-		     uint64_t object, uint32_t stack)
+		     uint64_t object, uint32_t life, uint32_t stack)
 {
+	if (reason == TRC_REASON_JOIN) {
+		trc_line_add(line, "the end of ");
+		trc_report_thread(r, line, life, 30);
+		return;
+	}
+	if (reason == TRC_REASON_BARRIER) {
+		trc_line_add(line, "barrier");
+		trc_report_object(r, line, reason, object, stack);
+		return;
+	}
 	trc_line_add(line, "%s", trc_wait_kind_name(trc_wait_kind(reason)));
 	trc_report_object(r, line, reason, object, stack);
+}
+
+static bool is_meeting(unsigned int reason)
+{
+	return reason == TRC_REASON_JOIN || reason == TRC_REASON_BARRIER;
 }
 
 /* "worker 1 (12) takes mutex b at f x.c:10 while it holds mutex a, taken at g x.c:9" */
 static void add_edge(struct trc_report *r, struct trc_line *line, const struct trc_lock_edge *edge)
 {
+	bool several = edge->several_threads;
+
 	trc_report_thread(r, line, edge->thread, 30);
-	trc_line_add(line, edge->several_threads ? " and others take " : " takes ");
-	add_lock(r, line, edge->taken_reason, edge->taken, edge->taken_stack);
+	if (is_meeting(edge->taken_reason))
+		trc_line_add(line, several ? " and others wait for " : " waits for ");
+	else
+		trc_line_add(line, several ? " and others take " : " takes ");
+	add_lock(r, line, edge->taken_reason, edge->taken, edge->taken_life, edge->taken_stack);
 	if (edge->taken_stack) {
 		trc_line_add(line, " at ");
 		trc_report_place(r, line, edge->taken_stack);
 	}
-	trc_line_add(line, edge->several_threads ? " while they hold " : " while it holds ");
-	add_lock(r, line, edge->held_reason, edge->held, edge->held_stack);
+	if (edge->held_reason == TRC_REASON_JOIN) {
+		trc_line_add(line, ", and ends then");
+		return;
+	}
+	if (edge->held_reason == TRC_REASON_BARRIER)
+		trc_line_add(line, several ? " before they come to " : " before it comes to ");
+	else
+		trc_line_add(line, several ? " while they hold " : " while it holds ");
+	add_lock(r, line, edge->held_reason, edge->held, edge->held_life, edge->held_stack);
 	if (edge->held_stack) {
 		trc_line_add(line, ", taken at ");
 		trc_report_place(r, line, edge->held_stack);
@@ -43,10 +71,18 @@ static void add_places(struct trc_report *r, struct trc_line *line, const struct
 static void add_sentence(struct trc_report *r, struct trc_line *line,
 			 const struct trc_lock_edge *const edge[], uint32_t n, uint32_t n_more)
 {
-	add_lock(r, line, edge[0]->held_reason, edge[0]->held, edge[0]->held_stack);
+	bool meeting = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		meeting |= is_meeting(edge[i]->held_reason);
+	add_lock(r, line, edge[0]->held_reason, edge[0]->held, edge[0]->held_life,
+		 edge[0]->held_stack);
 	trc_line_add(line, " and ");
-	add_lock(r, line, edge[0]->taken_reason, edge[0]->taken, edge[0]->taken_stack);
-	if (n == 2) {
+	add_lock(r, line, edge[0]->taken_reason, edge[0]->taken, edge[0]->taken_life,
+		 edge[0]->taken_stack);
+	if (meeting) {
+		trc_line_add(line, " may wait for each other%s", n > 2 ? ", through others" : "");
+	} else if (n == 2) {
 		trc_line_add(line, " are taken in both orders");
 		add_places(r, line, edge[0], edge[1]);
 	} else {

@@ -36,6 +36,7 @@ integration_programs = \
 	tests/integration/samples_due \
 	tests/integration/short_threads \
 	tests/integration/titles \
+	tests/integration/lock_meets \
 	tests/integration/lock_remade \
 	tests/integration/idle_pool \
 	tests/integration/deep \
@@ -186,6 +187,8 @@ tests_integration_idle_pool_SOURCES = tests/integration/idle_pool.c
 tests_integration_idle_pool_LDADD = -lpthread
 tests_integration_lock_remade_SOURCES = tests/integration/lock_remade.c tests/integration/check_or_exit.h
 tests_integration_lock_remade_LDADD = -lpthread
+tests_integration_lock_meets_SOURCES = tests/integration/lock_meets.c tests/integration/check_or_exit.h
+tests_integration_lock_meets_LDADD = -lpthread
 tests_integration_titles_SOURCES = tests/integration/titles.c
 tests_integration_short_threads_SOURCES = tests/integration/short_threads.c
 tests_integration_short_threads_LDADD = -lpthread
@@ -219,6 +222,7 @@ integration_tests = \
 	tests/integration/samples_due.sh \
 	tests/integration/short_threads.sh \
 	tests/integration/titles.sh \
+	tests/integration/lock_meets.sh \
 	tests/integration/lock_remade.sh \
 	tests/integration/idle_pool.sh \
 	tests/integration/deep.sh \

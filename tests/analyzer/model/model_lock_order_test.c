@@ -20,6 +20,13 @@
 	"@" at " thread=" thread " acquire reason=mutex object=" lock " tried=1\n"
 #define GIVE(at, thread, lock)                                                                     \
 	"@" at " thread=" thread " release reason=mutex object=" lock "\n"
+#define JOIN(at, thread, other)                                                                    \
+	"@" at " thread=" thread " park reason=join object=1000 holder=" other "\n"                 \
+	"@" at " thread=" thread " resume reason=join object=1000\n"
+#define COME(at, thread, barrier)                                                                  \
+	"@" at " thread=" thread " park reason=barrier object=" barrier "\n"
+#define LAST(at, thread, barrier)                                                                  \
+	"@" at " thread=" thread " unpark reason=barrier object=" barrier " count=~0\n"
 #define ALLOC(at, address, n) "@" at " thread=1 alloc sample=1 address=" address " bytes=" n " period=1\n"
 #define FREE(at, address, n)  "@" at " thread=1 free sample=1 address=" address " bytes=" n " period=1\n"
 /* One inside of the other: times t0 to t3. */
@@ -50,6 +57,37 @@ static const struct {
 	{"who takes a lock that was made anew takes another one",
 	 THREADS NEST("1", "1", "16", "32") FREE("15", "16", "1") NEST("2", "1", "16", "32"),
 	 "16>32 x1\n16>32 x1\n"},
+	{"who waits for the end of a thread waits for what that takes",
+	 THREADS TAKE("10", "2", "16") GIVE("11", "2", "16") TAKE("20", "1", "16") JOIN("21", "1", "2")
+		 GIVE("30", "1", "16"),
+	 "1000>16 x1 !1\n16>1000 x1 !1\n"},
+	{"... through another lock, too",
+	 THREADS TAKE("10", "2", "16") GIVE("11", "2", "16") NEST("2", "3", "16", "32")
+		 TAKE("30", "1", "32") JOIN("31", "1", "2"),
+	 "1000>16 x1 !1\n16>32 x1 !1\n32>1000 x1 !1\n"},
+	{"... but not if it holds nothing meanwhile, or that takes something else, or only tries",
+	 THREADS TAKE("10", "2", "16") GIVE("11", "2", "16") TAKE("12", "2", "48") GIVE("13", "2", "48")
+		 TRY("14", "2", "32") GIVE("15", "2", "32") TAKE("20", "1", "16") GIVE("21", "1", "16")
+		 JOIN("22", "1", "2") TAKE("30", "1", "32") JOIN("31", "1", "2"),
+	 "32>1000 x1\n"},
+	{"... nor for the end of another one that has the same handle",
+	 THREADS TAKE("10", "2", "16") GIVE("11", "2", "16") TAKE("20", "1", "16") JOIN("21", "1", "3"),
+	 "16>1000 x1\n"},
+	{"who waits at a barrier waits for what those take who have to come",
+	 THREADS TAKE("10", "2", "16") GIVE("11", "2", "16") COME("12", "2", "64")
+		 TAKE("20", "1", "16") LAST("21", "1", "64") GIVE("22", "1", "16"),
+	 "64>16 x2 !1\n16>64 x1 !1\n"},
+	{"... but not for what they took after they came there last",
+	 THREADS COME("10", "2", "64") TAKE("20", "1", "16") LAST("21", "1", "64") GIVE("22", "1", "16")
+		 TAKE("30", "2", "16") GIVE("31", "2", "16"),
+	 "64>16 x1\n16>64 x1\n"},
+	{"... nor for who never comes there",
+	 THREADS TAKE("10", "3", "16") GIVE("11", "3", "16") COME("12", "2", "64") TAKE("20", "1", "16")
+		 LAST("21", "1", "64"),
+	 "64>16 x1\n16>64 x1\n"},
+	{"... and each by itself may hold its lock there",
+	 THREADS TAKE("10", "2", "16") COME("11", "2", "64") TAKE("12", "1", "32") LAST("13", "1", "64"),
+	 "64>16 x1\n16>64 x1\n64>32 x1\n32>64 x1\n"},
 	{"in one thread no deadlock",
 	 THREADS NEST("1", "1", "16", "32") NEST("2", "1", "32", "16"), "16>32 x1\n32>16 x1\n"},
 	{"a lock that is only tried has no edge, and guards those inside of it",
