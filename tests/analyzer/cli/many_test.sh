@@ -67,9 +67,9 @@ grep -q 'dump.11.trc: the same file as dump.11.trc' err || fail "not told: $(cat
 run 0 dump.11.trc dump.12.trc other.trc least.trc
 same 'what cost most is first' '4 traces: 8 threads, 12 events in SIZE, none lost
       pid    lasted  threads  CPU time for locks for files  command
-       12    1.00 s        2              800 ms            /usr/sbin/large -c x.conf
+       12    1.00 s        2              800 ms            large -c x.conf
             1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
-       11    1.00 s        2             20.0 ms            /usr/bin/small --once
+       11    1.00 s        2             20.0 ms            small --once
             1 thread waited 20.0 ms for mutex 0x7f10 at 0xf, 2.0% of its time
        13    1.00 s        2             5.00 ms            third, in other.trc
                            2                                in 1 more
@@ -85,8 +85,8 @@ one of them: trace-analyze dump.12.trc'
 run 0 --summary dump.11.trc dump.12.trc other.trc least.trc
 same 'the summary is shorter' '4 traces: 8 threads, 12 events in SIZE, none lost
       pid    lasted  threads  CPU time for locks for files  command
-       12    1.00 s        2              800 ms            /usr/sbin/large -c x.conf
-       11    1.00 s        2             20.0 ms            /usr/bin/small --once
+       12    1.00 s        2              800 ms            large -c x.conf
+       11    1.00 s        2             20.0 ms            small --once
        13    1.00 s        2             5.00 ms            third, in other.trc
                            2                                in 1 more
   large (12): 1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
