@@ -241,29 +241,52 @@ static void test(struct comparing *c, struct candidate *candidate)
 		candidate->p = fmax(candidate->p, p_beyond(c, candidate));
 }
 
+/* Rows that differ between runs for the same reasons. */
+enum spread_group { OF_TIMES, OF_SHARES, OF_CPU_TIME, OF_MEMORY, SPREAD_GROUPS };
+
+static enum spread_group spread_group(unsigned int measure)
+{
+	switch ((enum trc_diff_measure)measure) {
+	case TRC_DIFF_CPU_SHARE:
+		return OF_SHARES;
+	case TRC_DIFF_CPU_ALL:
+	case TRC_DIFF_THREADS_RAN:
+	case TRC_DIFF_THREADS_ACTIVE:
+		return OF_CPU_TIME;
+	case TRC_DIFF_HEAP_IN_USE:
+	case TRC_DIFF_HEAP_ALLOCATED:
+	case TRC_DIFF_HEAP_ALLOCATIONS:
+		return OF_MEMORY;
+	default:
+		return OF_TIMES;
+	}
+}
+
 /*
  * How much larger the variance between runs is than their slices say.  All times share what
- * makes a run slower than another, so that they are asked together; shares of CPU do not.  One
- * that is far off must not stand for all.
+ * makes a run slower than another, so that they are asked together; shares of CPU do not, nor does
+ * how long threads run, which do not wait then, nor memory.  One that is far off must not stand for all.
  */
 static void find_spread(struct comparing *c)
 {
 	const double prior = 1, most = 50;
-	double n[2] = {prior, prior}, sum[2] = {prior, prior};
+	double n[SPREAD_GROUPS], sum[SPREAD_GROUPS];
 	struct trc_diff_values v;
 
+	for (size_t g = 0; g < SPREAD_GROUPS; g++)
+		n[g] = sum[g] = prior;
 	for (size_t i = 0; i < c->candidates.n && c->diff->n_before > 1; i++) {
 		const struct candidate *candidate = candidate_at(c, i);
-		bool share = candidate->measure == TRC_DIFF_CPU_SHARE;
+		enum spread_group g = spread_group(candidate->measure);
 
 		if (!trc_diff_values_of(c->diff, candidate->measure, candidate->name, &c->taken,
 					&v))
 			continue;
-		n[share] += (double)c->diff->n_before - 1;
-		sum[share] += ((double)c->diff->n_before - 1) * fmin(trc_diff_spread(&v), most);
+		n[g] += (double)c->diff->n_before - 1;
+		sum[g] += ((double)c->diff->n_before - 1) * fmin(trc_diff_spread(&v), most);
 	}
-	for (size_t m = 0; m < TRC_DIFF_MEASURES; m++)
-		c->spread[m] = sum[m == TRC_DIFF_CPU_SHARE] / n[m == TRC_DIFF_CPU_SHARE];
+	for (unsigned int m = 0; m < TRC_DIFF_MEASURES; m++)
+		c->spread[m] = sum[spread_group(m)] / n[spread_group(m)];
 }
 
 /* What a function takes per task or second, as a change; the larger of two is to blame if

@@ -2,6 +2,7 @@
 # What a process is called: by how it was called, not by the file that a link leads to; and where it renamed itself
 # (setproctitle()), by its title at the end.
 . "$(dirname "$0")/lib.sh"
+need_unsanitized
 program=$here/titles
 
 # ---- a link ------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ count()
 {
 	local pair run frequency=1000 length=2000
 	[ "$2" != function ] || { frequency=10000 length=3000; }
+	[ "$2" != thread ] || length=6000 # about 1,200 rounds of a thread, each as long as it happens to be, give or take 30 %
 	found=0 judged=0 unquiet=0
 	for ((pair = 0; pair < $1; pair++)); do
 		record before $frequency $length "$2" 0
