@@ -11,7 +11,7 @@
  *   diff:D3  the noise of a trace is taken from the slices of its time, with what makes
  *       neighbours alike (statistics.h).  With several traces before, how much they differ among
  *       each other counts, too.  So does the difference of how long threads that could run had
- *       no proc
+ *       no proc, but for how long threads ran
  *   diff:D4  a row changed if its change is beyond noise although so many rows were looked at:
  *       by Holm's method the probability that any row of equal runs is called changed is at most
  *       TRC_DIFF_ALARM

@@ -275,10 +275,10 @@ static void add_machine(const struct trc_diff *diff, struct trc_diff_values *v)
 	v->machine = noise * noise * scale * scale;
 }
 
-/* What is no time does not grow where procs lack. */
+/* What is no time does not grow where procs lack, nor does time on a proc. */
 static bool is_time(unsigned int measure)
 {
-	return measure != TRC_DIFF_CPU_SHARE &&
+	return measure != TRC_DIFF_CPU_SHARE && measure != TRC_DIFF_THREADS_RAN &&
 	       trc_diff_measure_kind(measure) != TRC_DIFF_ALLOCATED &&
 	       trc_diff_measure_kind(measure) != TRC_DIFF_IN_USE;
 }
