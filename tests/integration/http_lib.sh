@@ -18,16 +18,18 @@ memcached_user=
 [ "$(id -u)" != 0 ] || memcached_user='-u root'
 socket=$(mktemp -u "/tmp/trc-http-XXXXXX")
 
+# With pauses, for other tests run beside it, unless there is a file `hurry`.
 load()
 {
 	while [ ! -e stop ]; do
-		"$here/mc_load" -s "$socket" -n 20000 -c 16 >>load.txt || touch wrong
+		"$here/mc_load" -s "$socket" -n 5000 -c 16 >>load.txt || touch wrong
+		[ -e hurry ] || sleep 0.3
 	done
 }
 
 load_begin()
 {
-	rm -f load.txt stop
+	rm -f load.txt stop hurry
 	load &
 	loader=$!
 	started+=("$loader")

@@ -170,6 +170,7 @@ for name in allocs block heap mutex threadcreate; do
 done
 
 # What was overwritten because nobody looked is said: trace-record stands still for a while.
+touch hurry
 curl -sS -f -o overtaken.pb.gz "$base/block?seconds=4" &
 waiting=$!
 sleep 1
@@ -177,6 +178,7 @@ kill -STOP "$recorder"
 sleep 1
 kill -CONT "$recorder"
 wait "$waiting" || fail 'no profile of rings that were overwritten'
+rm hurry
 pprof overtaken -comments overtaken.pb.gz
 grep -q 'of what was recorded was overwritten before it was read' overtaken.out || {
 	cat overtaken.out >&2
