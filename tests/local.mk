@@ -18,11 +18,12 @@ alone_tests = sample_test tests/integration/results.sh tests/integration/sampled
 	tests/integration/truth_futex.sh tests/integration/truth_profile.sh tests/integration/truth_select.sh \
 	tests/integration/truth_waits.sh tests/integration/truth_wakers.sh
 
-# Those that take longest begin first: else one of them is what all others have been waited for.
-long_tests = tests/viewer/window.sh tests/viewer/sql.sh tests/viewer/tabs.sh tests/viewer/browser.sh tests/viewer/details.sh \
-	tests/viewer/flame.sh tests/integration/http_remote.sh http_test tests/integration/truth_whatif.sh diff_test \
-	tests/integration/http.sh tests/integration/kill9.sh recorder_test tests/integration/odd_moment.sh \
-	ring_stress test-snapshot-races
+# Those that take longest begin first, in this order: else one of them is what all others have been waited for.  One that
+# computes and one that waits take turns.
+long_tests = tests/viewer/window.sh tests/integration/http_remote.sh tests/viewer/sql.sh http_test tests/viewer/tabs.sh \
+	tests/integration/truth_whatif.sh tests/viewer/details.sh recorder_test tests/viewer/flame.sh tests/integration/http.sh \
+	tests/viewer/browser.sh tests/integration/odd_moment.sh tests/analyzer/diff/diff_test tests/integration/kill9.sh \
+	tests/recorder/interpose/same.sh tests/viewer/serve/serve.sh ring_stress test-snapshot-races
 ordered_tests = $(foreach test,$(long_tests),$(filter $(test),$(TESTS))) \
 	$(filter-out $(alone_tests) $(long_tests),$(TESTS))
 

@@ -5,7 +5,7 @@ import {closeSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rm
 import {tmpdir} from "node:os";
 import path from "node:path";
 
-const SHELLS_MAX = 4; // each holds a trace
+const SHELLS_MAX = 8; // each holds a trace
 const shells = new Map(); // the one that was asked last is the last
 const room = Buffer.alloc(1 << 16);
 let asked = 0;
@@ -67,6 +67,12 @@ export function csvOf(analyze, trace, query, options = []) {
 
 export function rowsOf(analyze, trace, query, options = []) {
 	return JSON.parse(answer(analyze, trace, query, options, "json"));
+}
+
+// The same of options with which nothing else is asked.
+export function rowsOnce(analyze, trace, query, options) {
+	return JSON.parse(execFileSync(analyze, [...options, "--output", "json", "--sql", query, trace],
+		{maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}));
 }
 
 // By name: profiles as bytes, without those that there are none of.

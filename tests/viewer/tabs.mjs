@@ -19,7 +19,7 @@ function draw(n) {
 }
 
 function sql(trace, query, ...options) {
-	return analyzer.rowsOf(analyze, `${pages}/${trace}.trc`, query, options);
+	return (options.length ? analyzer.rowsOnce : analyzer.rowsOf)(analyze, `${pages}/${trace}.trc`, query, options);
 }
 
 // The smallest of sorted values that so many percent do not exceed.
