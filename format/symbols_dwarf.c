@@ -469,6 +469,15 @@ static bool add_jump(void *context, Dwarf_Die *site)
 	return false;
 }
 
+/* An address of the function's code.  A function with a cold part has ranges and no low_pc. */
+static bool function_entry(Dwarf_Die *function, Dwarf_Addr *entry)
+{
+	Dwarf_Addr base, limit;
+
+	return dwarf_entrypc(function, entry) == 0 ||
+	       dwarf_ranges(function, 0, &base, entry, &limit) > 0;
+}
+
 size_t trc_dwarf_tail_calls(struct trc_dwarf *d, uint64_t return_address, uint64_t *out,
 			    size_t room)
 {
@@ -488,7 +497,7 @@ size_t trc_dwarf_tail_calls(struct trc_dwarf *d, uint64_t return_address, uint64
 		Dwarf_Addr entry;
 
 		each_call_site(callee, add_jump, &j, 0);
-		if (j.n_away + j.n_here == 0 || dwarf_entrypc(callee, &entry) != 0)
+		if (j.n_away + j.n_here == 0 || !function_entry(callee, &entry))
 			return 0; /* it returns: somebody else is in its place */
 		if (j.n_away) {	  /* the last one; which, if there are several? */
 			outer[n++] = j.n_away == 1 ? j.away : entry;

@@ -381,6 +381,61 @@ END
 	tr -d '\r' >out
 printf 'function\nclock_gettime@plt\nmain\n' | cmp -s - out || { fail 'a stub in a trace'; cat out; }
 
+# A function whose last act is a jump has no frame, but the caller's debug information leads to it, also
+# to one with a cold part, which has two ranges of addresses.
+cat >tails.c <<'END'
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noinline, cold)) void refuse(int n) { __asm__ volatile("" : : "r"(n) : "memory"); }
+__attribute__((noinline)) void save(void)
+{
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+__attribute__((noinline)) void save_or_refuse(int n)
+{
+	if (__builtin_expect(n > 7, 0)) {
+		refuse(n);
+		refuse(n + 1);
+	}
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+}
+int main(int argc, char **argv)
+{
+	(void)argv;
+	save();
+	save_or_refuse(argc);
+	return 0;
+}
+END
+cc -g -O2 -no-pie -fno-pie -Wl,--build-id -o tails tails.c || fail 'a program with tail calls does not compile'
+# The address behind the call of a function in main.
+behind_call_of() {
+	objdump -d --disassemble=main tails | awk -v called="<$1>" '
+		found { sub(/:.*/, "", $1); print $1; exit }
+		/\tcall/ && $NF == called { found = 1 }'
+}
+# At other optimizations, or with other compilers, there may be no jump to follow.
+leaves_by_jump() {
+	objdump -d --disassemble="$1" tails | grep -q 'jmp.*<pthread_mutex_unlock@plt>'
+}
+for function in save save_or_refuse; do
+	leaves_by_jump $function || continue
+	cat >tails.txt <<END
+module program path="$work/tails" start=0x1000 limit=0x10000000 bias=0 build_id=$(build_id tails)
+stack s 0x$(behind_call_of $function)
+thread 1 tid=101 name="main"
+@1000 thread=1 park reason=mutex object=0x10 stack=s
+@5000 thread=1 resume reason=mutex object=0x10
+END
+	"$top_builddir/trc-assemble" tails.txt tails.trc || fail 'trc-assemble'
+	"$top_builddir/analyzer/trace-analyze" --output csv --sql \
+		'SELECT function FROM stack_frames s JOIN frames f ON f.id = s.frame ORDER BY depth' \
+		tails.trc | tr -d '\r' >out
+	printf 'function\n%s\nmain\n' $function | cmp -s - out || { fail "the jump out of $function"; cat out; }
+done
+
 # C++: readable names without parameters, and the linker's name beside them.
 cat >cpp.cc <<'END'
 namespace ns {
