@@ -130,7 +130,7 @@ int trc_check_causes(struct trc_check *check)
 	int err = trc_model_need(check->m, TRC_CAUSES_PARTS | TRC_PART_PREEMPTED, &error);
 
 	if (err)
-		return err;
+		return err == -ENOMEM ? err : 0; /* damaged blocks have been reported */
 	trc_model_unlocks(check->m, &n);
 	charged = calloc(n + 1, sizeof(*charged));
 	err = charged ? trc_causes_open(&causes, check->m) : -ENOMEM;
