@@ -89,7 +89,7 @@ if command -v curl >/dev/null && [ -e "$top_builddir/.libs/libtrc-http.so" ]; th
 		"$program" http 1000 <input &
 	pid=$!
 	started+=("$pid")
-	until_true 30 test -s served || fail 'no server'
+	until_true 120 test -s served || fail 'no server'
 	port=$(sed -n 's/^port: //p' served)
 	[ -n "$port" ] || skip "no server: $(cat served)"
 	until_true 60 sh -c "curl -sS http://127.0.0.1:$port/debug/pprof/goroutine?debug=2 |

@@ -8,7 +8,7 @@
 start env LD_PRELOAD="$top_builddir/.libs/libtrc.so" TRC_HTTP=127.0.0.1:0 \
 	TRC_HTTP_FILE="$work/served" memcached $memcached_user -t 4 -m 64 -s "$socket" -a 0700
 memcached=$pid
-until_true 30 test -S "$socket" || fail 'memcached did not come up'
+until_true 120 test -S "$socket" || fail 'memcached did not come up'
 port=$(sed -n 's/^port: //p' served)
 [ -n "$port" ] || fail "no server: $(cat served)"
 base=http://127.0.0.1:$port/debug/pprof

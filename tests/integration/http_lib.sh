@@ -33,7 +33,7 @@ load_begin()
 	load &
 	loader=$!
 	started+=("$loader")
-	until_true 30 test -s load.txt || fail 'no load ever ended'
+	until_true 120 test -s load.txt || fail 'no load ever ended'
 }
 
 load_end()

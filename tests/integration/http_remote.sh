@@ -11,7 +11,7 @@ begin()
 	rm -f "$socket" run.err
 	start "$@" 2>run.err
 	recorder=$pid
-	until_true 30 grep -q 'served at port' run.err || fail "nothing is served: $(cat run.err)"
+	until_true 120 grep -q 'served at port' run.err || fail "nothing is served: $(cat run.err)"
 	port=$(sed -n 's/.*served at port \([0-9]*\):.*/\1/p' run.err)
 	base=http://127.0.0.1:$port/debug/pprof
 }
@@ -26,7 +26,7 @@ renamed()
 serve()
 {
 	begin "$trace_record" --http 127.0.0.1:0 -o run.trc "$@"
-	until_true 30 test -S "$socket" || fail 'memcached did not come up'
+	until_true 120 test -S "$socket" || fail 'memcached did not come up'
 	memcached=$(pgrep -P "$recorder")
 }
 
@@ -114,7 +114,7 @@ until_true 60 grep -qx 503 windows.txt || fail 'there is room for any number of 
 says 503 'block?seconds=1' 'too many windows at once'
 kill "${asked[@]}" 2>/dev/null
 wait "${asked[@]}"
-until_true 30 curl -sS -f -m 20 -o /dev/null "$base/block?seconds=1" || fail 'no window any more'
+until_true 120 curl -sS -f -m 20 -o /dev/null "$base/block?seconds=1" || fail 'no window any more'
 passed 'where others have gone there is room again'
 # Somebody still waits for an answer when it ends.
 curl -sS -m 60 -o late.txt -w '%{http_code}' "$base/block?seconds=100" >late.code 2>/dev/null &
@@ -213,7 +213,7 @@ while another_run; do
 	# shellcheck disable=SC2016 # the other shell's
 	begin "$trace_record" --flight --http 127.0.0.1:0 -o turn.trc -- \
 		sh -c 'read -r line <turn; exec sleep 600'
-	until_true 30 curl -sS -f -o /dev/null "$base/threads" || fail 'sh is not recorded'
+	until_true 120 curl -sS -f -o /dev/null "$base/threads" || fail 'sh is not recorded'
 	curl -sS -m 100 -o wait.txt -w '%{http_code}' "$base/block?seconds=3" >wait.code &
 	waiting=$!
 	sleep 0.5
@@ -242,8 +242,8 @@ mkfifo go
 # shellcheck disable=SC2016 # the other shell's
 begin renamed --follow --http 127.0.0.1:0 -o follow.trc -- \
 	sh -c 'sleep 600 & echo $! >child; read -r line <go'
-until_true 30 curl -sS -f -o /dev/null "$base/threads" || fail 'sh is not recorded'
-until_true 30 test -s child || fail 'sh has no child'
+until_true 120 curl -sS -f -o /dev/null "$base/threads" || fail 'sh is not recorded'
+until_true 120 test -s child || fail 'sh has no child'
 started+=("$(cat child)")
 curl -sS -m 100 -o wait.txt -w '%{http_code}' "$base/block?seconds=1000" >wait.code &
 waiting=$!

@@ -20,7 +20,7 @@ serve()
 	recorder=$!
 	started+=("$recorder")
 	exec 9>input
-	until_true 30 grep -q ready run.out || fail "the program did not come up: $(cat run.err)"
+	until_true 120 grep -q ready run.out || fail "the program did not come up: $(cat run.err)"
 	base=http://127.0.0.1:$(sed -n 's/.*port \([0-9]*\):.*/\1/p' run.err)/debug/pprof
 }
 
@@ -96,7 +96,7 @@ run_is_where_it_was_sampled()
 for options in '' --flight; do
 	# shellcheck disable=SC2086 # none or one
 	serve $options
-	until_true 30 all_are_where_they_wait || fail "$why"
+	until_true 120 all_are_where_they_wait || fail "$why"
 	[ "$(paragraph deep_begin | grep -c -P '^\t')" = 128 ] ||
 		fail "a deep stack has other frames: $(paragraph deep_begin)"
 	has deep_begin deep_begin || fail "$why"
@@ -115,6 +115,6 @@ for options in '' --flight; do
 done
 
 serve -F 1000 --sample-by signal
-until_true 30 run_is_where_it_was_sampled || fail "$why"
+until_true 120 run_is_where_it_was_sampled || fail "$why"
 passed 'a thread that runs is where it was sampled last'
 finished

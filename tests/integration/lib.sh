@@ -36,6 +36,8 @@ end_test()
 {
 	local status=$? pid
 
+	# A command in the background that a signal ends before it has begun is still this shell, with its traps.
+	[ "$BASHPID" = $$ ] || exit $status
 	for pid in "${started[@]}"; do
 		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done

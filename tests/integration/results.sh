@@ -11,10 +11,10 @@ umask 022
 result()
 {
 	case $1 in
-	trace) timeout 30 "$trace_record" -q -o "$2" -- true ;;
-	pprof) timeout 30 "$trace_analyze" --pprof block -o "$2" good.trc ;;
-	html) timeout 30 "$trace_analyze" --html "$2" good.trc ;;
-	db) timeout 30 "$trace_analyze" --db "$2" good.trc ;;
+	trace) timeout 300 "$trace_record" -q -o "$2" -- true ;;
+	pprof) timeout 300 "$trace_analyze" --pprof block -o "$2" good.trc ;;
+	html) timeout 300 "$trace_analyze" --html "$2" good.trc ;;
+	db) timeout 300 "$trace_analyze" --db "$2" good.trc ;;
 	esac
 }
 
@@ -48,7 +48,7 @@ passed 'regular files and links'
 
 for kind in trace pprof html; do
 	mkfifo pipe
-	timeout 30 cat pipe >piped &
+	timeout 300 cat pipe >piped &
 	result $kind pipe || fail "$kind: a pipe: $?"
 	wait $!
 	[ -p pipe ] || fail "$kind: the pipe was replaced"
@@ -90,11 +90,11 @@ pid=$!
 started+=("$pid")
 sleep 0.3
 kill -TERM $pid
-for ((i = 0; i < 200; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	kill -0 $pid 2>/dev/null || break
 	sleep 0.05
 done
-[ $i -lt 200 ] || fail 'trace-record waits for a reader of its pipe and cannot be ended'
+[ $i -lt 1200 ] || fail 'trace-record waits for a reader of its pipe and cannot be ended'
 wait $pid
 started=()
 [ ! -e ran ] || fail 'the program ran without its recorder'

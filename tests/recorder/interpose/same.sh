@@ -28,26 +28,26 @@ sampled()
 
 for name in same_locks same_waits same_process same_signals same_interrupted same_forked same_cxx same_plugins; do
 	program=$(program $name)
-	timeout 30 "$program" "$here/.libs/libplugin.so" >"$work/plain" || fail "$name, plain: $?"
+	timeout 300 "$program" "$here/.libs/libplugin.so" >"$work/plain" || fail "$name, plain: $?"
 	for locks in contended all none; do
-		FAKE_LOCKS=$locks LD_PRELOAD=$fake timeout 30 \
+		FAKE_LOCKS=$locks LD_PRELOAD=$fake timeout 300 \
 			"$program" "$here/.libs/libplugin.so" >"$work/now"
 		status=$?
 		check "$name, --locks=$locks"
 	done
 	test $name = same_interrupted && storm=0 || storm=300
-	FAKE_STORM_US=$storm LD_PRELOAD=$fake timeout 60 \
+	FAKE_STORM_US=$storm LD_PRELOAD=$fake timeout 300 \
 		"$program" "$here/.libs/libplugin.so" >"$work/now"
 	status=$?
 	check "$name, in a storm of samples"
 	for unwind in auto none; do
-		TRC_UNWIND=$unwind recorded timeout 30 \
+		TRC_UNWIND=$unwind recorded timeout 300 \
 			"$program" "$here/.libs/libplugin.so" >"$work/now"
 		status=$?
 		check "$name, recorded, TRC_UNWIND=$unwind"
 	done
 	for by in signal timer; do
-		sampled $by timeout 60 sh -c 'TRC_SESSION_PID=$$ exec "$@"' sh \
+		sampled $by timeout 300 sh -c 'TRC_SESSION_PID=$$ exec "$@"' sh \
 			"$program" "$here/.libs/libplugin.so" >"$work/now"
 		status=$?
 		check "$name, sampled by $by, its children not followed"
@@ -60,21 +60,21 @@ alone()
 	name=$1
 	program=$(program "$1")
 	run=$2
-	timeout 30 "$program" "$run" >"$work/plain" || fail "$name $run, plain: $?"
+	timeout 300 "$program" "$run" >"$work/plain" || fail "$name $run, plain: $?"
 	test -s "$work/plain" || fail "$name $run says nothing"
 	# There the storm is in the process: it would not end with what is recorded.
 	test $name = same_sandbox || {
-		FAKE_STORM_US=300 LD_PRELOAD=$fake timeout 30 "$program" "$run" >"$work/now"
+		FAKE_STORM_US=300 LD_PRELOAD=$fake timeout 300 "$program" "$run" >"$work/now"
 		status=$?
 		check "$name $run, in a storm of samples"
 	}
 	for by in signal timer; do
-		sampled $by timeout 30 sh -c 'TRC_SESSION_PID=$$ exec "$@"' sh \
+		sampled $by timeout 300 sh -c 'TRC_SESSION_PID=$$ exec "$@"' sh \
 			"$program" "$run" >"$work/now"
 		status=$?
 		check "$name $run, sampled by $by"
 	done
-	recorded timeout 30 "$program" "$run" >"$work/now"
+	recorded timeout 300 "$program" "$run" >"$work/now"
 	status=$?
 	check "$name $run, recorded"
 }

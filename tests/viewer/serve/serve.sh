@@ -13,7 +13,7 @@ view()
 {
 	# A shell has what it starts in the background ignore SIGINT.
 	start env --default-signal=INT "$trace_view" "$@" >url.txt 2>err.txt
-	until_true 20 test -s url.txt || fail "trace-view $* printed no address: $(cat err.txt)"
+	until_true 120 test -s url.txt || fail "trace-view $* printed no address: $(cat err.txt)"
 	url=$(cat url.txt)
 	port=${url#http://127.0.0.1:}
 	port=${port%%/*}
@@ -24,7 +24,7 @@ status_of()
 {
 	local wanted=$1 got
 	shift
-	got=$(curl -s -o body.txt -w '%{http_code}' --max-time 20 "$@")
+	got=$(curl -s -o body.txt -w '%{http_code}' --max-time 300 "$@")
 	[ "$got" = "$wanted" ] || fail "status $got, not $wanted: $*: $(head -c 300 body.txt)"
 }
 
@@ -45,7 +45,7 @@ refused()
 {
 	local wanted=$1 text=$2 got=0
 	shift 2
-	timeout 20 "$trace_view" "$@" >out.txt 2>err.txt || got=$?
+	timeout 300 "$trace_view" "$@" >out.txt 2>err.txt || got=$?
 	[ $got = "$wanted" ] || fail "trace-view $*: status $got, not $wanted"
 	[ ! -s out.txt ] || fail "trace-view $*: printed $(cat out.txt)"
 	[ "$(wc -l <err.txt)" = 1 ] || fail "trace-view $*: not one line: $(cat err.txt)"
@@ -152,7 +152,7 @@ said()
 {
 	exec 7<>"/dev/tcp/127.0.0.1/$port" || fail 'no connection'
 	printf "$1" >&7 2>/dev/null || true
-	timeout 20 cat <&7 >said.txt
+	timeout 300 cat <&7 >said.txt
 	exec 7<&-
 }
 for request in 'BREW\r\n\r\n' 'GET\r\n\r\n' "GET / HTTP/1.1\r\n\r\n" '\x00\x01\x02\x03\r\n\r\n' 'GET / HTTP/9.9\r\nHost: x\r\n\r\n' \
@@ -197,11 +197,11 @@ for fd in "${silent[@]}"; do
 done
 fetching=()
 for i in $(seq 40); do
-	curl -s --max-time 30 -o "many.$i" "${url}page" &
+	curl -s --max-time 300 -o "many.$i" "${url}page" &
 	fetching+=($!)
 done
 for i in $(seq 20); do
-	curl -s --max-time 30 --limit-rate 100k -o "left.$i" "${url}page" 2>/dev/null &
+	curl -s --max-time 300 --limit-rate 100k -o "left.$i" "${url}page" 2>/dev/null &
 	left=$!
 	sleep 0.05
 	kill $left 2>/dev/null
@@ -252,7 +252,7 @@ mkdir -p bin
 printf '#!/bin/sh\necho "$1" >"%s/opened"\n' "$work" >bin/xdg-open
 chmod +x bin/xdg-open
 DISPLAY=:0 PATH=$work/bin:$PATH view demo.trc
-until_true 20 test -s opened || fail 'no browser was opened'
+until_true 120 test -s opened || fail 'no browser was opened'
 once=$(cat opened)
 [[ $once =~ ^http://127\.0\.0\.1:$port/[0-9a-f]{32}$ ]] && [ "$once" != "${url%/}" ] || fail "the browser was given $once"
 status_of 200 -L -o body.txt "$once"
@@ -311,9 +311,9 @@ passed 'what cannot be served is told'
 "$trace_record" --flight -o flown.trc -- "$demo" -s 60 >flown.txt 2>&1 &
 recorder=$!
 started+=("$recorder")
-until_true 20 sh -c "pgrep -P $recorder trc-demo" || fail 'the program does not run'
+until_true 120 sh -c "pgrep -P $recorder trc-demo" || fail 'the program does not run'
 recorded=$(pgrep -P $recorder trc-demo)
-until_true 20 "$trace_record" --snapshot "$recorded" -o now.trc || fail 'it is not recorded'
+until_true 120 "$trace_record" --snapshot "$recorded" -o now.trc || fail 'it is not recorded'
 
 # end_of FILE: of the page's trace, in ms.
 end_of()
@@ -409,11 +409,11 @@ passed 'of a process that is gone it says so'
 # Killed, it leaves its ring.
 start "$trace_record" --flight -o killed.trc -- "$demo" -s 60 >killed.txt 2>&1
 recorder=$pid
-until_true 20 sh -c "pgrep -P $recorder trc-demo" || fail 'the program does not run'
+until_true 120 sh -c "pgrep -P $recorder trc-demo" || fail 'the program does not run'
 recorded=$(pgrep -P $recorder trc-demo)
-until_true 20 "$trace_record" --snapshot "$recorded" -o now.trc || fail 'it is not recorded'
+until_true 120 "$trace_record" --snapshot "$recorded" -o now.trc || fail 'it is not recorded'
 kill -KILL $recorder "$recorded"
-until_true 20 sh -c "! kill -0 $recorded" || fail 'it lives'
+until_true 120 sh -c "! kill -0 $recorded" || fail 'it lives'
 view "$recorded"
 status_of 200 "${url}page"
 tr -d '\n' <body.txt | grep -q '"snapshot","recovered"' || fail 'what a killed process left is not told to be that'
