@@ -58,7 +58,7 @@ function decoderMake(tell) {
 		const states = statesMake(values("iv.count"), {after: values("iv.after"), state: values("iv.state"), duration: values("iv.duration"),
 			low: {bytes: values("iv.duration_low"), at: 0, value: 0, n: 0}}, {parks: numbers("iv.park"), procs: numbers("iv.proc"),
 			merged: numbers("iv.merged")}, park, values("park.woken_at_end"));
-		for (const name of [...kept.keys()].filter((name) => name.startsWith("iv.")))
+		for (const name of [...kept.keys()].filter((each) => each.startsWith("iv.")))
 			kept.delete(name);
 		parksCorrect(park, other);
 		park.stack = streamsOf(raw("park.stack"), STREAM_REASONS, (i) => park.reason[i]);
