@@ -13,8 +13,8 @@ mkdir -p "$work"
 {
 	echo 'const head = {};'
 	cat "$top_srcdir"/viewer/assets/{decode,format,states,levels,lod,rows,matches,procs,flame_select}.js
-	echo 'export {bitsNext, keysMake, laneCounts, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, paintMake,
-		pieceBytes, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, streamsJoin, taskSpans, timedRows, trace};'
+	echo 'export {bitsNext, deltaAt, keysMake, laneCounts, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, paintMake,
+		pieceBytes, placeOfRow, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, stepsOf, streamsJoin, streamsPlace, taskSpans, timedRows, trace};'
 } >"$work/modules.mjs"
 cp -f "$top_srcdir/tests/viewer/modules_test.mjs" "$work"
 node --test "$work/modules_test.mjs"

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {bitsNext, keysMake, laneCounts, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, orderOf,
-	paintMake, pieceBytes, placeOfRow, rank, setMake, sourceMake, sourceOfList, stepsOf, streamsJoin, taskSpans, timedRows, trace} from "./modules.mjs";
+import {bitsNext, deltaAt, keysMake, laneCounts, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, orderOf,
+	paintMake, pieceBytes, placeOfRow, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, stepsOf, streamsJoin, streamsPlace, taskSpans, timedRows, trace} from "./modules.mjs";
 
 let state = 12345;
 
@@ -43,8 +43,8 @@ test("values come back in order from streams", () => {
 	const n = 500, of = numbers(Uint8Array, n, 7), wanted = numbers(Uint16Array, n, 60000);
 	const streams = Uint16Array.from([0, 1, 2, 3, 4, 5, 6].flatMap((stream) => [...wanted].filter((_, i) => of[i] === stream)));
 
-	assert.deepEqual(streamsJoin(streams, 7, (i) => of[i]), wanted);
-	assert.deepEqual(streamsJoin(new Uint8Array(0), 1, () => 0), new Uint8Array(0));
+	assert.deepEqual(streamsJoin(streams, streamsPlace(n, 7, (i) => of[i])), wanted);
+	assert.deepEqual(streamsJoin(new Uint8Array(0), streamsPlace(0, 1, () => 0)), new Uint8Array(0));
 });
 
 // The lengths around each power of two, by the rules of intervals:I2 and I3.
@@ -64,6 +64,38 @@ test("lengths come back, to the nanosecond", () => {
 	assert.deepEqual(tops.map((top) => lengthNext(top, low)), lengths);
 	for (const n of [0, 1, 24, 25, 31, 53])
 		assert.equal(bitsNext(ones, n), 2 ** n - 1);
+});
+
+test("one of many differences' sums is told without the others", () => {
+	// 1, 2, 1, 300, 4000000, 0: zigzag, seven bits a byte
+	const bytes = [], values = [1, 2, 1, 300, 4000000, 0];
+	values.forEach((value, i) => {
+		const step = value - (i ? values[i - 1] : 0);
+		let zigzag = step < 0 ? -2 * step - 1 : 2 * step;
+		for (; zigzag > 127; zigzag = Math.floor(zigzag / 128))
+			bytes.push(zigzag % 128 + 128);
+		bytes.push(zigzag);
+	});
+	assert.deepEqual(values.map((_, i) => deltaAt(Uint8Array.from(bytes), i)), values);
+});
+
+test("what an interval refers to comes back, however far it is from its neighbours", () => {
+	const RUNNING = 1, WOKEN = 5, MUTEX = 33, MERGED = 128, n = 3000, v = new Uint8Array(n), refs = refsMake(n), wanted = new Uint32Array(n);
+
+	for (let i = 0; i < n; i++) {
+		v[i] = [0, RUNNING, WOKEN, MUTEX, MUTEX, MUTEX | MERGED][random(6)];
+		const near = 1 + Math.floor(i / 3), far = 1 + random(4000000);
+		wanted[i] = [near, near, near, far][random(4)];
+		if (v[i] === RUNNING)
+			wanted[i] = [0, 3, 254, 255, 100000][random(5)];
+		if (v[i])
+			refSet(refs, i, v[i], wanted[i]);
+		else
+			wanted[i] = 0;
+	}
+	const states = {v, refs: {...refs, farAt: Uint32Array.from(refs.farAt), far: Uint32Array.from(refs.far)}};
+	assert.deepEqual(Uint32Array.from(v, (_, i) => refOf(states, i)), wanted);
+	assert.ok(refs.far.length > 0 && refs.far.length < n);
 });
 
 test("times are put in order, equal ones stay in theirs", () => {
@@ -306,7 +338,7 @@ test("of longer intervals that overlap no more are told than there is room for",
 });
 
 test("a row is ranked among those of its kind", () => {
-	for (const [Key, Length] of [[Uint8Array, Float64Array], [Uint16Array, Uint8Array], [Uint32Array, Uint32Array]]) {
+	for (const [Key, Length] of [[Uint8Array, Float64Array], [Uint8Array, Uint32Array], [Uint16Array, Uint8Array], [Uint32Array, Uint32Array]]) {
 		const n = 9000, rows = {n, type: numbers(Key, n, 5), length: numbers(Length, n, 200)};
 		for (const i of [0, 4095, 4096, 8999]) {
 			const own = [...rows.type.keys()].filter((j) => rows.type[j] === rows.type[i]);

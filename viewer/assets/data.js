@@ -7,19 +7,26 @@
 
 /** @type {Head} */
 const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there
-/** @type {Map<string, Numbers | (() => Numbers)>} */
-const columnsByName = new Map(); // arrays, or functions that decode one
+/** @type {Map<string, Numbers | {later: object}>} */
+const columnsByName = new Map(); // arrays, or {later: a column that is yet to be decoded}
 const arrived = {states: null, parks: null}; // what the decoder made of the intervals
 
 /** @param {string} name @returns {Numbers} */
 function column(name) {
 	let values = columnsByName.get(name);
 
-	if (typeof values === "function") {
-		values = values();
+	if (values?.later) {
+		values = columnTake(values.later);
 		columnsByName.set(name, values);
 	}
 	return values || new Uint8Array(0);
+}
+
+// One value of a column of differences, which stays as it is.
+function columnAt(name, i) {
+	const later = columnsByName.get(name)?.later;
+
+	return later ? deltaAt(later.bytes, i) : column(name)[i];
 }
 
 // waiting: what is for a worker of which it is not yet known whether it starts.
@@ -34,7 +41,7 @@ function loadingShow(bytes) {
 // What the decoder says.
 const decoderTold = {
 	hello: () => decoderUse((message, moved) => loading.worker.postMessage(message, moved)),
-	column: ({name, values, later}) => columnsByName.set(name, values || (() => columnDecode(later))),
+	column: ({name, values, later}) => columnsByName.set(name, values || {later}),
 	progress: ({bytes}) => loadingShow(bytes),
 	parks: (parks) => { arrived.parks = parks; },
 	states: (states) => {

@@ -33,6 +33,13 @@ function pieceBytes(codes) {
 	return out;
 }
 
+// Gives the memory of arrays back at once, where the browser can: these are large, and it cleans up when it likes.
+function release(...arrays) {
+	for (const {buffer} of arrays)
+		if (buffer.byteLength)
+			buffer.transfer?.(0);
+}
+
 // Inflates deflated pieces, as they come: {put(piece), done()}, which resolves to the bytes.
 function inflater(number, bytes) {
 	const out = new Uint8Array(bytes), stream = new DecompressionStream("deflate");
@@ -112,6 +119,24 @@ function decodeDeltas(bytes, out) {
 	return out;
 }
 
+// Value i alone of a column of differences: most take one byte.
+function deltaAt(bytes, i) {
+	const from = {bytes, at: 0};
+	let at = 0, sum = 0;
+
+	for (let k = 0; k <= i; k++) {
+		const byte = bytes[at++];
+		if (byte < 128) {
+			sum += byte >>> 1 ^ -(byte & 1);
+			continue;
+		}
+		from.at = at - 1;
+		sum += unzigzag(varintNext(from));
+		({at} = from);
+	}
+	return sum;
+}
+
 // The values of a column {type, n, max, bytes}.
 function columnDecode({type, n, max, bytes}) {
 	if (type === "zero")
@@ -119,6 +144,15 @@ function columnDecode({type, n, max, bytes}) {
 	if (type === "bytes" || (type === "varint" && max < 128)) // one byte each
 		return bytes;
 	return (type === "varint" ? decodeVarints : decodeDeltas)(bytes, numberArray(n, max));
+}
+
+// The same of a column whose bytes are not needed any more.
+function columnTake(column) {
+	const values = columnDecode(column);
+
+	if (values !== column.bytes)
+		release(column.bytes);
+	return values;
 }
 
 // ---- streams: values that stand together (viewer/intervals.h) ----
@@ -144,15 +178,27 @@ function valuesCount(values, limit) {
 	return n;
 }
 
-// Values in order, from streams: streamOf(i) < limit is the number of row i's stream.
-function streamsJoin(values, limit, streamOf) {
-	const next = new Uint32Array(limit), joined = new values.constructor(values.length);
+// Where the value of each of n rows stands: streamOf(i) < limit is the number of row i's stream.
+function streamsPlace(n, limit, streamOf) {
+	const next = new Uint32Array(limit), place = new Uint32Array(n);
+
+	for (let i = 0; i < n; i++) {
+		place[i] = streamOf(i);
+		next[place[i]]++;
+	}
+	next.set(streamsBegin(next));
+	for (let i = 0; i < n; i++)
+		place[i] = next[place[i]]++;
+	return place;
+}
+
+// Values in order, from streams, which are given back.
+function streamsJoin(values, place) {
+	const joined = new values.constructor(values.length);
 
 	for (let i = 0; i < joined.length; i++)
-		next[streamOf(i)]++;
-	next.set(streamsBegin(next));
-	for (let i = 0; i < joined.length; i++)
-		joined[i] = values[next[streamOf(i)]++];
+		joined[i] = values[place[i]];
+	release(values);
 	return joined;
 }
 
@@ -163,8 +209,11 @@ function bitsNext(from, n) {
 		return low + bitsNext(from, n - 24) * 16777216;
 	}
 	let {value, n: have} = from;
+	const {bytes} = from;
+	let {at} = from;
 	for (; have < n; have += 8)
-		value |= from.bytes[from.at++] << have;
+		value |= bytes[at++] << have;
+	from.at = at;
 	from.value = value >>> n;
 	from.n = have - n;
 	return value & (1 << n) - 1;

@@ -22,21 +22,18 @@ function decoderMake(tell) {
 		else if (DECODED_LATER.has(name))
 			tell({kind: "column", name, later: column}, [column.bytes.buffer]);
 		else
-			sendColumn(name, columnDecode(column));
+			sendColumn(name, columnTake(column));
 		tell({kind: "progress", bytes: column.bytes.length}, []);
 	}
 	function sendColumn(name, values) {
 		tell({kind: "column", name, values}, [values.buffer]);
-	}
-	function streamsOf(column, limit, streamOf) {
-		const values = columnDecode(column);
-		return column.type === "zero" ? values : streamsJoin(values, limit, streamOf);
 	}
 	function take(message) {
 		const {number, raw, codes, isLast} = message;
 		if (!inflating.has(number))
 			inflating.set(number, inflater(number, raw));
 		inflating.get(number).put(pieceBytes(codes));
+		release(codes);
 		if (!isLast)
 			return;
 		const finished = finish(message, inflating.get(number).done());
@@ -51,27 +48,33 @@ function decoderMake(tell) {
 		const values = (name) => columnDecode(raw(name));
 		const numbers = (name) => ({bytes: raw(name).type === "zero" ? new Uint8Array(raw(name).n) : raw(name).bytes, at: 0});
 		const park = /** @type {any} */ ({}), other = /** @type {any} */ ({}), of = values("park.thread");
+		// The values of columns in the same streams.
+		const streamsOf = (names, limit, streamOf) => {
+			const place = streamsPlace(of.length, limit, streamOf);
+			const joined = names.map((name) => raw(name).type === "zero" ? values(name) : streamsJoin(columnTake(raw(name)), place));
+			release(place);
+			return joined;
+		};
 		for (const name of ["start", "length", "reason", "wake"])
 			park[name] = numberArray(raw(`park.${name}`).n, raw(`park.${name}`).max);
 		for (const name of ["park", "start", "length", "reason", "wake"])
 			other[name] = values(`other.${name}`);
-		const states = statesMake(values("iv.count"), {after: values("iv.after"), state: values("iv.state"), duration: values("iv.duration"),
-			low: {bytes: values("iv.duration_low"), at: 0, value: 0, n: 0}}, {parks: numbers("iv.park"), procs: numbers("iv.proc"),
-			merged: numbers("iv.merged")}, park, values("park.woken_at_end"));
-		for (const name of [...kept.keys()].filter((each) => each.startsWith("iv.")))
-			kept.delete(name);
+		const packed = {after: values("iv.after"), state: values("iv.state"), duration: values("iv.duration"),
+			low: {bytes: values("iv.duration_low"), at: 0, value: 0, n: 0}};
+		const refer = {parks: numbers("iv.park"), procs: numbers("iv.proc"), merged: numbers("iv.merged")}, atEnd = values("park.woken_at_end");
+		const states = statesMake(values("iv.count"), packed, refer, park, atEnd);
+		release(packed.state, packed.duration, packed.low.bytes, ...Object.values(refer).map(({bytes}) => bytes), atEnd);
 		parksCorrect(park, other);
-		park.stack = streamsOf(raw("park.stack"), STREAM_REASONS, (i) => park.reason[i]);
-		const {stack, reason} = park, stacks = raw("park.stack").max + 1, isFew = stacks <= STREAMS_MAX / STREAM_REASONS;
-		for (const name of BY_STACK)
-			park[name.slice(5)] = isFew ? streamsOf(raw(name), stacks * STREAM_REASONS, (i) => stack[i] * STREAM_REASONS + reason[i])
-				: streamsOf(raw(name), stacks, (i) => stack[i]);
+		const {reason} = park, stacks = raw("park.stack").max + 1, isFew = stacks <= STREAMS_MAX / STREAM_REASONS;
+		const stack = park.stack = streamsOf(["park.stack"], STREAM_REASONS, (i) => reason[i])[0];
+		streamsOf(BY_STACK, isFew ? stacks * STREAM_REASONS : stacks, isFew ? (i) => stack[i] * STREAM_REASONS + reason[i] : (i) => stack[i])
+			.forEach((column, k) => { park[BY_STACK[k].slice(5)] = column; });
 		kept.clear();
 		tell({kind: "parks", ...parksByThread(of, park.start, threads)}, []);
 		for (const [name, array] of Object.entries({...park, thread: of}))
 			sendColumn(`park.${name}`, array);
-		const {s, v, ref, bounds} = states, [lane] = lanesMake({s, e: null, v}, bounds, isLock), nodes = lane ? lane.nodes : {};
-		tell({kind: "states", s, v, ref, bounds, nodes}, [s, v, ref, ...Object.values(nodes)].map(({buffer}) => buffer));
+		const {s, v, refs, bounds} = states, [lane] = lanesMake({s, e: null, v}, bounds, isLock), nodes = lane ? lane.nodes : {};
+		tell({kind: "states", s, v, refs, bounds, nodes}, [s, v, ...Object.values(refs), ...Object.values(nodes)].map(({buffer}) => buffer));
 	}
 	return (message) => {
 		const failed = (error) => tell({kind: "failed", text: error.message}, []);

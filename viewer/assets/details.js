@@ -230,12 +230,12 @@ function wokeView() {
 
 /** @param {Chosen} sel */
 function intervalDetails(sel) {
-	const i = sel.id - 1, {s, v, ref} = trace.states, value = v[i];
+	const i = sel.id - 1, {s, v} = trace.states, value = v[i];
 	const length = s[i + 1] - s[i], idx = threadOfInterval(i);
 	const merged = value & MERGED;
 
 	return [
-		title(merged ? `${count(ref[i])} intervals, merged`
+		title(merged ? `${count(refOf(trace.states, i))} intervals, merged`
 			: `${stateName[value]} for ${duration(length)}`, value),
 		el("p", {class: "dim"}, merged
 			? `each shorter than ${duration(head.merged_below_ns)}; most of the time ${stateName[value]}`
@@ -247,7 +247,7 @@ function intervalDetails(sel) {
 			["Duration", `${duration(length)} (${count(length)} ns)`],
 			["Began", beyondEdge(idx, s[i], BEYOND_START) || exactTime(s[i])],
 			["Ended", beyondEdge(idx, s[i + 1], BEYOND_END) || exactTime(s[i + 1])],
-			["On proc", value === RUNNING ? String(ref[i]) : null],
+			["On proc", value === RUNNING ? String(refOf(trace.states, i)) : null],
 		]),
 		wokeView(),
 	];

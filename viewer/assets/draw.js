@@ -155,10 +155,10 @@ function intervalLabel(item, i) {
 		return `${text(trace.task.type[k])} ${taskId(k + 1)}`;
 	}
 	if (value & MERGED)
-		return `${count(trace.states.ref[i])} short ones, mostly ${stateName[value]}`;
+		return `${count(refOf(trace.states, i))} short ones, mostly ${stateName[value]}`;
 	const length = duration(laneEnd(item.lane, i) - item.lane.s[i]);
 	if (value >= PARKED) {
-		const p = trace.states.ref[i] - 1, stack = trace.park.stack[p];
+		const p = refOf(trace.states, i) - 1, stack = trace.park.stack[p];
 		return `${reasonAndName(trace.park.reason[p], trace.park.object[p])} ${length}${stack ? ` in ${stackTop(stack)}` : ""}`;
 	}
 	return value === ACTIVE || value === RUNNING ? length : `${stateName[value]} ${length}`;

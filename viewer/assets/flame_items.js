@@ -284,7 +284,7 @@ function offStates(idle) {
 
 /** @param {Fold} fold */
 function* offSum(fold) {
-	const {s, v, ref} = trace.states, off = offStates(fold.idle);
+	const {s, v} = trace.states, off = offStates(fold.idle);
 
 	yield* parkCombos();
 	for (const thread of trace.threads) {
@@ -296,15 +296,15 @@ function* offSum(fold) {
 			const state = v[i] & 127, short = v[i] & MERGED;
 			if (i % SLICE_ITEMS === 0)
 				yield;
-			const waits = !short && (state >= PARKED || state === WOKEN);
-			if (!off[state] || !fold.hasLabels(waits ? trace.park.set[ref[i] - 1] : fold.labelsAt(number, s[i])))
+			const wait = refIsWait(v[i]) ? refOf(trace.states, i) : 0;
+			if (!off[state] || !fold.hasLabels(wait ? trace.park.set[wait - 1] : fold.labelsAt(number, s[i])))
 				continue;
-			if (state === WOKEN && waits && !fold.idle && waitClass(trace.park.reason[ref[i] - 1]) === WAIT_OUTSIDE)
+			if (state === WOKEN && wait && !fold.idle && waitClass(trace.park.reason[wait - 1]) === WAIT_OUTSIDE)
 				continue;
-			const combo = waits ? combos.parks[ref[i] - 1]
+			const combo = wait ? combos.parks[wait - 1]
 				: short ? comboNumber(0, leadNumber(`(short ones, merged: mostly ${stateName[state]})`, state), FRAMES_ALL)
 					: borrowedCombo(before, state, s[i]);
-			fold.add(combo, fold.timeIn(number, s[i], s[i + 1]), waits ? "park" : "iv", waits ? ref[i] : i + 1, number, s[i],
+			fold.add(combo, fold.timeIn(number, s[i], s[i + 1]), wait ? "park" : "iv", wait || i + 1, number, s[i],
 				s[i + 1] - s[i]);
 		}
 	}

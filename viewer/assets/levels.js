@@ -56,6 +56,7 @@ function lanesMake(arrays, bounds, locks) {
 	nodes.busy = new Float64Array(arrays.e ? n : 0);
 	for (const lane of lanes)
 		lane.levels.forEach((_, k) => k ? levelAbove(lane, k, times) : levelLowest(lane, times));
+	release(times);
 	return lanes;
 }
 

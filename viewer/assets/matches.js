@@ -134,8 +134,10 @@ function keysPaired(one, other, n) {
 	for (let i = 0; i < n; i++) {
 		const number = numbers.of(a[i], b[i]);
 		if (number === room) {
+			const narrow = key;
 			room *= room;
-			key = room > 65536 ? new Uint32Array(key) : new Uint16Array(key);
+			key = room > 65536 ? new Uint32Array(narrow) : new Uint16Array(narrow);
+			release(narrow);
 		}
 		key[i] = number;
 	}
@@ -146,7 +148,12 @@ function keysPaired(one, other, n) {
 // the first of them.
 function keysMake(n, columns, length) {
 	const parts = columns.map((column) => ({key: column, limit: valuesLimit(column)})).filter(({key}) => key.length);
-	const {key, limit} = parts.length ? parts.reduce((one, other) => keysPaired(one, other, n)) : {key: new Uint8Array(n), limit: 1};
+	const {key, limit} = parts.length ? parts.reduce((one, other, k) => {
+		const paired = keysPaired(one, other, n);
+		if (k > 1)
+			release(one.key); // it was made here
+		return paired;
+	}) : {key: new Uint8Array(n), limit: 1};
 	const counts = new Uint32Array(limit), first = new Uint32Array(limit), longest = new Uint32Array(limit);
 
 	for (let i = 0; i < n; i++) {

@@ -20,7 +20,7 @@ function schedKnown() {
 
 // Rows of states of threads: {thread, start, length, and what the state refers to}, in order of start.
 function rowsInStates(isIn) {
-	const {s, v, ref} = trace.states;
+	const {s, v} = trace.states;
 	let n = 0;
 
 	for (const {lane} of trace.threads)
@@ -35,7 +35,7 @@ function rowsInStates(isIn) {
 			all.thread[at] = idx + 1;
 			all.start[at] = s[i];
 			all.length[at] = s[i + 1] - s[i];
-			all.proc[at++] = ref[i];
+			all.proc[at++] = refOf(trace.states, i);
 		}
 	const order = orderOf(all.start, n);
 	for (const key of ["thread", "start", "length", "proc"])

@@ -11,7 +11,7 @@ const REGION_LANES_MAX = 64, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 200, COUNTER_
 const trace = /** @type {Trace} */ ({
 	begin: 0, span: 1, // when the part that the page shows begins, and when it ends
 	threads: [],
-	states: null, // the lanes' shared arrays: {s, v, ref}
+	states: null, // the lanes' shared arrays: {s, v, refs}
 	park: {}, unlock: {}, region: {}, task: {}, log: {}, gap: {}, counter: {},
 	mark: {}, cover: {}, dead: {},
 	cpu: {n: 0}, // who ran on which proc: see procs.js
@@ -132,14 +132,14 @@ function parkId(p) {
 	for (let t = 0; t + 1 < first.length; t++)
 		before += t === own ? p - 1 - first[t]
 			: upperBound(start, first[t], first[t + 1], start[p - 1] - (t < own ? 0 : 1)) - first[t];
-	return column("park.id_by_start")[before];
+	return columnAt("park.id_by_start", before);
 }
 
 // What the decoder made of the intervals (states.js): one lane per thread, and waits.
 function statesLoad() {
-	const {s, v, ref, bounds, nodes} = arrived.states, {lanes} = lanesOver({s, e: null, v}, bounds, stateIsLock, nodes);
+	const {s, v, refs, bounds, nodes} = arrived.states, {lanes} = lanesOver({s, e: null, v}, bounds, stateIsLock, nodes);
 
-	trace.states = {s, v, ref};
+	trace.states = {s, v, refs};
 	trace.threads.forEach((thread, idx) => {
 		thread.lane = lanes[idx];
 		thread.firstSeen = thread.start >= 0 ? thread.start : 0;
@@ -451,11 +451,25 @@ function rankPiece(n, own, length, sum) {
 	sum.longer += longer;
 }
 
+// The same for the types of the columns of waits, of which there are most.
+function rankBytes(keys, lengths, own, length, sum) {
+	for (let j = 0; j < keys.length; j++)
+		if (keys[j] === own) {
+			sum.n++;
+			if (lengths[j] > length)
+				sum.longer++;
+		}
+}
+
 // How this row's length ranks among those of its kind: {n, longer}.
 /** @param {number} i */
 function rank(rows, key, i) {
 	const keys = rows[key], lengths = rows.length, sum = {n: 0, longer: 0};
 
+	if (keys instanceof Uint8Array && lengths instanceof Uint32Array) {
+		rankBytes(keys, lengths, keys[i], lengths[i], sum);
+		return sum;
+	}
 	for (let j = 0; j < keys.length; j += rankKeys.length) {
 		const until = Math.min(j + rankKeys.length, keys.length);
 		rankKeys.set(keys.subarray(j, until));

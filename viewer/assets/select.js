@@ -134,7 +134,7 @@ function selectionOf(kind, lane, i) {
 		return {kind, id: lane.order[i] + 1};
 	const value = lane.v[i];
 	if (value >= PARKED && !(value & MERGED) || value === WOKEN)
-		return {kind: "park", id: trace.states.ref[i]};
+		return {kind: "park", id: refOf(trace.states, i)};
 	return {kind: "iv", id: i + 1};
 }
 

@@ -15,9 +15,9 @@ function tipText(hit) {
 	if (hit.kind === "iv") {
 		const value = trace.states.v[i], length = trace.states.s[i + 1] - trace.states.s[i];
 		if (value & MERGED)
-			return [`${count(trace.states.ref[i])} short intervals, mostly ${stateName[value]}`];
+			return [`${count(refOf(trace.states, i))} short intervals, mostly ${stateName[value]}`];
 		return [`${stateName[value]} ${duration(length)}${more}`,
-			value === RUNNING ? `on proc ${trace.states.ref[i]}` : ""];
+			value === RUNNING ? `on proc ${refOf(trace.states, i)}` : ""];
 	}
 	if (hit.kind === "region")
 		return [`${text(trace.region.type[i])} ${duration(trace.region.length[i])}${more}`, "region"];
