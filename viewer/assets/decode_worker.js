@@ -17,13 +17,14 @@ function decoderMake(tell) {
 	const stays = (name) => /^(iv|other)\.|^park\.(thread|woken_at_end|stack)$/.test(name) || BY_STACK.includes(name);
 	async function finish({name, type, n, max}, inflated) {
 		const column = {type, n, max, bytes: await inflated};
+		const bytes = column.bytes.length; // it may be gone by then
 		if (stays(name))
 			kept.set(name, column);
 		else if (DECODED_LATER.has(name))
 			tell({kind: "column", name, later: column}, [column.bytes.buffer]);
 		else
 			sendColumn(name, columnTake(column));
-		tell({kind: "progress", bytes: column.bytes.length}, []);
+		tell({kind: "progress", bytes}, []);
 	}
 	function sendColumn(name, values) {
 		tell({kind: "column", name, values}, [values.buffer]);
