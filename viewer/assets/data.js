@@ -7,7 +7,7 @@
 
 /** @type {Head} */
 const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there
-/** @type {Map<string, Numbers | {later: object}>} */
+/** @type {Map<string, any>} */
 const columnsByName = new Map(); // arrays, or {later: a column that is yet to be decoded}
 const arrived = {states: null, parks: null}; // what the decoder made of the intervals
 
@@ -23,6 +23,7 @@ function column(name) {
 }
 
 // One value of a column of differences, which stays as it is.
+/** @param {string} name @param {number} i */
 function columnAt(name, i) {
 	const later = columnsByName.get(name)?.later;
 

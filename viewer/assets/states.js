@@ -13,6 +13,7 @@ function refsMake(total) {
 	return {near: new Uint8Array(total), base: new Uint32Array((total >> REF_BLOCK_SHIFT) + 1), farAt: [], far: []};
 }
 
+/** @param {Refs} refs @param {number} i */
 function refSet(refs, i, value, number) {
 	const block = i >> REF_BLOCK_SHIFT, offset = refIsWait(value) ? number - (refs.base[block] ||= number) + REF_MIDDLE : number;
 
@@ -25,6 +26,7 @@ function refSet(refs, i, value, number) {
 	refs.far.push(number);
 }
 
+/** @param {{v: Numbers, refs: Refs}} states @param {number} i */
 function refOf({v, refs}, i) {
 	const near = refs.near[i];
 

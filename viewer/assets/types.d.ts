@@ -75,6 +75,14 @@ interface SqlHead {
 	stacks: number;
 }
 
+/** What each interval refers to (states.js). */
+interface Refs {
+	near: Uint8Array;
+	base: Uint32Array;
+	farAt: number[];
+	far: number[];
+}
+
 /** What is in the page, by table.  Columns are decoded when they are first read. */
 interface Trace {
 	/** When the part that the page shows begins, and when it ends. */
@@ -82,7 +90,7 @@ interface Trace {
 	span: number;
 	threads: Thread[];
 	/** The lanes' shared arrays; null in a sketch. */
-	states: {s: Float64Array, v: Uint8Array, ref: Uint32Array} | null;
+	states: {s: Float64Array, v: Uint8Array, refs: Refs} | null;
 	park: Table<"thread" | "start" | "length" | "reason" | "flags" | "object" | "stack" | "holder" | "waker" | "waker_stack" | "wake" |
 		"unlock" | "proc" | "result" | "descriptor" | "set"> & {id?: Numbers};
 	parksInOrder: boolean;
