@@ -254,10 +254,8 @@ static enum spread_group spread_group(unsigned int measure)
 	case TRC_DIFF_THREADS_ACTIVE:
 		return OF_CPU_TIME;
 	case TRC_DIFF_HEAP_IN_USE:
-	case TRC_DIFF_HEAP_ALLOCATED:
-	case TRC_DIFF_HEAP_ALLOCATIONS:
 		return OF_MEMORY;
-	default:
+	default: /* what is allocated is for each task or second, as times are */
 		return OF_TIMES;
 	}
 }
@@ -265,7 +263,7 @@ static enum spread_group spread_group(unsigned int measure)
 /*
  * How much larger the variance between runs is than their slices say.  All times share what
  * makes a run slower than another, so that they are asked together; shares of CPU do not, nor does
- * how long threads run, which do not wait then, nor memory.  One that is far off must not stand for all.
+ * how long threads run, which do not wait then, nor memory in use.  One that is far off must not stand for all.
  */
 static void find_spread(struct comparing *c)
 {
