@@ -1,8 +1,9 @@
 /*
  * signal_mask.c - programs that block the signal of ours (signal:H6) with all the others.
  *
- * A thread that blocks SIGPROF is not sampled.  Nearly all that do so block SIGVTALRM as well,
- * since they block everything: SIGVTALRM is the twin.
+ * A thread that blocks our signal is not sampled.  Nearly all that do so block everything, and so a
+ * second signal that hardly anybody speaks of, the twin: the next realtime signal, or SIGVTALRM where
+ * ours is SIGPROF.
  *
  *   signal_mask:M1  while masks are hidden a thread whose mask has both signals has only the twin
  *       in the kernel: our signal reaches it. So the kernel's mask alone tells what the program's
@@ -10,7 +11,7 @@
  *       return)
  *   signal_mask:M2  what is told to the program has both again; children and the next program get
  *       both
- *   signal_mask:M3  a program that speaks of one of the two alone, or whose own SIGPROF finds it
+ *   signal_mask:M3  a program that speaks of one of the two alone, or whose own signal finds it
  *       blocked, is left alone from then on: each thread's mask becomes what it is said to be
  *       before its next change, its next new thread or child, or when such a signal comes
  *   signal_mask:M4  masks that hold for one call, and those of handlers, are the kernel's as the
@@ -26,8 +27,11 @@
 #include "span.h"
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
-#define OWN	    BIT(SIGPROF)
-#define TWIN	    BIT(SIGVTALRM)
+
+/* relaxed: `hiding` is stored after them.  0 = no signal is ours. */
+static _Atomic uint64_t own_bit, twin_bit;
+#define OWN  atomic_load_explicit(&own_bit, memory_order_relaxed)
+#define TWIN atomic_load_explicit(&twin_bit, memory_order_relaxed)
 
 static _Atomic bool hiding; /* M1 */
 static _Atomic bool spoken; /* M3 */
@@ -36,8 +40,9 @@ static __thread bool settled __attribute__((tls_model("initial-exec")));
 
 static bool is(const _Atomic bool *flag)
 {
-	/* relaxed: each is about itself; a thread that sees one late is as one that came sooner. */
-	return atomic_load_explicit(flag, memory_order_relaxed);
+	/* acquire: pairs with the release in trc_mask_start().  A thread that sees a flag late is as
+	 * one that came sooner. */
+	return atomic_load_explicit(flag, memory_order_acquire);
 }
 
 static uint64_t bits_of(const sigset_t *set)
@@ -81,7 +86,10 @@ void trc_mask_start(void)
 {
 	if (is(&spoken))
 		return;
-	atomic_store_explicit(&hiding, true, memory_order_relaxed);
+	atomic_store_explicit(&own_bit, BIT(trc_signal_own_number()), memory_order_relaxed);
+	atomic_store_explicit(&twin_bit, BIT(trc_signal_twin_number()), memory_order_relaxed);
+	/* release: pairs with the acquire in is(): the bits are there. */
+	atomic_store_explicit(&hiding, true, memory_order_release);
 	hide_here();
 }
 
@@ -149,12 +157,12 @@ void trc_mask_hide(void)
  * the process in another's name: of the others' the sender is this process. */
 static void send_again(const siginfo_t *info)
 {
-	long pid = trc_raw1(SYS_getpid, 0);
+	long pid = trc_raw1(SYS_getpid, 0), number = info->si_signo;
 
 	if (info->si_code == SI_TKILL)
-		trc_raw4(SYS_rt_tgsigqueueinfo, pid, trc_raw1(SYS_gettid, 0), SIGPROF, info);
-	else if (trc_raw3(SYS_rt_sigqueueinfo, pid, SIGPROF, info))
-		trc_raw2(SYS_kill, pid, SIGPROF);
+		trc_raw4(SYS_rt_tgsigqueueinfo, pid, trc_raw1(SYS_gettid, 0), number, info);
+	else if (trc_raw3(SYS_rt_sigqueueinfo, pid, number, info))
+		trc_raw2(SYS_kill, pid, number);
 }
 
 bool trc_mask_holds_back(const siginfo_t *info, void *context)
@@ -189,12 +197,12 @@ static int change(change_fn *real, int how, const sigset_t *set, sigset_t *old)
 		return real(how, set, old);
 	if (both && how != SIG_UNBLOCK) {
 		less = *set;
-		sigdelset(&less, SIGPROF);
+		sigdelset(&less, trc_signal_own_number());
 		set = &less;
 	}
 	result = real(how, set, old);
 	if (!result && old && bits_of(old) & TWIN)
-		sigaddset(old, SIGPROF);
+		sigaddset(old, trc_signal_own_number());
 	return result;
 }
 
@@ -215,21 +223,22 @@ TRC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 			   : REAL(pthread_sigmask)(how, set, old);
 }
 
-static void one_signal(int number)
+void trc_mask_speak_of(int number)
 {
-	if ((number == SIGPROF || number == SIGVTALRM) && is_hidden())
+	if (is_hidden() &&
+	    (number == trc_signal_own_number() || number == trc_signal_twin_number()))
 		trc_mask_speak();
 }
 
 TRC_EXPORT int sighold(int number)
 {
-	one_signal(number);
+	trc_mask_speak_of(number);
 	return REAL(sighold)(number);
 }
 
 TRC_EXPORT int sigrelse(int number)
 {
-	one_signal(number);
+	trc_mask_speak_of(number);
 	return REAL(sigrelse)(number);
 }
 
@@ -238,10 +247,11 @@ static bool pending_of_program(void)
 {
 	const struct timespec at_once = {0, 0};
 	const uint64_t own = OWN;
+	int number = trc_signal_own_number();
 	siginfo_t info;
 
-	while (trc_raw4(SYS_rt_sigtimedwait, &own, &info, &at_once, sizeof(own)) == SIGPROF) {
-		if (trc_signal_own_taken(SIGPROF, &info))
+	while (trc_raw4(SYS_rt_sigtimedwait, &own, &info, &at_once, sizeof(own)) == number) {
+		if (trc_signal_own_taken(number, &info))
 			continue;
 		send_again(&info);
 		return true;
@@ -253,8 +263,8 @@ TRC_EXPORT int sigpending(sigset_t *set)
 {
 	int result = REAL(sigpending)(set), saved = errno;
 
-	if (!result && is_hidden() && sigismember(set, SIGPROF) == 1 && !pending_of_program())
-		sigdelset(set, SIGPROF);
+	if (!result && is_hidden() && bits_of(set) & OWN && !pending_of_program())
+		sigdelset(set, trc_signal_own_number());
 	errno = saved;
 	return result;
 }
