@@ -259,23 +259,22 @@ static int check_thread_labels(struct trc_check *check)
 	return err;
 }
 
-/* Threads are sorted by serial. */
-static bool has_thread(const struct trc_reader *r, uint32_t serial)
+const struct trc_thread_entry *trc_check_thread_entry(const struct trc_reader *r, uint32_t serial)
 {
 	size_t low = 0, high = trc_reader_threads(r);
 
-	while (low < high) {
+	while (low < high) { /* they are sorted by serial */
 		size_t middle = low + (high - low) / 2;
-		uint32_t found = trc_reader_thread(r, middle)->serial;
+		const struct trc_thread_entry *entry = trc_reader_thread(r, middle);
 
-		if (found == serial)
-			return true;
-		if (found < serial)
+		if (entry->serial == serial)
+			return entry;
+		if (entry->serial < serial)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return false;
+	return NULL;
 }
 
 /* A name that is in no table has been counted with the ids.  Two threads may have the same fiber:
@@ -290,7 +289,7 @@ static int check_thread_fibers(struct trc_check *check)
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		if (!has_thread(r, e[i].thread)) {
+		if (!trc_check_thread_entry(r, e[i].thread)) {
 			snprintf(line, sizeof(line),
 				 "thread %" PRIu32 ": its fiber at the end is all there is of it",
 				 e[i].thread);

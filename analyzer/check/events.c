@@ -74,13 +74,9 @@ static const struct trc_reader *reader_of(const struct event_check *e)
 /* When the table says that it began; TRC_NEVER = before the trace, or not known. */
 static int64_t table_start_ns(const struct event_check *e, uint32_t serial)
 {
-	for (size_t i = 0; i < trc_reader_threads(reader_of(e)); i++) {
-		const struct trc_thread_entry *entry = trc_reader_thread(reader_of(e), i);
+	const struct trc_thread_entry *entry = trc_check_thread_entry(reader_of(e), serial);
 
-		if (entry->serial == serial)
-			return entry->start ? trc_reader_ns(reader_of(e), entry->start) : TRC_NEVER;
-	}
-	return TRC_NEVER;
+	return entry && entry->start ? trc_reader_ns(reader_of(e), entry->start) : TRC_NEVER;
 }
 
 static struct check_thread *thread_of(struct event_check *e, uint32_t serial)

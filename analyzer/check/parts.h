@@ -33,6 +33,9 @@ void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until
 void trc_check_missing(struct trc_check *check, int64_t from_ns, int64_t until_ns,
 		       const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* The thread's row of the file's table; NULL = it has none. */
+const struct trc_thread_entry *trc_check_thread_entry(const struct trc_reader *r, uint32_t serial);
+
 /* cut.c: sets cut_ns, and tells where each stream is cut.  0 or -ENOMEM. */
 int trc_check_cut(struct trc_check *check);
 /* All that needs events in order.  0 or -ENOMEM. */

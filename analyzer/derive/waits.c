@@ -86,9 +86,12 @@ static int64_t release_ns(const struct waits *w, const struct trc_columns *c, ui
 
 static int thread_started(struct waits *w, const struct trc_columns *c, uint32_t row)
 {
-	struct trc_thread *thread = thread_at(w, c->thread[row]);
+	struct trc_thread *thread;
 	int64_t created_ns;
 
+	if (!c->thread[row])
+		return 0; /* the recorder's table had no room for it */
+	thread = thread_at(w, c->thread[row]);
 	if (!thread)
 		return -ENOMEM;
 	if (!thread->tid)
@@ -108,10 +111,13 @@ static int thread_started(struct waits *w, const struct trc_columns *c, uint32_t
 static int thread_named(struct waits *w, const struct trc_columns *c, uint32_t row)
 {
 	uint32_t named = (uint32_t)TRC_ROW_ARG(c, row, thread_name, named);
-	struct trc_thread *thread = thread_at(w, named ? named : c->thread[row]);
+	struct trc_thread *thread;
 	size_t n_bytes;
 	const char *bytes = trc_arg_text(c, row, &n_bytes);
 
+	if (!named && !c->thread[row])
+		return 0;
+	thread = thread_at(w, named ? named : c->thread[row]);
 	if (!thread)
 		return -ENOMEM;
 	thread->name = trc_pool_text(&w->m->text, bytes, n_bytes);
@@ -189,6 +195,8 @@ static int event_by_kind(struct waits *w, const struct trc_span *span, uint32_t 
 	case TRC_KIND_THREAD_START:
 		return thread_started(w, c, row);
 	case TRC_KIND_THREAD_EXIT:
+		if (!c->thread[row])
+			return 0;
 		thread = thread_at(w, c->thread[row]);
 		if (thread && thread->end_ns == TRC_NEVER)
 			thread->end_ns = c->time_ns[row];

@@ -17,7 +17,7 @@ void trc_report_lost(const struct trc_report *r, struct trc_line *line)
 	uint64_t lost_events = trc_model_lost_events(r->m);
 	char number[TRC_NUMBER_BYTES];
 
-	if (!lost_events && file->complete) {
+	if (!lost_events && file->complete && !file->table_full) {
 		trc_line_add(line, "none lost");
 		return;
 	}
@@ -28,7 +28,31 @@ void trc_report_lost(const struct trc_report *r, struct trc_line *line)
 		trc_line_add(line, "%s%s", lost_events ? ", " : "",
 			     file->cut_off ? "its end is missing"
 					   : "what follows damage is missing");
+	else if (!lost_events)
+		trc_line_add(line, "no event lost, but some details");
 	trc_line_style(line, TRC_STYLE_PLAIN);
+}
+
+/* What the recorder's tables had no room for is 0 in events: a stack, a name, labels. */
+void trc_report_full_lines(struct trc_report *r)
+{
+	uint64_t n = trc_reader_info(r->reader)->table_full;
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (!n)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_style(&line, TRC_STYLE_ALARM);
+	trc_line_add(&line, "lost: %s time%s there was no room for a stack, name, thread or module",
+		     trc_text_count(number, n), n == 1 ? "" : "s");
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(r, &line);
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line,
+		     "  such events are counted, but not by thread, name or place; a shorter "
+		     "recording needs less room");
+	trc_report_line(r, &line);
 }
 
 /* Bytes of a record in a ring, on average: its time, its head and its arguments. */

@@ -36,7 +36,7 @@ struct found {
 struct trc_many {
 	const struct trc_report_options *options;
 	struct trc_array rows, found; /* struct row; struct found, most harmful first */
-	uint64_t n_unread, n_incomplete, n_events, n_bytes, lost_events, n_threads;
+	uint64_t n_unread, n_incomplete, n_full, n_events, n_bytes, lost_events, n_threads;
 };
 
 struct trc_many *trc_many_open(const struct trc_report_options *options)
@@ -147,6 +147,7 @@ static void add_sums(struct trc_many *many, const struct row *row, const struct 
 	many->n_bytes += file->file_bytes;
 	many->lost_events += trc_model_lost_events(r->m);
 	many->n_incomplete += !file->complete;
+	many->n_full += file->table_full != 0;
 	many->n_threads += row->n_threads;
 }
 
@@ -245,14 +246,17 @@ static void print_head(const struct trc_many *many, struct trc_report *r)
 		     trc_text_count(number, many->n_events));
 	trc_line_add(&line, "%s in %s, ", many->n_events == 1 ? "" : "s",
 		     trc_text_bytes(number, many->n_bytes));
-	if (!many->lost_events && !many->n_incomplete)
+	if (!many->lost_events && !many->n_incomplete && !many->n_full)
 		trc_line_add(&line, "none lost");
 	trc_line_style(&line, TRC_STYLE_ALARM);
 	if (many->lost_events)
 		trc_line_add(&line, "%s lost%s", trc_text_count(number, many->lost_events),
-			     many->n_incomplete ? ", " : "");
+			     many->n_incomplete || many->n_full ? ", " : "");
 	if (many->n_incomplete)
-		trc_line_add(&line, "of %" PRIu64 " the end is missing", many->n_incomplete);
+		trc_line_add(&line, "of %" PRIu64 " the end is missing%s", many->n_incomplete,
+			     many->n_full ? ", " : "");
+	if (many->n_full)
+		trc_line_add(&line, "in %" PRIu64 " the tables were full", many->n_full);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
 	trc_report_selection_lines(r);

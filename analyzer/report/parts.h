@@ -161,6 +161,8 @@ void trc_report_lost_causes(const struct trc_report *r, struct trc_lost lost[TRC
 void trc_report_lost_cause(struct trc_line *line, unsigned int cause, const struct trc_lost *lost);
 /* A line for each cause, and what follows. */
 void trc_report_lost_lines(struct trc_report *r);
+/* If the recorder's tables were full: what is missing for that, and what helps. */
+void trc_report_full_lines(struct trc_report *r);
 /* Of a recording whose rings were full: how large they had to be. */
 void trc_report_ring_line(struct trc_report *r);
 /* True if the trace was made of what a dead process left: how long it lived after the trace's end

@@ -365,23 +365,6 @@ static void print_size(struct trc_report *r)
 	trc_report_line(r, &line);
 }
 
-/* What the recorder's tables had no room for is 0 in events: a stack, a name, labels. */
-static void print_full(struct trc_report *r)
-{
-	uint64_t n = trc_reader_info(r->reader)->table_full;
-	char number[TRC_NUMBER_BYTES];
-	struct trc_line line;
-
-	if (!n)
-		return;
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_style(&line, TRC_STYLE_ALARM);
-	trc_line_add(&line, "lost: %s time%s there was no room for a stack, name, thread or module",
-		     trc_text_count(number, n), n == 1 ? "" : "s");
-	trc_line_style(&line, TRC_STYLE_PLAIN);
-	trc_report_line(r, &line);
-}
-
 static void print_remarks(struct trc_report *r)
 {
 	const char *warning = trc_reader_warning(r->reader), *sched = trc_report_info(r, "sched");
@@ -463,7 +446,7 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 		print_when(&r);
 		print_size(&r);
 		trc_report_lost_lines(&r);
-		print_full(&r);
+		trc_report_full_lines(&r);
 		trc_report_unseen_lines(&r);
 		print_remarks(&r);
 		print_forks(&r);

@@ -97,6 +97,7 @@ int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_o
 
 	if (!err) {
 		print_head(&r);
+		trc_report_full_lines(&r);
 		trc_report_ring_line(&r);
 		trc_report_unseen_lines(&r);
 		trc_report_selection_lines(&r);

@@ -671,4 +671,39 @@ run "$analyze" --check cut.trc
 same 'a fiber, cut off' '3 events checked: nothing is wrong; the end is missing, 1 thing that it may settle was not judged' \
 	"$(tail -n 1 out)"
 
+# The recorder's tables were full: no event is lost, but what some of them say, and threads without a number
+# are no thread.
+{
+	echo 'header procs=1 memory_bytes=8388608'
+	echo 'thread 1 tid=101'
+	seq 9000 | awk '{ print "@" $1 " thread=1 region_begin type=\"kind " $1 "\""
+		print "@" $1 " thread=1 region_end" }'
+	echo '@9010 thread=0 thread_start created=9005 creator=1'
+	echo '@9020 thread=0 thread_name name="x"'
+	echo '@9030 thread=0 thread_exit'
+} >full.txt
+"$assemble" full.txt full.trc || exit 1
+for verb in '' --summary; do
+	run "$analyze" $verb full.trc
+	! grep -q 'none lost' out || fail "full tables: $verb: none lost: $(cat out)"
+	grep -q '^lost: [0-9,]* times there was no room for a stack, name' out ||
+		fail "full tables: $verb: $(cat out)"
+	grep -q 'a shorter recording needs less room' out || fail "full tables: $verb: what helps: $(cat out)"
+done
+sed 's/tid=101/tid=102/' full.txt | "$assemble" - other.trc || exit 1
+run "$analyze" full.trc other.trc
+grep -q '^2 traces.*, in 2 the tables were full$' out || fail "full tables, several traces: $(cat out)"
+run "$analyze" --sql 'SELECT id FROM threads' --output tsv full.trc
+same 'full tables: threads' $'id\n1' "$(cat out)"
+
+# What the check takes grows as the threads do: some tenths of a second of CPU time, and half a minute if it is
+# as the square of them.
+{
+	echo 'header procs=1 memory_bytes=536870912'
+	seq 100000 | awk '{ print "thread " $1 " tid=" $1 + 100 " start=" $1 * 10
+		print "@" $1 * 10 + 5 " thread=" $1 " log" }'
+} | "$assemble" - threads.trc || exit 1
+run eval '(ulimit -t 10; exec "$analyze" --check threads.trc)'
+same 'many threads' '0 100000 events checked: nothing is wrong' "$status $(cat out)"
+
 exit $failed
