@@ -9,16 +9,16 @@
  */
 TRC_EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-	struct trc_wait wait;
+	struct trc_span span;
 	uint64_t at;
 	int result;
 
 	if (!trc_recording())
 		return REAL(pthread_barrier_wait)(barrier);
-	trc_park(&wait, TRC_REASON_BARRIER, barrier, 0);
+	trc_span_park(&span, TRC_REASON_BARRIER, barrier);
 	at = trc_now();
 	result = REAL(pthread_barrier_wait)(barrier);
-	trc_resume(&wait, 0);
+	trc_span_end(&span, 0);
 	if (result == PTHREAD_BARRIER_SERIAL_THREAD)
 		trc_unparked(TRC_REASON_BARRIER, barrier, ~UINT64_C(0), at);
 	return result;
@@ -39,38 +39,45 @@ struct once_call {
 	const void *control;
 	uint64_t ended_at; /* 0 = another thread ran it, or nobody waited for its end */
 	struct once_call *outer;
+	struct trc_span *wait; /* for another thread, which was at it; NULL = none, or it is over */
 };
 static __thread struct once_call *once_call __attribute__((tls_model("initial-exec")));
 
 /* In place of the user's routine: notes when it ended, if anybody waits for that.  It may leave by
- * an exception, or run other initialisations: so the list is put right before. */
+ * an exception, or run other initialisations: so the list is put right before.  A thread that comes
+ * here waits no longer: the one that was at it has failed. */
 static void run_routine(void)
 {
 	struct once_call *call = once_call;
+	struct trc_span *wait = call->wait;
 
 	once_call = call->outer;
+	call->wait = NULL;
+	if (wait)
+		trc_span_end_inside(wait, 0);
 	call->routine();
 	if (trc_waiters(call->control))
 		call->ended_at = trc_now();
 }
 
 /*
- * Another thread is at it: a park, without a guard (the routine may still come to run here and
- * leave by an exception).  Nobody is: perhaps it runs here, and those that came meanwhile wait.
+ * Another thread is at it: a park, until it is done, or the routine runs here (and may leave by an
+ * exception).  Nobody is: perhaps it runs here, and those that came meanwhile wait.
  */
 #define ONCE_CALL(name, flag, control, init_routine)                                               \
 	({                                                                                         \
-		struct once_call call = {init_routine, control, 0, once_call};                     \
-		bool waits = once_state(control) == ONCE_IN_PROGRESS;                              \
-		struct trc_wait wait;                                                              \
+		struct once_call call = {init_routine, control, 0, once_call, NULL};               \
+		struct trc_span span;                                                              \
                                                                                                    \
-		if (waits)                                                                         \
-			trc_park(&wait, TRC_REASON_ONCE, control, 0);                              \
+		if (once_state(control) == ONCE_IN_PROGRESS) {                                     \
+			trc_span_park(&span, TRC_REASON_ONCE, control);                            \
+			call.wait = &span;                                                         \
+		}                                                                                  \
 		once_call = &call;                                                                 \
 		REAL(name)(flag, run_routine);                                                     \
 		once_call = call.outer;                                                            \
-		if (waits)                                                                         \
-			trc_resume(&wait, 0);                                                      \
+		if (call.wait)                                                                     \
+			trc_span_end(&span, 0);                                                    \
 		if (call.ended_at)                                                                 \
 			trc_unparked(TRC_REASON_ONCE, control, ~UINT64_C(0), call.ended_at);       \
 	})

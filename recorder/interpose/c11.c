@@ -31,14 +31,14 @@ static int error_of(int result)
 static int lock_slow(mtx_t *mutex, int tried, bool timed, const struct timespec *deadline)
 {
 	const pthread_mutex_t *inner = (const pthread_mutex_t *)mutex;
-	struct trc_wait wait;
-	bool parked = tried == thrd_busy && trc_mutex_park(&wait, inner);
+	struct trc_span span;
+	bool parked = tried == thrd_busy && trc_mutex_park(&span, inner);
 	int result = timed ? REAL(mtx_timedlock)(mutex, deadline) : REAL(mtx_lock)(mutex);
 
 	if (result == thrd_success)
 		trc_mutex_taken(inner); /* first: span:I2 */
 	if (parked)
-		trc_resume(&wait, error_of(result));
+		trc_span_end(&span, error_of(result));
 	return result;
 }
 

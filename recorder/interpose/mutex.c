@@ -14,11 +14,12 @@ static bool waits_not(const pthread_mutex_t *mutex)
 	       trc_mutex_owner(mutex) == trc_own_tid();
 }
 
-bool trc_mutex_park(struct trc_wait *wait, const pthread_mutex_t *mutex)
+bool trc_mutex_park(struct trc_span *span, const pthread_mutex_t *mutex)
 {
 	if (trc_switch.locks == TRC_LOCKS_NONE || waits_not(mutex))
 		return false;
-	trc_park(wait, TRC_REASON_MUTEX, mutex, trc_mutex_owner(mutex));
+	trc_park(&span->wait, TRC_REASON_MUTEX, mutex, trc_mutex_owner(mutex));
+	trc_span_guard(span, true); /* the thread may be cancelled at any time */
 	return true;
 }
 
@@ -98,14 +99,14 @@ static inline __attribute__((always_inline)) int try_lock(pthread_mutex_t *mutex
 static __attribute__((noinline)) int lock_slow(pthread_mutex_t *mutex, int tried,
 					       const struct attempt *attempt)
 {
-	struct trc_wait wait;
-	bool parked = tried == EBUSY && trc_mutex_park(&wait, mutex);
+	struct trc_span span;
+	bool parked = tried == EBUSY && trc_mutex_park(&span, mutex);
 	int result = real_lock(mutex, attempt);
 
 	if (!result || result == EOWNERDEAD)
 		trc_mutex_taken(mutex); /* first: span:I2 */
 	if (parked)
-		trc_resume(&wait, result);
+		trc_span_end(&span, result);
 	return result;
 }
 

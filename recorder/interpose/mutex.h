@@ -66,7 +66,7 @@ static inline void trc_mutex_tried(const pthread_mutex_t *mutex)
 }
 
 /* After an attempt that found the mutex held: begins a park if the real call is going to wait. */
-bool trc_mutex_park(struct trc_wait *wait, const pthread_mutex_t *mutex);
+bool trc_mutex_park(struct trc_span *span, const pthread_mutex_t *mutex);
 
 /* A release in two halves.  The mutex may be gone when the second one runs. */
 struct trc_release {

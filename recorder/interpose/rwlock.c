@@ -51,19 +51,21 @@ static void lock_taken(const pthread_rwlock_t *lock, enum trc_reason reason, boo
 static __attribute__((noinline)) int lock_slow(pthread_rwlock_t *lock, int tried,
 					       const struct attempt *attempt)
 {
-	struct trc_wait wait;
+	struct trc_span span;
 	uint32_t writer = writer_of(lock);
 	bool parked = tried == EBUSY && trc_switch.locks != TRC_LOCKS_NONE &&
 		      (!writer || writer != trc_own_tid());
 	int result;
 
-	if (parked)
-		trc_park(&wait, attempt->reason, lock, writer);
+	if (parked) {
+		trc_park(&span.wait, attempt->reason, lock, writer);
+		trc_span_guard(&span, true);
+	}
 	result = real_lock(lock, attempt);
 	if (!result)
 		lock_taken(lock, attempt->reason, false); /* first: span:I2 */
 	if (parked)
-		trc_resume(&wait, result);
+		trc_span_end(&span, result);
 	return result;
 }
 

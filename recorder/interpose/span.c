@@ -47,11 +47,35 @@ void trc_span_park(struct trc_span *span, enum trc_reason reason, const void *ob
 	trc_span_guard(span, true);
 }
 
-void trc_span_end(struct trc_span *span, int result)
+static void wait_end(struct trc_span *span, int result)
 {
-	_pthread_cleanup_pop(&span->cleanup, 0);
 	if (span->announced)
 		trc_resume(&span->wait, result);
 	else
 		trc_wait_end(&span->wait, result);
+}
+
+void trc_span_end(struct trc_span *span, int result)
+{
+	_pthread_cleanup_pop(&span->cleanup, 0);
+	wait_end(span, result);
+}
+
+static void nothing(void *unused)
+{
+}
+
+/* Handlers are a list, which only its newest one shows.  A few are the call's own at most. */
+void trc_span_end_inside(struct trc_span *span, int result)
+{
+	enum { OWN_MAX = 4 };
+	struct _pthread_cleanup_buffer top, *newer = &top;
+
+	_pthread_cleanup_push(&top, nothing, NULL);
+	for (int i = 0; i < OWN_MAX && newer && newer->__prev != &span->cleanup; i++)
+		newer = newer->__prev;
+	if (newer && newer->__prev == &span->cleanup)
+		newer->__prev = span->cleanup.__prev;
+	_pthread_cleanup_pop(&top, 0);
+	wait_end(span, result);
 }

@@ -39,6 +39,9 @@ void trc_span_park(struct trc_span *span, enum trc_reason reason, const void *ob
 void trc_span_guard(struct trc_span *span, bool announced);
 /* After the real call: `result` is 0 or a positive errno. */
 void trc_span_end(struct trc_span *span, int result);
+/* The same in the real call, which is at something else now, and has perhaps registered a handler of
+ * its own. */
+void trc_span_end_inside(struct trc_span *span, int result);
 
 static inline bool trc_locks_all(void)
 {

@@ -27,16 +27,16 @@ static void lock_taken(pthread_spinlock_t *lock, bool tried)
 static int lock_slow(pthread_spinlock_t *lock)
 {
 	bool parked = trc_switch.locks != TRC_LOCKS_NONE;
-	struct trc_wait wait;
+	struct trc_span span;
 	int result;
 
 	if (parked)
-		trc_park(&wait, TRC_REASON_SPIN, (const void *)lock, 0);
+		trc_span_park(&span, TRC_REASON_SPIN, (const void *)lock);
 	result = REAL(pthread_spin_lock)(lock);
 	if (!result)
 		lock_taken(lock, false); /* first: span:I2 */
 	if (parked)
-		trc_resume(&wait, result);
+		trc_span_end(&span, result);
 	return result;
 }
 

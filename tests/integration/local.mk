@@ -21,6 +21,7 @@ integration_programs = \
 	tests/integration/recorders \
 	tests/integration/truth_new \
 	tests/integration/cxx_names \
+	tests/integration/left_waits \
 	tests/integration/jit \
 	tests/integration/own_malloc \
 	tests/integration/any_malloc \
@@ -114,6 +115,8 @@ tests_integration_truth_new_LDADD = -lpthread
 tests_integration_cxx_names_SOURCES = tests/integration/cxx_names.cc
 tests_integration_cxx_names_CXXFLAGS = $(AM_CXXFLAGS) -std=c++17
 tests_integration_cxx_names_LDADD = -lpthread
+tests_integration_left_waits_SOURCES = tests/integration/left_waits.cc
+tests_integration_left_waits_LDADD = -lpthread
 tests_integration_jit_SOURCES = tests/integration/jit.c
 tests_integration_own_malloc_SOURCES = tests/integration/own_malloc.c
 tests_integration_own_malloc_CFLAGS = $(AM_CFLAGS) -fno-builtin
@@ -232,6 +235,7 @@ integration_tests = \
 	tests/integration/recorders.sh \
 	tests/integration/allocators.sh \
 	tests/integration/cxx_names.sh \
+	tests/integration/left_waits.sh \
 	tests/integration/jit.sh \
 	tests/integration/own_malloc.sh \
 	tests/integration/demo.sh \
