@@ -222,20 +222,28 @@ __attribute__((noinline)) uint64_t trc_record_stack(enum trc_kind kind, uint64_t
 	return id;
 }
 
+static uint64_t record_from(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			    unsigned int stack_index, const struct trc_unwind_start *start,
+			    const struct trc_inline_string *string)
+{
+	struct carried carried = {.string = string};
+	uint64_t id = stack_known(start);
+
+	if (__builtin_expect(!id, 0))
+		return record_unknown(kind, arg, n_args, stack_index, start, string);
+	arg[stack_index] = id;
+	record_known(kind, arg, n_args, &carried);
+	return id;
+}
+
 __attribute__((noinline)) uint64_t trc_record_stack_string(enum trc_kind kind, uint64_t *arg,
 							   unsigned int n_args,
 							   unsigned int stack_index,
 							   const struct trc_inline_string *string)
 {
 	struct trc_unwind_start start = TRC_UNWIND_CALLER();
-	struct carried carried = {.string = string};
-	uint64_t id = stack_known(&start);
 
-	if (__builtin_expect(!id, 0))
-		return record_unknown(kind, arg, n_args, stack_index, &start, string);
-	arg[stack_index] = id;
-	record_known(kind, arg, n_args, &carried);
-	return id;
+	return record_from(kind, arg, n_args, stack_index, &start, string);
 }
 
 void trc_record_string(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
@@ -382,7 +390,22 @@ void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t obje
 	trc_mark_set(); /* last: what is above may record */
 }
 
-static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, int result)
+/* The slot has the frame where this wait began, unless a handler has waited in it since. */
+static bool began_at(const struct trc_wait *wait, struct trc_unwind_start *start)
+{
+	const struct trc_slot *slot = trc_self.slot;
+
+	if (!slot || atomic_load_explicit(&slot->wait_since, memory_order_relaxed) != wait->since)
+		return false;
+	start->pc = atomic_load_explicit(&slot->wait_pc, memory_order_relaxed);
+	start->sp = atomic_load_explicit(&slot->wait_sp, memory_order_relaxed);
+	start->fp = atomic_load_explicit(&slot->wait_fp, memory_order_relaxed);
+	return start->pc != 0;
+}
+
+/* `start` is NULL: the stack is the caller's. */
+static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, int result,
+						  const struct trc_unwind_start *start)
 {
 	struct trc_args_wait args = {.reason = wait->reason,
 				     .object = wait->object,
@@ -390,14 +413,17 @@ static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, i
 				     .result = (uint32_t)result};
 	uint64_t ticks = trc_clock_ordered() - wait->since, stack;
 	struct trc_descriptor_name name;
+	struct trc_inline_string string;
 	int saved_errno = errno;
 
 	if (ticks >= trc_switch.wait_ticks) {
 		trc_otel_note(wait->since + ticks);
 		trc_descriptor_name(wait, &name);
 		args.descriptor = name.id;
-		stack = TRC_RECORD_STACK_STRING(
-			args, (&(struct trc_inline_string){name.text, name.n_bytes}));
+		string = (struct trc_inline_string){name.text, name.n_bytes};
+		stack = start ? record_from(TRC_ARGS_ARE(args), TRC_ARGS_STACK(args), start,
+					    &string)
+			      : TRC_RECORD_STACK_STRING(args, &string);
 		trc_slot_seen(stack, wait->since + ticks, false);
 		look_for_trigger(wait, ticks);
 	}
@@ -412,7 +438,22 @@ void trc_wait_end(struct trc_wait *wait, int result)
 		return;
 	trc_slot_run();
 	if (waited)
-		record_wait(wait, result);
+		record_wait(wait, result, NULL);
+}
+
+/* What unwinds the stack stands on it, above the frame where the wait began. */
+void trc_wait_abandoned(struct trc_wait *wait, int result)
+{
+	bool waited = !trc_mark_take(); /* first: what is below may record */
+	struct trc_unwind_start start;
+	bool known;
+
+	if (!wait->since || session_now() != wait->session)
+		return;
+	known = began_at(wait, &start);
+	trc_slot_run();
+	if (waited)
+		record_wait(wait, result, known ? &start : NULL);
 }
 
 uint64_t trc_wait_lasted_ns(const struct trc_wait *wait)

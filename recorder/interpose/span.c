@@ -17,7 +17,7 @@ static void span_abandoned(void *arg)
 	if (span->announced)
 		trc_resume(&span->wait, ECANCELED);
 	else
-		trc_wait_end(&span->wait, ECANCELED);
+		trc_wait_abandoned(&span->wait, ECANCELED);
 }
 
 void trc_span_guard(struct trc_span *span, bool announced)

@@ -151,6 +151,9 @@ struct trc_registers;
 void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object,
 		    const struct trc_registers *from);
 void trc_wait_end(struct trc_wait *wait, int result);
+/* The same where the call does not return: the thread is cancelled, or jumps out of it.  The stack of
+ * the event is that of the frame `from`. */
+void trc_wait_abandoned(struct trc_wait *wait, int result);
 /* How long the wait has lasted up to now, at least 1 ns; 0 = no wait was begun. */
 uint64_t trc_wait_lasted_ns(const struct trc_wait *wait);
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# left_waits.sh - a wait that is left by an exception or a cancellation has ended then.
+# left_waits.sh - a wait that is left by an exception or a cancellation has ended then, at the place
+# where it began.
 #
 # SPDX-License-Identifier: Apache-2.0
 . "$top_srcdir/tests/integration/lib.sh"
@@ -30,3 +31,9 @@ ended=$(sql locks.trc "SELECT group_concat(reason, ' ') FROM (SELECT reason FROM
 	WHERE result = 125 AND end_ns IS NOT NULL ORDER BY start_ns)")
 [ "$ended" = 'mutex rwlock_read rwlock_write barrier once' ] || fail "ended by cancellation: $ended"
 passed 'waits for locks end by cancellation'
+
+places=$(sql calls.trc "SELECT group_concat(f.function, ' ') FROM (SELECT * FROM parks WHERE result = 125
+	ORDER BY start_ns) AS p JOIN stack_frames AS sf ON sf.stack = p.stack AND sf.depth = 0
+	JOIN frames AS f ON f.id = sf.frame")
+[ "$places" = 'sleeps reads polls' ] || fail "cancelled at: $places"
+passed 'calls that were cancelled are where the program made them'

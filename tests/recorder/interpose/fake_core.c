@@ -252,6 +252,11 @@ void trc_wait_end(struct trc_wait *wait, int result)
 		note(FAKE_WAIT_END, wait->reason, (unsigned long)result);
 }
 
+void trc_wait_abandoned(struct trc_wait *wait, int result)
+{
+	trc_wait_end(wait, result);
+}
+
 /* ---- no descriptor has a name ---- */
 
 void trc_descriptor_changed(int fd)
