@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "format/raw.h"
@@ -66,6 +67,17 @@ static void wake_reader(void)
 	trc_raw1(SYS_close, fd);
 }
 
+/* Into a new file, which stays empty where the program may write no file of this size: the kernel
+ * would not only refuse, but send SIGXFSZ. */
+static void file_write(int fd, const char *text)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < strlen(text))
+		return;
+	trc_raw3(SYS_write, fd, text, strlen(text));
+}
+
 /* What keeps this process from being recorded is told to trace-record: by a file, as the
  * program's output is its own.  Where there is no room for the text either the file is empty. */
 static void tell(const char *why)
@@ -81,7 +93,7 @@ static void tell(const char *why)
 			   0600);
 	if (fd < 0)
 		return;
-	trc_raw3(SYS_write, fd, why, strlen(why));
+	file_write(fd, why);
 	trc_raw1(SYS_close, fd);
 	if (trc_raw5(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, whole, RENAME_NOREPLACE))
 		trc_raw3(SYS_unlinkat, AT_FDCWD, path, 0);
@@ -166,7 +178,7 @@ static void exec_told(const struct trc_exec_target *target)
 			   0600);
 	if (fd < 0)
 		return;
-	trc_raw3(SYS_write, fd, text, strlen(text));
+	file_write(fd, text);
 	trc_raw1(SYS_close, fd);
 }
 
@@ -188,7 +200,7 @@ static void filter_told(void)
 			   0600);
 	if (fd < 0)
 		return;
-	trc_raw3(SYS_write, fd, text, strlen(text));
+	file_write(fd, text);
 	trc_raw1(SYS_close, fd);
 }
 

@@ -306,7 +306,8 @@ static void say_no_room(const struct trc_tool_session *s)
 	snprintf(dir, sizeof(dir), "%s", s->dir.path);
 	*strrchr(dir, '/') = '\0';
 	if (s->n_without_room)
-		trc_tool_say("%s: no room for the ring of %u %s: not recorded (a larger tmpfs)",
+		trc_tool_say("%s: no room for the ring of %u %s: not recorded "
+			     "(a larger tmpfs, or a higher ulimit -f)",
 			     dir, s->n_without_room, processes(s->n_without_room));
 	if (n)
 		trc_tool_say("%s: no room for what %u %s had to record: events are missing "

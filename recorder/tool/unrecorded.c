@@ -23,7 +23,7 @@ static int is_word(const struct dirent *e)
 	return trc_unrecorded_is(e->d_name);
 }
 
-/* "/bin/su (set-user-ID)", made printable; empty if it cannot be read. */
+/* "/bin/su (set-user-ID)", made printable.  The caller might not be allowed to write it. */
 static void read_word(const struct trc_tool_dir *dir, const char *name, char text[WORD_BYTES])
 {
 	char path[PATH_MAX];
@@ -36,6 +36,8 @@ static void read_word(const struct trc_tool_dir *dir, const char *name, char tex
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
+	if (!*text)
+		snprintf(text, WORD_BYTES, "a program whose caller could not write its name");
 	for (char *c = text; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = ' ';

@@ -627,6 +627,9 @@ fi
 
 check "no room for the ring" status 6 bash -c "ulimit -f 100; exec $record -o l.trc $guest exit 6"
 check "no room for the ring: says so" says err 'is not recorded'
+# Not even a note about it: a write beyond the limit is a signal that ends the command.
+check "no file may have a byte" status 6 "$record" -o l.trc sh -c 'ulimit -f 0; exec "$@"' - "$guest" exit 6
+check "no file may have a byte: says so" says err 'not recorded'
 check "nothing stays behind" same "$(ls -A "$TRC_RING_DIR")" ''
 
 # The command sleeps, and trace-record has its ring: it would itself die of what it does to its ring.
