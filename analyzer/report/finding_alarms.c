@@ -68,6 +68,34 @@ int trc_find_crashes(struct trc_report *r, struct trc_array *out)
 	return err || n_fatal ? err : add_end(r, out);
 }
 
+int trc_report_crash_line(struct trc_report *r)
+{
+	struct trc_array found = {.row_bytes = sizeof(struct trc_finding)};
+	const char *ended = trc_report_info(r, "ended");
+	int err = trc_find_crashes(r, &found);
+	const struct trc_finding *f = found.row;
+	struct trc_line line;
+
+	if (!err && found.n) {
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_data(&line, f->sentence, r->width);
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+		if (found.n > 1)
+			trc_line_add(&line, ", and %zu more", found.n - 1);
+		trc_report_line(r, &line);
+	}
+	/* It may have ended as it should: no alarm. */
+	if (!err && !found.n && ended && !strncmp(ended, "without a last word", 19)) {
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_add(&line, "ended: ");
+		trc_line_data(&line, ended, 80);
+		trc_report_line(r, &line);
+	}
+	trc_array_free(&found);
+	return err;
+}
+
 /* ---- deadlocks ---- */
 
 static uint32_t park_of(const struct trc_report *r, uint32_t thread)

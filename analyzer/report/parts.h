@@ -379,6 +379,8 @@ void trc_report_deadlock_headline(struct trc_report *r, struct trc_line *line,
 				  const struct trc_deadlock *row, size_t n);
 /* The same as one line; none without a deadlock. */
 void trc_report_deadlock_line(struct trc_report *r);
+/* That the process crashed or was killed; none if it was not.  0 or -ENOMEM. */
+int trc_report_crash_line(struct trc_report *r);
 int trc_report_ended(struct trc_report *r);
 /* "SIGSEGV, SEGV_MAPERR: address not mapped to object (0x40)" */
 void trc_report_signal(struct trc_line *line, const struct trc_signal *s);

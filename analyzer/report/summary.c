@@ -101,8 +101,10 @@ int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_o
 		trc_report_ring_line(&r);
 		trc_report_unseen_lines(&r);
 		trc_report_selection_lines(&r);
+		err = trc_report_crash_line(&r);
 		trc_report_deadlock_line(&r);
-		err = trc_report_risk_lines(&r);
+		if (!err)
+			err = trc_report_risk_lines(&r);
 		if (!err)
 			err = trc_report_procs_lines(&r);
 		if (!err)

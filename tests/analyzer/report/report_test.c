@@ -139,6 +139,36 @@ START_TEST(summary_of_a_server)
 }
 END_TEST
 
+/* A line of its own, before what threads waited for. */
+START_TEST(summary_says_how_it_ended)
+{
+	static const struct {
+		const char *trace, *line;
+	} rows[] = {
+		{"info ended \"killed by signal 9 (SIGKILL)\"\n@10 thread=1 log\n",
+		 "\nENDED: killed by signal 9 (SIGKILL)\nnext: "},
+		{"info ended \"killed by signal 11 (SIGSEGV)\"\nthread 1 tid=101\n"
+		 "@10 thread=1 signal signal=11 code=1 address=0x40 fatal=1\n",
+		 "\nCRASH: SIGSEGV, SEGV_MAPERR: address not mapped (0x40) in thread 101\nnext: "},
+		{"thread 1 tid=101\n"
+		 "@10 thread=1 signal signal=11 code=1 fatal=1\n"
+		 "@20 thread=2 signal signal=6 code=-6 fatal=1\n",
+		 " in thread 101, and 1 more\nnext: "},
+		{"info ended \"without a last word: killed, or _exit()\"\n@10 thread=1 log\n",
+		 "\nended: without a last word: killed, or _exit()\nnext: "},
+		{"info ended \"exit 0\"\n@10 thread=1 log\n", ", none lost\nnext: "},
+	};
+	const struct trc_report_options options = {.path = "dump.trc"};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char *text = report_printed(trc_report_summary, rows[i].trace, &options);
+
+		ck_assert_msg(strstr(text, rows[i].line), "%s: in: %s", rows[i].line, text);
+		free(text);
+	}
+}
+END_TEST
+
 /* Waits are long because of that. */
 START_TEST(summary_of_a_program_without_procs)
 {
@@ -514,6 +544,7 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, report_of_a_server);
 	tcase_add_test(tests, summary_of_a_server);
+	tcase_add_test(tests, summary_says_how_it_ended);
 	tcase_add_test(tests, summary_of_a_program_without_procs);
 	tcase_add_test(tests, who_ran_instead_is_not_guessed);
 	tcase_add_test(tests, a_cut_is_not_nothing_lost);
