@@ -1,7 +1,7 @@
 /* finding_notes.c - that the trace is not whole; and that nothing is wrong, which is an answer, too. */
 #include "finding_parts.h"
 
-enum { OTHERS_PERCENT = 20 };
+enum { OTHERS_PERCENT = 20, GROUPS_LOOKED_AT = 10 };
 
 int trc_find_lost(struct trc_report *r, struct trc_array *out)
 {
@@ -86,6 +86,46 @@ static void add_unseen(const struct trc_report *r, struct trc_line *line)
 		trc_line_add(line, "; not recorded: %s", n_switches ? "CPU samples" : "scheduling");
 }
 
+/* What its waiting threads spend more than half of their lives on.  A thread waits for another's end as long
+ * as that one lives, and a single one for its work: only of what several wait for, there is too little.  What
+ * idle threads wait for is in no group. */
+static bool is_most_of_life(const struct trc_group_details *d, enum trc_wait_class class)
+{
+	return d->group->reason != TRC_REASON_JOIN &&
+	       (class == TRC_WAIT_FILES || d->n_threads > 1) &&
+	       d->group->total_ns > d->threads_ns / 2;
+}
+
+/* "10 threads waited 7.50 s, 75.0% of their time, for sem slots": of what costs most.  False: nothing. */
+static bool add_half_of_life(struct trc_report *r, struct trc_line *line,
+			     const struct trc_groups *g)
+{
+	const struct trc_group_details *most = NULL;
+	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
+
+	for (int class = TRC_WAIT_THREADS; class <= TRC_WAIT_FILES; class ++) {
+		const struct trc_group_details *d = trc_groups_details(g, class);
+
+		for (size_t i = 0; i < g->n_of[class]; i++)
+			if (is_most_of_life(&d[i], (enum trc_wait_class) class) &&
+			    (!most || d[i].group->total_ns > most->group->total_ns))
+				most = &d[i];
+	}
+	if (!most)
+		return false;
+	trc_line_add(line, "%u thread%s waited %s, %s of %s time, for ", most->n_threads,
+		     most->n_threads == 1 ? "" : "s",
+		     trc_text_duration(total, most->group->total_ns),
+		     trc_text_share(share, most->group->total_ns, most->threads_ns),
+		     most->n_threads == 1 ? "its" : "their");
+	trc_report_what(r, line, most);
+	if (most->group->stack) {
+		trc_line_add(line, " at ");
+		trc_report_place(r, line, most->group->stack);
+	}
+	return true;
+}
+
 int trc_find_nothing(struct trc_report *r, struct trc_array *out)
 {
 	const struct trc_finding f = {
@@ -95,20 +135,32 @@ int trc_find_nothing(struct trc_report *r, struct trc_array *out)
 		.end_ns = TRC_NEVER,
 	};
 	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
+	struct trc_groups g;
 	struct trc_line line;
+	bool half;
+	int err;
 
 	if (out->n || r->selection || !r->n_threads)
 		return 0;
+	err = trc_groups_of_objects(&g, r, GROUPS_LOOKED_AT);
+	if (err)
+		return err;
 	trc_finding_line(&line);
-	trc_line_add(&line, "nothing stands out%s: ",
-		     trc_model_lost_events(r->m) ? " in what was recorded" : "");
+	half = add_half_of_life(r, &line, &g);
+	trc_groups_free(&g);
+	if (half)
+		trc_line_add(&line, "; ");
+	else
+		trc_line_add(&line, "nothing stands out%s: ",
+			     trc_model_lost_events(r->m) ? " in what was recorded" : "");
 	if (locked_ns(r) > 0)
 		trc_line_add(&line, "threads waited %s for locks, %s of their time",
 			     trc_text_duration(total, locked_ns(r)),
 			     trc_text_share(share, locked_ns(r), lived_ns(r)));
 	else
 		trc_line_add(&line, "no thread waited for a lock");
-	add_others(r, &line);
+	if (!half)
+		add_others(r, &line);
 	add_unseen(r, &line);
 	return trc_finding_add(out, &f, &line);
 }

@@ -52,26 +52,32 @@ static void print_wait(struct trc_report *r, const struct trc_group_details *d)
 		trc_report_line(r, &line);
 }
 
-/* Locks first, idling last.  Of each class only what takes more than a hundredth of the
- * time, so that it does not hide another's: unless there is nothing like that. */
+static bool is_told(const struct trc_groups *g, enum trc_wait_class class, size_t i,
+		    int64_t least_ns)
+{
+	return i < g->n_of[class] && trc_groups_details(g, class)[i].group->total_ns >= least_ns;
+}
+
+/* Locks first, idling last.  The largest of each class, and only then the second, so that no class hides
+ * another.  Only what takes more than a hundredth of the time: unless there is nothing like that. */
 static size_t print_classes(struct trc_report *r, const struct trc_groups *g, int64_t least_ns)
 {
 	static const enum trc_wait_class ORDER[] = {TRC_WAIT_LOCKS, TRC_WAIT_THREADS,
 						    TRC_WAIT_FILES, TRC_WAIT_OUTSIDE};
-	size_t n = 0;
+	enum { N_ORDER = sizeof(ORDER) / sizeof(*ORDER) };
+	size_t n = 0, n_told[N_ORDER] = {0};
 
-	for (size_t o = 0; o < sizeof(ORDER) / sizeof(*ORDER); o++) {
-		const struct trc_group_details *d = trc_groups_details(g, ORDER[o]);
-
-		if (ORDER[o] == TRC_WAIT_OUTSIDE && n)
-			break;
-		for (size_t i = 0; i < g->n_of[ORDER[o]] && n < TOP_WAITS; i++) {
-			if (d[i].group->total_ns < least_ns)
-				break;
-			print_wait(r, &d[i]);
+	for (size_t i = 0; i < TOP_WAITS; i++)
+		for (size_t o = 0; o < N_ORDER && n < TOP_WAITS; o++) {
+			if (!is_told(g, ORDER[o], i, least_ns) ||
+			    (ORDER[o] == TRC_WAIT_OUTSIDE && n > n_told[o]))
+				continue;
+			n_told[o]++;
 			n++;
 		}
-	}
+	for (size_t o = 0; o < N_ORDER; o++)
+		for (size_t i = 0; i < n_told[o]; i++)
+			print_wait(r, &trc_groups_details(g, ORDER[o])[i]);
 	return n;
 }
 

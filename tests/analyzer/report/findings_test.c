@@ -52,6 +52,12 @@
 	"stack place" n " 0x31" n "1\n"                                                            \
 	"@" at "00000 thread=2 park reason=mutex object=0x80" n "0 stack=place" n "\n"               \
 	"@" at "92000 thread=2 resume reason=mutex object=0x80" n "0\n"
+/* Two waits for a semaphore, from 1 ms and from 5 ms on. */
+#define TURNS(proc_and_thread, until, again_until)                                                 \
+	"@1000000 " proc_and_thread " park reason=sem object=0x7f60 stack=get\n"                     \
+	"@" until " " proc_and_thread " resume reason=sem object=0x7f60\n"                            \
+	"@5000000 " proc_and_thread " park reason=sem object=0x7f60 stack=get\n"                     \
+	"@" again_until " " proc_and_thread " resume reason=sem object=0x7f60\n"
 /* Two threads by turns on one proc, 2 ms each. */
 #define BY_TURNS                                                                                   \
 	ON("1000000", "1")                                                                         \
@@ -147,6 +153,20 @@ static const struct {
 	{"lost events: that nothing was found is said of what was recorded", MODULES LOST END,
 	 "nothing note - thread 0 park 0: nothing stands out in what was recorded: " NO_LOCK
 	 "; not recorded: " NEITHER "\n" LOST_FOUND},
+	{"several threads wait for most of their time for what is no lock: that stands out",
+	 MODULES TURNS("thread=2", "4500000", "8500000") TURNS("proc=1 thread=3", "4500000", "8500000") END,
+	 "nothing note - thread 0 park 0: 2 threads waited 14.0 ms, 70.0% of their time, for sem "
+	 "0x7f60 at server+0x10; " NO_LOCK "; not recorded: " NEITHER "\n"},
+	{"less than half of it does not",
+	 MODULES TURNS("thread=2", "3000000", "7000000") TURNS("proc=1 thread=3", "3000000", "7000000") END,
+	 NOTHING_FOUND(NO_LOCK "; threads waited 8.00 ms, 26.7% of their time, for other threads, "
+			       "which may be as it should",
+		       NEITHER)},
+	{"one thread and a file",
+	 MODULES "@1000000 thread=2 park reason=fsync object=5 stack=get\n"
+		 "@9000000 thread=2 resume reason=fsync object=5\n" END,
+	 "nothing note - thread 0 park 0: 1 thread waited 8.00 ms, 80.0% of its time, for fsync fd 5 "
+	 "at server+0x10; " NO_LOCK "; not recorded: " NEITHER "\n"},
 	{"a crash, in which thread and where", MODULES KILLED END,
 	 "crash alarm 9600000-9600000 thread 2 park 0: CRASH: SIGSEGV, SEGV_MAPERR: address not "
 	 "mapped (0x40) in worker 1 (102), at server+0x10\n"},

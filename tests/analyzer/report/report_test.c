@@ -139,6 +139,31 @@ START_TEST(summary_of_a_server)
 }
 END_TEST
 
+/* Three locks do not hide the disk and the semaphore. */
+START_TEST(summary_has_the_largest_of_each_class)
+{
+	static const char TRACE[] = MODULES THREADS
+		"@1000000 thread=2 park reason=mutex object=0x7f10\n"
+		"@3000000 thread=2 resume reason=mutex object=0x7f10\n"
+		"@3000000 thread=2 park reason=mutex object=0x7f20\n"
+		"@4000000 thread=2 resume reason=mutex object=0x7f20\n"
+		"@4000000 thread=2 park reason=mutex object=0x7f30\n"
+		"@5000000 thread=2 resume reason=mutex object=0x7f30\n"
+		"@5000000 thread=2 park reason=fsync object=5\n"
+		"@8000000 thread=2 resume reason=fsync object=5\n"
+		"@1000000 proc=1 thread=3 park reason=sem object=0x7f40\n"
+		"@8000000 proc=1 thread=3 resume reason=sem object=0x7f40\n";
+	const struct trc_report_options options = {.path = "dump.trc"};
+	char *text = report_printed(trc_report_summary, TRACE, &options);
+	const char *locks = strstr(text, " for mutex 0x7f10\n"), *threads = strstr(text, " for sem "),
+		   *files = strstr(text, " for fsync ");
+
+	ck_assert_msg(locks && threads && files && locks < threads && threads < files, "%s", text);
+	ck_assert_ptr_null(strstr(text, "mutex 0x7f20"));
+	free(text);
+}
+END_TEST
+
 /* A line of its own, before what threads waited for. */
 START_TEST(summary_says_how_it_ended)
 {
@@ -544,6 +569,7 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, report_of_a_server);
 	tcase_add_test(tests, summary_of_a_server);
+	tcase_add_test(tests, summary_has_the_largest_of_each_class);
 	tcase_add_test(tests, summary_says_how_it_ended);
 	tcase_add_test(tests, summary_of_a_program_without_procs);
 	tcase_add_test(tests, who_ran_instead_is_not_guessed);
