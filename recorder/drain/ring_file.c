@@ -383,9 +383,12 @@ static int info_ended(const struct trc_ring_file *f, const struct trc_snapshot *
 			 name ? name : "?");
 		return trc_writer_info(w, "ended", text);
 	}
-	return trc_writer_info(w, "ended",
-			       f->closed ? "recording ended in good order"
-					 : "without a last word: killed, or _exit()");
+	if (f->closed)
+		return trc_writer_info(w, "ended", "recording ended in good order");
+	if (atomic_load_explicit(&trc_snapshot_header(s)->flags, memory_order_relaxed) &
+	    TRC_SHARED_EXITED)
+		return trc_writer_info(w, "ended", "by exit(), with which status is not known");
+	return trc_writer_info(w, "ended", "without a last word: killed, or _exit()");
 }
 
 static int info_title(const struct trc_ring_file *f, struct trc_writer *w)

@@ -499,6 +499,14 @@ void trc_session_record(bool on)
 	trc_heap_session(on);
 }
 
+void trc_session_exited(void)
+{
+	/* relaxed: it is read when the process has gone. */
+	if (trc_rec.shared)
+		atomic_fetch_or_explicit(&trc_rec.shared->flags, TRC_SHARED_EXITED,
+					 memory_order_relaxed);
+}
+
 void trc_session_close(void)
 {
 	struct trc_shared *shared = trc_rec.shared;

@@ -80,6 +80,8 @@ int trc_session_publish(void);
 void trc_session_overwrite(bool on, uint64_t window_ns);
 /* Turns the switch on, or off. */
 void trc_session_record(bool on);
+/* The process has begun to exit as it wants to: whoever recovers its ring will say so. */
+void trc_session_exited(void);
 /* After the drainer has taken everything: removes the file, gives the memory back (N2). */
 void trc_session_close(void);
 /* In a forked child: forgets the parent's session (N3). */

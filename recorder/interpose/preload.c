@@ -144,8 +144,10 @@ static void begin(void)
 __attribute__((destructor)) static void preload_end(void)
 {
 	trc_heap_settle();
-	if (trc_signal_recorded())
-		trc_sample_stop();
+	if (!trc_signal_recorded())
+		return;
+	trc_session_exited();
+	trc_sample_stop();
 }
 
 /* These follow every lock and access to memory, and take what is lock-free for errors.  Valgrind

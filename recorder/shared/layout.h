@@ -190,6 +190,7 @@ enum {
 	TRC_SHARED_OWN_SIGPROF = 4,    /* the program has got a SIGPROF while samples shared it */
 	TRC_SHARED_KEEP_MODULES = 8,   /* a reader keeps stacks for longer than tables do (X2) */
 	TRC_SHARED_FOR_RECORDERS = 16, /* only recorders use it: nothing to recover (leftovers.h) */
+	TRC_SHARED_EXITED = 32,	       /* exit() was called, or main() returned */
 };
 
 enum trc_locks { TRC_LOCKS_CONTENDED, TRC_LOCKS_ALL, TRC_LOCKS_NONE };

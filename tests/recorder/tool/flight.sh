@@ -373,6 +373,20 @@ survives()
 }
 check "trace-record killed: the process goes on, and can be looked at, recovered, cleaned up" survives
 
+# ends_alone HOW ENDED: trace-record is killed, the guest ends so, and its ring says that it ENDED.
+ends_alone()
+{
+	local how=$1 ended=$2
+	fly && tell events 10 && kill -s KILL $recorder || return 1
+	wait $recorder 2>/dev/null
+	recorder=''
+	echo "$how 0" >&5 && exec 5>&- 6<&- && until_ 30 test ! -e "/proc/$pid" || return 1
+	"$record" -q --recover "$pid" -o s.trc && trace s.trc 'count counter 10' "info ended $ended" || return 1
+	"$record" --clean >cleaned
+}
+check "trace-record killed, and the process exits" ends_alone exit 'by exit(), with which status is not known'
+check "... or ends without exit()" ends_alone _exit 'without a last word: killed, or _exit()'
+
 clean()
 {
 	local empty locked locker
