@@ -396,7 +396,7 @@ static const struct trc_park *page_park(const struct page_parks *w, uint32_t i)
 }
 
 /* Streams by stack are also by reason while there are not too many. */
-enum { STREAM_REASONS = 128, STREAMS_MAX = 1 << 22 };
+enum { STREAM_REASONS = 256, STREAMS_MAX = 1 << 22 };
 
 static size_t stream_of(const struct trc_park *p, size_t n_stacks)
 {

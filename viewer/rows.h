@@ -11,7 +11,7 @@
  *       page's order), which is mostly the order of ids: differences of 1
  *   rows:V3  where a wait was says most of what it was for: columns of waits stand in streams (intervals.h), stacks by
  *       reason; objects, holders, wakers, their stacks, results and descriptors by stack, and, if there are fewer
- *       than 32,768 stacks, by reason
+ *       than 16,384 stacks, by reason
  */
 #ifndef TRC_VIEWER_ROWS_H
 #define TRC_VIEWER_ROWS_H

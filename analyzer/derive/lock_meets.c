@@ -5,7 +5,8 @@
 #include <string.h>
 #include "format/check.h"
 
-enum { MEETS_MAX = 1 << 16 };
+/* Of a hostile trace, too, each event and each lock taken looks at few. */
+enum { MEETS_MAX = 1 << 16, MEETS_OF_THREAD_MAX = 256 };
 
 struct meet {
 	uint64_t object;
@@ -57,12 +58,16 @@ int trc_lock_meets_add(struct trc_lock_meets *m, unsigned int reason, uint64_t o
 {
 	uint32_t first = trc_index_get(&m->meet_row, thread);
 	struct meet *meet = m->meets.row;
+	unsigned int n = 0;
 
-	for (uint32_t i = first; i != TRC_INDEX_NONE; i = meet[i].next)
+	for (uint32_t i = first; i != TRC_INDEX_NONE; i = meet[i].next) {
 		if (meet[i].object == object && meet[i].life == life && meet[i].reason == reason) {
 			meet[i].last_ns = ts_ns;
 			return 0;
 		}
+		if (++n == MEETS_OF_THREAD_MAX)
+			return 0;
+	}
 	if (m->meets.n == MEETS_MAX)
 		return 0;
 	meet = trc_array_add(&m->meets);

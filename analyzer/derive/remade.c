@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-enum { PAGE_SHIFT = 12 };
+enum { PAGE_SHIFT = 12, STEPS_MAX = 1 << 28 };
 
 struct lock {
 	uint64_t object;
@@ -56,6 +56,9 @@ void trc_remade_memory(struct trc_remade *r, uint64_t address, uint64_t n_bytes)
 		return;
 	last = n_bytes - 1 > UINT64_MAX - address ? UINT64_MAX >> PAGE_SHIFT
 						  : (address + n_bytes - 1) >> PAGE_SHIFT;
+	if (r->steps > STEPS_MAX)
+		return;
+	r->steps += last - first < r->locks.n ? last - first + 1 : r->locks.n;
 	if (last - first >= r->locks.n) {
 		for (size_t i = 0; i < r->locks.n; i++)
 			look_at(&lock[i], address, n_bytes);

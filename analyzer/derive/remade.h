@@ -3,7 +3,8 @@
  * may lie where one was.
  *
  *   remade:J1  two locks at one address are told apart if the trace has an allocation or a free of memory there
- *       between them; without samples of allocations all that lie there are one
+ *       between them; without samples of allocations all that lie there are one, and so are they once looking
+ *       has taken too long: memory as large as a hostile trace may have it lies over all locks
  */
 #ifndef TRC_ANALYZER_DERIVE_REMADE_H
 #define TRC_ANALYZER_DERIVE_REMADE_H
@@ -14,6 +15,7 @@ struct trc_remade {
 	struct trc_index row;  /* by address */
 	struct trc_index page; /* by page: the last lock on it, which leads to others */
 	struct trc_array locks;
+	uint64_t steps; /* that looking took so far */
 };
 
 void trc_remade_begin(struct trc_remade *r);

@@ -110,6 +110,11 @@ static int sum_add(struct trc_report *r, uint32_t *n_sums, uint32_t row,
 	uint64_t place = place_of(r, park), object = object_of(park);
 	struct sum *sum = sum_find(r, row, place, object);
 
+	/* Of many objects all that come late are one. */
+	if (!sum && n_sums[row] >= SUMS / 2) {
+		object = 0;
+		sum = sum_find(r, row, place, object);
+	}
 	if (!sum && n_sums[row] >= SUMS)
 		return 0;
 	if (!sum) {
@@ -312,6 +317,8 @@ bool trc_report_is_idle(const struct trc_report *r, const struct trc_park *park)
 	if (!thread || !r->idle_at[thread - r->thread])
 		return false;
 	sum = sum_find(r, (size_t)(thread - r->thread), place_of(r, park), object_of(park));
+	if (!sum)
+		sum = sum_find(r, (size_t)(thread - r->thread), place_of(r, park), 0);
 	return sum && sum->idle;
 }
 

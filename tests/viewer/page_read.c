@@ -264,7 +264,7 @@ static void streams_join(const char *page, const char *name, uint64_t *values, s
 	reason = n ? page_read_column(page, "park.reason", &n_of) : NULL;
 	for (uint64_t stream = 0; at < n; stream++)
 		for (size_t i = 0; i < n; i++)
-			if ((stack ? stack[i] * 128 : 0) + reason[i] == stream)
+			if ((stack ? stack[i] * 256 : 0) + reason[i] == stream)
 				in_order[i] = values[at++];
 	memcpy(values, in_order, n * sizeof(*values));
 	free(stack);

@@ -24,7 +24,13 @@ function carryInit() {
 	};
 
 	for (const type of ["pointerdown", "pointerup", "pointercancel", "keydown", "input", "wheel"])
-		document.addEventListener(type, () => seen(type === "pointerdown"), {capture: true, passive: true});
+		document.addEventListener(type, (event) => seen(type === "pointerdown" && /** @type {PointerEvent} */ (event).button === 0),
+			{capture: true, passive: true});
+	// A menu may have taken the release.
+	document.addEventListener("pointermove", ({buttons}) => {
+		if (!buttons)
+			carry.pressed = false;
+	}, {capture: true, passive: true});
 }
 
 // ---- rows ---------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ const DECODED_LATER = new Set(["park.id_by_start"]);
 
 // Columns of waits that stand in streams by stack, and these by reason (viewer/rows.h, V3).
 const BY_STACK = ["park.object", "park.holder", "park.waker", "park.waker_stack", "park.result", "park.descriptor"];
-const STREAM_REASONS = 128, STREAMS_MAX = 1 << 22;
+const STREAM_REASONS = 256, STREAMS_MAX = 1 << 22;
 
 // tell(message, arrays that move to the page).  Returns what takes the page's messages:
 //   column  a piece of one: {number, name, type, n, max, raw, codes: of its characters, isLast}

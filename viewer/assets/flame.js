@@ -275,6 +275,8 @@ function flameStateSet(string) {
 		label: labelNamed(state.get("label")), task: taskNamed(state.get("task")), slowest: slowestRead(state.get("slowest")),
 		view: one("view", ["down", "up", "sandwich"]), fn: state.get("fn") || "", idle: state.get("idle") === "1",
 		search: state.get("search") || "", before: askedRead(state.get("a")), file: state.get("a") ? null : flame.file, focus: []});
+	if (flame.file && profileValue(flame.file.profile, flame.kind) < 0)
+		flame.file = null;
 	flameControls();
 	flameFind();
 	flameSoon(0);

@@ -38,6 +38,12 @@ function numbersAdd(list, value) {
 		list.push(varintNext(from));
 }
 
+// A number of 64 bits that has a sign.
+/** @param {number} value */
+function signed(value) {
+	return value >= 2 ** 63 ? value - 2 ** 64 : value;
+}
+
 // The fields of a message that are numbers, by their numbers; of a repeated one the last.
 /** @param {Uint8Array} bytes @returns {Record<number, number>} */
 function protoNumbers(bytes) {
@@ -77,6 +83,7 @@ function profileRead(bytes) {
 			else if (field === 2)
 				numbersAdd(one.values, value);
 		});
+		one.values = one.values.map(signed);
 		samples.push(one);
 	};
 	protoRead(bytes, (field, value) => {

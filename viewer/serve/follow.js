@@ -15,6 +15,7 @@ const live = {
 	follows: false, // else it is paused
 	anew: true, // the next page shows what is now, whatever was looked at before
 	last: LAST_DEFAULT_S,
+	wholeAsked: 0, // the snapshot whose page with SQL was asked for
 	timer: 0, began: 0, // when the last page was asked for
 	why: "", // it is paused, if nobody asked for that
 	carried: null, // by the last page
@@ -89,9 +90,10 @@ function livePause(why) {
 
 // Pages that are there for a second have no SQL box, which is half of the work.  The one that stays gets it.
 function liveWhole() {
-	if (live.follows || waiting || !/without=sql/.test(shown.contentWindow.location.search))
+	// One that is refused is not asked for again.
+	if (live.follows || waiting || live.wholeAsked === snapshotOf(shown) || !/without=sql/.test(shown.contentWindow.location.search))
 		return;
-	live.whole = snapshotOf(shown);
+	live.whole = live.wholeAsked = snapshotOf(shown);
 	live.anew = false;
 	load("");
 	live.whole = 0;
@@ -99,6 +101,7 @@ function liveWhole() {
 
 function liveFollow() {
 	live.follows = true;
+	live.wholeAsked = 0;
 	live.anew = true;
 	live.why = "";
 	liveShow();

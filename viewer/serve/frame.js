@@ -169,8 +169,9 @@ function show(frame, head) {
 	shown.classList.remove("waits");
 	if (before)
 		before.remove();
-	live.isOver = live.isLive && isRecovered(head);
-	if (live.isOver)
+	const isDead = live.isLive && isRecovered(head);
+	live.isOver = isDead || live.isOver && live.isLive;
+	if (isDead)
 		livePause("");
 	frameSay();
 	if (hasFocus)

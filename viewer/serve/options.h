@@ -8,14 +8,15 @@
 enum { TRC_VIEW_OK = 0, TRC_VIEW_FAILED = 1, TRC_VIEW_USAGE = 2 };
 
 struct trc_view_options {
-	const char *target;    /* a trace, a ring, or a process id */
-	uint32_t pid;	       /* 0: the target is a file */
-	uint16_t port;	       /* 0 = the kernel chooses */
-	bool no_browser;       /* prints the address, and that is all */
-	bool keep;	       /* goes on without pages */
-	bool without_sql;      /* in the page */
-	bool source;	       /* lines of source code are in the page */
-	uint64_t n_events;     /* about so many are shown at first of a large trace; 0 = see overview.h */
+	const char *target; /* a trace, a ring, or a process id */
+	uint32_t pid;	    /* 0: the target is a file */
+	uint16_t port;	    /* 0 = the kernel chooses */
+	bool no_browser;    /* prints the address, and that is all */
+	bool keep;	    /* goes on without pages */
+	bool without_sql;   /* in the page */
+	bool source;	    /* lines of source code are in the page */
+	uint64_t
+		n_events; /* about so many are shown at first of a large trace; 0 = see overview.h */
 	uint64_t memory_bytes; /* 0 = what is fair */
 };
 
