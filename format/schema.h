@@ -400,8 +400,8 @@ enum trc_gap_cause {
 /* Why samples were lost: the `cause` of samples_lost. */
 #define TRC_SAMPLE_LOSSES(CAUSE)                                                                   \
 	CAUSE(1, BUSY, busy,                                                                       \
-	      "the thread was being sampled or recording, or blocked their signal, or a system "   \
-	      "call went on")                                                                      \
+	      "the thread was being sampled or recording, or blocked SIGPROF, or a system call "   \
+	      "went on")                                                                           \
 	CAUSE(2, NOT_OURS, not_ours, "the program closed the counter's descriptor")                \
 	CAUSE(3, NO_ROOM, no_room, "the kernel's buffer was full")                                 \
 	CAUSE(4, THROTTLED, throttled, "the kernel stopped the counter for the rest of a tick")    \

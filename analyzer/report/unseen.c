@@ -10,7 +10,7 @@ static const char *why(unsigned int cause)
 {
 	switch (cause) {
 	case TRC_SAMPLE_LOSS_BUSY:
-		return "threads blocked the signal of samples, or it came late";
+		return "threads blocked SIGPROF, or it came to them late";
 	case TRC_SAMPLE_LOSS_NOT_OURS:
 		return "the program closed the counters";
 	case TRC_SAMPLE_LOSS_NO_ROOM:

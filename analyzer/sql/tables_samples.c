@@ -84,7 +84,7 @@ static const struct trc_sql_column samples_lost_columns[] = {
 	{"made_up", "INTEGER", TRC_FIELD_BOOL, F(samples_lost, made_up),
 	 .doc = "1 = the scaled_value of samples has them; 0 = no sample stands for them"},
 	{"cause", "TEXT", TRC_FIELD_CALL, 0, lost_cause,
-	 .doc = "busy: the thread was being sampled or recording, or blocked their signal, or a system call "
+	 .doc = "busy: the thread was being sampled or recording, or blocked SIGPROF, or a system call "
 		"went on; not_ours: the program closed the counter; no_room: the kernel's buffer was full; throttled: the kernel stopped the "
 		"counter; no_thread: the thread never "
 		"recorded anything, or ended before its sample came; short: of CPU time that came to "

@@ -6,8 +6,9 @@
  *       no signal of either is pending; if it returns that is as before. Also while nothing
  *       records: a profile of threads may just have ended
  *   exec:J2  a child that runs in our memory (vfork) does nothing of this
- *   exec:J3  if the program ignores the signal of ours, the next one does: a child that runs in our
- *       memory has its own actions, and sees to this as well
+ *   exec:J3  a SIGPROF that the program ignores is ignored by the next one: a child that runs in
+ *       our
+ * memory has its own actions, and sees to this as well
  */
 #include <fcntl.h>
 #include <stdarg.h>

@@ -177,10 +177,6 @@ static void on_default(int number, siginfo_t *info, void *context)
 	bool deadly = true;
 	int saved = errno;
 
-	if (number == SIGIO && trc_signal_own_in_place(info, context)) {
-		errno = saved;
-		return;
-	}
 	if (trc_signal_recorded()) {
 		trc_signal_look_at(number, info);
 		if (load(&crash) & BIT(number))
@@ -477,7 +473,7 @@ static int look_for_go(struct dl_phdr_info *info, size_t n_bytes, void *found)
  * Go's runtime asks the kernel itself, and hands the faults of C code on to a handler that it
  * finds there instead of reporting them.
  */
-bool trc_signal_runs_go(void)
+static bool runs_go(void)
 {
 	static bool known, found;
 
@@ -503,7 +499,7 @@ static void thread_found(void)
 
 void trc_signals_start(bool with_crash)
 {
-	uint64_t crashes = with_crash && !trc_signal_runs_go() ? CRASHES : 0;
+	uint64_t crashes = with_crash && !runs_go() ? CRASHES : 0;
 	uint64_t signals = crashes | trc_trigger_signals();
 
 	if (trc_signal_own_number())
@@ -512,8 +508,7 @@ void trc_signals_start(bool with_crash)
 		return;
 	trc_signal_default = (void *)(uintptr_t)on_default;
 	atomic_store_explicit(&crash, crashes, memory_order_relaxed);
-	atomic_store_explicit(&reported, signals | (load(&reported) & BIT(SIGIO)),
-			      memory_order_relaxed);
+	atomic_store_explicit(&reported, signals, memory_order_relaxed);
 	atomic_fetch_or_explicit(&seen, signals, memory_order_relaxed);
 	atomic_store_explicit(&active, session(), memory_order_relaxed);
 	for_each(signals, adopt);
@@ -529,17 +524,11 @@ void trc_signals_watch(int own)
 	uint64_t all = ~(BIT(own) | BIT(SIGKILL) | BIT(SIGSTOP));
 
 	atomic_fetch_and_explicit(&onstack, ~BIT(own), memory_order_relaxed);
-	atomic_fetch_or_explicit(&seen, trc_signal_runs_go() ? 0 : all, memory_order_relaxed);
+	atomic_fetch_or_explicit(&seen, runs_go() ? 0 : all, memory_order_relaxed);
 	atomic_store_explicit(&active, session(), memory_order_relaxed);
-	atomic_store_explicit(&watched, trc_signal_runs_go() ? 0 : session(), memory_order_relaxed);
-	if (!trc_signal_runs_go())
+	atomic_store_explicit(&watched, runs_go() ? 0 : session(), memory_order_relaxed);
+	if (!runs_go())
 		trc_mask_start();
-	/* The kernel sends SIGIO in place of a realtime signal that it has no room for, and SIGIO is
-	 * deadly by default. */
-	if (own >= SIGRTMIN) {
-		trc_signal_default = (void *)(uintptr_t)on_default;
-		atomic_fetch_or_explicit(&reported, BIT(SIGIO), memory_order_relaxed);
-	}
 	for_each(load(&seen), adopt);
 }
 
@@ -586,7 +575,7 @@ TRC_EXPORT int sigaction(int number, const struct sigaction *action, struct siga
 {
 	bool on_stack = action && action->sa_flags & SA_ONSTACK && number >= 1 && number <= 64;
 
-	if (number && number == trc_signal_twin_number() && is_handler(action))
+	if (number == SIGVTALRM && is_handler(action))
 		trc_mask_speak();
 
 	return on_stack || is_dealt_with(number) ? swap(number, action, old)
@@ -646,7 +635,8 @@ TRC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 	struct sigaction now;
 	sighandler_t old;
 
-	trc_mask_speak_of(number);
+	if (number == SIGPROF || number == SIGVTALRM)
+		trc_mask_speak();
 	if (trc_signal_is_owned(number) && !trc_self.quiet)
 		return trc_signal_own_set(handler);
 	if (!is_dealt_with(number))

@@ -1,9 +1,8 @@
 /*
  * signal_mask.c - programs that block the signal of ours (signal:H6) with all the others.
  *
- * A thread that blocks our signal is not sampled.  Nearly all that do so block everything, and so a
- * second signal that hardly anybody speaks of, the twin: the next realtime signal, or SIGVTALRM where
- * ours is SIGPROF.
+ * A thread that blocks SIGPROF is not sampled.  Nearly all that do so block SIGVTALRM as well,
+ * since they block everything: SIGVTALRM is the twin.
  *
  *   signal_mask:M1  while masks are hidden a thread whose mask has both signals has only the twin
  *       in the kernel: our signal reaches it. So the kernel's mask alone tells what the program's
@@ -11,7 +10,7 @@
  *       return)
  *   signal_mask:M2  what is told to the program has both again; children and the next program get
  *       both
- *   signal_mask:M3  a program that speaks of one of the two alone, or whose own signal finds it
+ *   signal_mask:M3  a program that speaks of one of the two alone, or whose own SIGPROF finds it
  *       blocked, is left alone from then on: each thread's mask becomes what it is said to be
  *       before its next change, its next new thread or child, or when such a signal comes
  *   signal_mask:M4  masks that hold for one call, and those of handlers, are the kernel's as the
@@ -27,11 +26,8 @@
 #include "span.h"
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
-
-/* relaxed: `hiding` is stored after them.  0 = no signal is ours. */
-static _Atomic uint64_t own_bit, twin_bit;
-#define OWN  atomic_load_explicit(&own_bit, memory_order_relaxed)
-#define TWIN atomic_load_explicit(&twin_bit, memory_order_relaxed)
+#define OWN	    BIT(SIGPROF)
+#define TWIN	    BIT(SIGVTALRM)
 
 static _Atomic bool hiding; /* M1 */
 static _Atomic bool spoken; /* M3 */
@@ -40,9 +36,8 @@ static __thread bool settled __attribute__((tls_model("initial-exec")));
 
 static bool is(const _Atomic bool *flag)
 {
-	/* acquire: pairs with the release in trc_mask_start().  A thread that sees a flag late is as
-	 * one that came sooner. */
-	return atomic_load_explicit(flag, memory_order_acquire);
+	/* relaxed: each is about itself; a thread that sees one late is as one that came sooner. */
+	return atomic_load_explicit(flag, memory_order_relaxed);
 }
 
 static uint64_t bits_of(const sigset_t *set)
@@ -86,10 +81,7 @@ void trc_mask_start(void)
 {
 	if (is(&spoken))
 		return;
-	atomic_store_explicit(&own_bit, BIT(trc_signal_own_number()), memory_order_relaxed);
-	atomic_store_explicit(&twin_bit, BIT(trc_signal_twin_number()), memory_order_relaxed);
-	/* release: pairs with the acquire in is(): the bits are there. */
-	atomic_store_explicit(&hiding, true, memory_order_release);
+	atomic_store_explicit(&hiding, true, memory_order_relaxed);
 	hide_here();
 }
 
@@ -157,12 +149,12 @@ void trc_mask_hide(void)
  * the process in another's name: of the others' the sender is this process. */
 static void send_again(const siginfo_t *info)
 {
-	long pid = trc_raw1(SYS_getpid, 0), number = info->si_signo;
+	long pid = trc_raw1(SYS_getpid, 0);
 
 	if (info->si_code == SI_TKILL)
-		trc_raw4(SYS_rt_tgsigqueueinfo, pid, trc_raw1(SYS_gettid, 0), number, info);
-	else if (trc_raw3(SYS_rt_sigqueueinfo, pid, number, info))
-		trc_raw2(SYS_kill, pid, number);
+		trc_raw4(SYS_rt_tgsigqueueinfo, pid, trc_raw1(SYS_gettid, 0), SIGPROF, info);
+	else if (trc_raw3(SYS_rt_sigqueueinfo, pid, SIGPROF, info))
+		trc_raw2(SYS_kill, pid, SIGPROF);
 }
 
 bool trc_mask_holds_back(const siginfo_t *info, void *context)
@@ -197,12 +189,12 @@ static int change(change_fn *real, int how, const sigset_t *set, sigset_t *old)
 		return real(how, set, old);
 	if (both && how != SIG_UNBLOCK) {
 		less = *set;
-		sigdelset(&less, trc_signal_own_number());
+		sigdelset(&less, SIGPROF);
 		set = &less;
 	}
 	result = real(how, set, old);
 	if (!result && old && bits_of(old) & TWIN)
-		sigaddset(old, trc_signal_own_number());
+		sigaddset(old, SIGPROF);
 	return result;
 }
 
@@ -223,22 +215,21 @@ TRC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 			   : REAL(pthread_sigmask)(how, set, old);
 }
 
-void trc_mask_speak_of(int number)
+static void one_signal(int number)
 {
-	if (is_hidden() &&
-	    (number == trc_signal_own_number() || number == trc_signal_twin_number()))
+	if ((number == SIGPROF || number == SIGVTALRM) && is_hidden())
 		trc_mask_speak();
 }
 
 TRC_EXPORT int sighold(int number)
 {
-	trc_mask_speak_of(number);
+	one_signal(number);
 	return REAL(sighold)(number);
 }
 
 TRC_EXPORT int sigrelse(int number)
 {
-	trc_mask_speak_of(number);
+	one_signal(number);
 	return REAL(sigrelse)(number);
 }
 
@@ -247,11 +238,10 @@ static bool pending_of_program(void)
 {
 	const struct timespec at_once = {0, 0};
 	const uint64_t own = OWN;
-	int number = trc_signal_own_number();
 	siginfo_t info;
 
-	while (trc_raw4(SYS_rt_sigtimedwait, &own, &info, &at_once, sizeof(own)) == number) {
-		if (trc_signal_own_taken(number, &info))
+	while (trc_raw4(SYS_rt_sigtimedwait, &own, &info, &at_once, sizeof(own)) == SIGPROF) {
+		if (trc_signal_own_taken(SIGPROF, &info))
 			continue;
 		send_again(&info);
 		return true;
@@ -263,8 +253,8 @@ TRC_EXPORT int sigpending(sigset_t *set)
 {
 	int result = REAL(sigpending)(set), saved = errno;
 
-	if (!result && is_hidden() && bits_of(set) & OWN && !pending_of_program())
-		sigdelset(set, trc_signal_own_number());
+	if (!result && is_hidden() && sigismember(set, SIGPROF) == 1 && !pending_of_program())
+		sigdelset(set, SIGPROF);
 	errno = saved;
 	return result;
 }

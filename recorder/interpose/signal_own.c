@@ -3,7 +3,6 @@
  * Context: traced thread, signal handlers.
  */
 #include <string.h>
-#include <sys/resource.h>
 #include "format/raw.h"
 #include "restart.h"
 #include "signal.h"
@@ -47,13 +46,6 @@ bool trc_signal_is_owned(int number)
 int trc_signal_own_number(void)
 {
 	return atomic_load_explicit(&owned, memory_order_relaxed);
-}
-
-int trc_signal_twin_number(void)
-{
-	int number = trc_signal_own_number();
-
-	return number == SIGPROF ? SIGVTALRM : number ? number + 1 : 0;
 }
 
 /* ---- the signal ------------------------------------------------------------------------ */
@@ -126,16 +118,6 @@ void trc_signal_own_entry(int number, siginfo_t *info, void *context)
 	((void (*)(int, siginfo_t *, void *))call.handler)(number, info, context);
 }
 #endif
-
-bool trc_signal_own_in_place(const siginfo_t *info, const void *context)
-{
-	take_fn *take = atomic_load_explicit(&owner, memory_order_relaxed);
-
-	if (!trc_signal_own_number() || !take(info, context))
-		return false;
-	trc_sample_interrupted(context);
-	return true;
-}
 
 bool trc_signal_own_taken(int number, const siginfo_t *info)
 {
@@ -263,44 +245,6 @@ void trc_signal_own_forked(void)
 		REAL(sigaction)(number, &action, NULL);
 	else
 		kernel_default(number, (uintptr_t)action.sa_handler);
-}
-
-static bool is_default(int number)
-{
-	struct sigaction now;
-
-	return !REAL(sigaction)(number, NULL, &now) && now.sa_handler == SIG_DFL;
-}
-
-/* Whoever blocks everything has both in the mask; else the program speaks of one of them. */
-static bool is_free(int number, uint64_t mask)
-{
-	return is_default(number) && is_default(number + 1) &&
-	       (mask >> (number - 1) & 1) == (mask >> number & 1);
-}
-
-/* From the middle up, then down: programs count from both ends. */
-int trc_signal_find_free(void)
-{
-	enum { QUEUE_MIN = 256 };
-	int first = SIGRTMIN, last = SIGRTMAX - 1, middle = (first + last) / 2;
-	struct rlimit queue = {0, 0};
-	uint64_t mask = 0;
-
-	/* A forked child that is recorded goes on with its parent's. */
-	if (trc_signal_own_number())
-		return trc_signal_own_number();
-	if (trc_signal_runs_go() || getrlimit(RLIMIT_SIGPENDING, &queue) ||
-	    queue.rlim_cur < QUEUE_MIN)
-		return 0;
-	trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &mask, sizeof(mask));
-	for (int number = middle; number <= last; number++)
-		if (is_free(number, mask))
-			return number;
-	for (int number = middle - 2; number >= first; number--)
-		if (is_free(number, mask))
-			return number;
-	return 0;
 }
 
 int trc_signal_own(int number, take_fn *take)

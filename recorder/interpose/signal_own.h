@@ -12,8 +12,6 @@
 
 bool trc_signal_is_owned(int number);
 int trc_signal_own_number(void); /* 0 = none is */
-/* The signal by which masks that have everything are known (signal_mask.c); 0 = no signal is ours. */
-int trc_signal_twin_number(void);
 /* In a forked child: none is ours. */
 void trc_signal_own_forked(void);
 /* Whether this is our handler, as the kernel has it. */
@@ -32,10 +30,6 @@ void trc_signal_own_interrupt(bool interrupt);
  */
 bool trc_signal_own_exec_begin(void);
 void trc_signal_own_exec_failed(void);
-
-/* What the kernel sends in place of our signal when the program has no handler for that; true: it is
- * dealt with.  Context: signal handlers, all signals blocked. */
-bool trc_signal_own_in_place(const siginfo_t *info, const void *context);
 
 /* The program has waited for a signal and got this one: whether it is ours, so that it waits on. */
 bool trc_signal_own_taken(int number, const siginfo_t *info);
@@ -75,8 +69,6 @@ void trc_mask_start(void);
 void trc_mask_forked(void);
 /* The program speaks of our signal or of its twin alone. */
 void trc_mask_speak(void);
-/* The same, if the signal is one of the two. */
-void trc_mask_speak_of(int number);
 /* Before a thread is created: whether the creator's mask is what it is said to be; the new thread is
  * told first. */
 bool trc_mask_thread_making(void);
@@ -103,8 +95,6 @@ void trc_signal_as_program_sees(int number, struct sigaction *action);
 void trc_signal_look_at(int number, const siginfo_t *info);
 /* As if no handler of ours had been here.  Context: signal handlers, the signal blocked. */
 void trc_signal_act_by_default(int number, siginfo_t *info);
-/* Whether the process runs Go, whose runtime asks the kernel itself.  Context: any thread. */
-bool trc_signal_runs_go(void);
 /* From now on all handlers of the program's have wrappers; `own` is ours.  Context: any thread. */
 void trc_signals_watch(int own);
 /* Whether all of them have.  Context: any thread, signal handlers. */

@@ -255,8 +255,7 @@ static bool is_deaf(struct taking *t, uint32_t i)
 	const struct trc_thread_row *row = &t->p->row[i];
 	const struct timespec pause = {0, BLOCKS_NS};
 
-	for (int tries = 1; trc_task_blocks(t->tasks.dir, row->tid, trc_sample_signal_number());
-	     tries++) {
+	for (int tries = 1; trc_task_blocks(t->tasks.dir, row->tid, SIGPROF); tries++) {
 		if (row->is != TRC_THREAD_IS_RUNNING || tries == BLOCKS_TRIES)
 			return true;
 		trc_raw2(SYS_nanosleep, &pause, NULL);

@@ -584,7 +584,6 @@ void trc_sample_forget(void)
 	uint32_t tid;
 
 	atomic_store(&trc_sampling, 0);
-	trc_sample_signal_forget();
 	trc_self.sampler = NULL;
 	for (uint32_t i = 0; i < n_places(); i++) {
 		struct trc_sampler *s = &trc_sample.sampler[i];

@@ -2,7 +2,7 @@
  * sample.h - samples of this process's threads, by signals to the very threads.
  *
  * Each thread has a timer of its CPU time, or a counter, for each event (cpu_event.h).  When it
- * expires or overflows the kernel sends that thread a signal, and the handler makes a SAMPLE
+ * expires or overflows the kernel sends that thread a SIGPROF, and the handler makes a SAMPLE
  * event with the stack that it interrupted and the thread's labels.
  *
  *   sample:S1  a thread has at most one sampler: whoever enters it under the thread's tid
@@ -19,8 +19,6 @@
  *   sample:S6  a sample that was due and is not recorded is counted, in an event or in the mapping
  *   sample:S7  an event of timers that is not `timer` begins with a counter in each thread; when
  *       the thread has used 25 ticks of the kernel, a timer takes the counter's place
- *   sample:S8  the signal is a realtime signal that the program does not use.  Where there is none it
- *       is SIGPROF, of which the kernel keeps one: the program's may be lost to ours
  */
 #ifndef TRC_RECORDER_SAMPLING_SAMPLE_H
 #define TRC_RECORDER_SAMPLING_SAMPLE_H
@@ -59,12 +57,8 @@ int trc_sample_move_away(int fd);
 /* In a forked child: it is not sampled.  Context: its only thread. */
 void trc_sample_forget(void);
 
-/* The signal of samples and questions (S8); SIGPROF until it is settled.  Context: any thread, signal
- * handlers. */
-int trc_sample_signal_number(void);
-
 /*
- * That signal has come, or with `context` NULL: the thread has waited for one, which is a sample
+ * A SIGPROF has come, or with `context` NULL: the thread has waited for one, which is a sample
  * lost. False: it is no timer's or counter's of ours. Context: signal handler of the interrupted
  * thread, all signals blocked.
  */

@@ -7,7 +7,7 @@
  *   timers     expirations whose signal found the program blocking it until the end.  One that no
  *              tick came for is not missing: the first expirations of other threads make up for it
  *              (sample_arm.c)
- *   counters   while their signal was blocked, or a system call went on, they stood still: of a clock
+ *   counters   while SIGPROF was blocked, or a system call went on, they stood still: of a clock
  *              of all CPU time the next sample stands for this too, but for what comes after the
  *              last one; while the kernel throttled them they counted, but took no samples
  */
@@ -48,6 +48,15 @@ static bool is_own(const struct trc_sampler *s)
 	       (uint32_t)trc_raw1(SYS_gettid, 0);
 }
 
+/* The calling thread. */
+static bool blocks_signal(void)
+{
+	uint64_t mask = 0;
+
+	trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, 0, &mask, sizeof(mask));
+	return mask >> (SIGPROF - 1) & 1;
+}
+
 static void tell(const struct trc_sampler *s, unsigned int i, enum trc_sample_loss cause,
 		 uint64_t n)
 {
@@ -80,9 +89,7 @@ static void account_timer(struct trc_sampler *s, unsigned int i, uint64_t used_n
 	struct trc_source *source = &s->source[i];
 
 	used_ns = above(used_ns, trc_sample.tick_ns);
-	tell(s, i,
-	     is_own(s) && trc_sample_signal_is_blocked() ? TRC_SAMPLE_LOSS_BUSY
-							 : TRC_SAMPLE_LOSS_NO_THREAD,
+	tell(s, i, is_own(s) && blocks_signal() ? TRC_SAMPLE_LOSS_BUSY : TRC_SAMPLE_LOSS_NO_THREAD,
 	     above(due(source, used_ns, trc_sample.event[i].period), source->taken));
 }
 

@@ -83,7 +83,7 @@ uint64_t trc_source_first(const struct trc_source *source, uint64_t period, uint
 static int create_timer(struct trc_source *source, uint32_t tid, uint64_t period)
 {
 	struct kernel_sigevent event = {.value = (uintptr_t)source,
-					.number = trc_sample_signal_number(),
+					.number = SIGPROF,
 					.notify = NOTIFY_THREAD_ID,
 					.tid = (int32_t)tid};
 	struct itimerspec when = {time_of(period), time_of(source->first_period)};
@@ -154,7 +154,7 @@ static int direct_to(int fd, uint32_t tid)
 	int err = (int)trc_raw3(SYS_fcntl, fd, F_SETOWN_EX, &owner);
 
 	if (!err)
-		err = (int)trc_raw3(SYS_fcntl, fd, F_SETSIG, trc_sample_signal_number());
+		err = (int)trc_raw3(SYS_fcntl, fd, F_SETSIG, SIGPROF);
 	if (!err)
 		err = (int)trc_raw3(SYS_fcntl, fd, F_SETFL, O_RDONLY | O_NONBLOCK | O_ASYNC);
 	return err;

@@ -69,12 +69,8 @@ bool trc_sample_budget_shrink(void);
 
 /* ---- sample_signal.c ---- */
 
-/* Makes the signal of samples ours, for ever: signals on their way must not end the process. */
+/* Makes SIGPROF ours, for ever: signals on their way must not end the process. */
 void trc_sample_own_signal(void);
-/* In a forked child: it is nobody's. */
-void trc_sample_signal_forget(void);
-/* The calling thread blocks it. */
-bool trc_sample_signal_is_blocked(void);
 /* Of a thread that has no sampler any more: takes what one of its has left pending, as the thread
  * may have blocked it.  Context: the thread itself. */
 void trc_sample_take_pending(void);

@@ -71,25 +71,8 @@ static struct cause cause_of_counter(const siginfo_t *info, uint32_t tid)
 	return cause;
 }
 
-/* The kernel sends this in place of a counter's signal that it cannot queue.  The program may have
- * asked for SIGIO as well: a counter that stands tells. */
-static struct cause cause_of_sigio(const siginfo_t *info, uint32_t tid)
-{
-	struct trc_sampler *s = trc_sampler_of(tid);
-	struct cause cause = {.ours = false};
-
-	if (info->si_code != SI_KERNEL || !is_current(s, tid))
-		return cause;
-	for (unsigned int i = 0; i < trc_sample.n; i++)
-		cause.ours |= s->source[i].kind == TRC_SOURCE_COUNTER &&
-			      trc_source_is_ours(&s->source[i]) && trc_source_stands(&s->source[i]);
-	return cause;
-}
-
 static struct cause cause_of(const siginfo_t *info, uint32_t tid)
 {
-	if (info->si_signo == SIGIO)
-		return cause_of_sigio(info, tid);
 	if (info->si_code == SI_TIMER)
 		return cause_of_timer(info, tid);
 	if (info->si_code >= POLL_IN && info->si_code <= POLL_HUP)
@@ -231,7 +214,7 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 
 	if (trc_answer_is_question(info))
 		trc_answer_signal(info, context);
-	if (!cause.ours && info->si_signo == SIGPROF && trc_recording())
+	if (!cause.ours && trc_recording())
 		atomic_fetch_or_explicit(&trc_rec.shared->flags, TRC_SHARED_OWN_SIGPROF,
 					 memory_order_relaxed);
 	if (!trc_recording() || !is_current(s, tid))
@@ -256,50 +239,26 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	return cause.ours;
 }
 
-/* ---- the signal ------------------------------------------------------------------------ */
-
-/* Settled once for a process; 0 = not yet. */
-static _Atomic int settled;
-
-int trc_sample_signal_number(void)
-{
-	/* relaxed: it is about itself. */
-	int number = atomic_load_explicit(&settled, memory_order_relaxed);
-
-	return number ? number : SIGPROF;
-}
-
-static uint64_t bit(void)
-{
-	return UINT64_C(1) << (trc_sample_signal_number() - 1);
-}
-
-bool trc_sample_signal_is_blocked(void)
-{
-	uint64_t mask = 0;
-
-	trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, 0, &mask, sizeof(mask));
-	return mask & bit();
-}
-
 void trc_sample_take_pending(void)
 {
-	enum { KEPT = 16 };
-	const uint64_t set = bit();
+	const uint64_t set = UINT64_C(1) << (SIGPROF - 1);
 	const struct timespec at_once = {0, 0};
-	int number = trc_sample_signal_number();
 	long pid = trc_raw1(SYS_getpid, 0), tid = trc_raw1(SYS_gettid, 0);
-	siginfo_t info, programs[KEPT];
-	unsigned int n = 0;
+	siginfo_t info, programs;
+	bool put_back = false;
 
 	/* Several timers' may be pending at once. */
-	while (n < KEPT &&
-	       trc_raw4(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof(set)) == number)
-		if (!cause_of(&info, (uint32_t)tid).ours)
-			programs[n++] = info;
-	for (unsigned int i = 0; i < n; i++)
-		trc_raw4(SYS_rt_tgsigqueueinfo, pid, tid, number, &programs[i]);
+	while (trc_raw4(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof(set)) == SIGPROF) {
+		if (!cause_of(&info, (uint32_t)tid).ours) {
+			programs = info;
+			put_back = true;
+		}
+	}
+	if (put_back)
+		trc_raw4(SYS_rt_tgsigqueueinfo, pid, tid, SIGPROF, &programs);
 }
+
+/* ---- the signal ------------------------------------------------------------------------ */
 
 /* Where nothing interposes (tests), nobody shares it. */
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -307,35 +266,16 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	trc_sample_signal(info, context);
 }
 
-/* Unless another thread has just done so. */
-static void settle_on(int number)
-{
-	int none = 0;
-
-	atomic_compare_exchange_strong_explicit(&settled, &none, number, memory_order_relaxed,
-						memory_order_relaxed);
-}
-
 void trc_sample_own_signal(void)
 {
 	struct sigaction ours = {.sa_sigaction = on_signal,
 				 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-	int number;
 
 	trc_self.quiet++;
 	sigfillset(&ours.sa_mask);
-	if (!atomic_load_explicit(&settled, memory_order_relaxed)) {
-		number = trc_signal_find_free ? trc_signal_find_free() : 0;
-		settle_on(number ? number : SIGPROF);
-	}
 	if (!trc_signal_own)
-		sigaction(trc_sample_signal_number(), &ours, NULL);
+		sigaction(SIGPROF, &ours, NULL);
 	else
-		trc_signal_own(trc_sample_signal_number(), trc_sample_signal);
+		trc_signal_own(SIGPROF, trc_sample_signal);
 	trc_self.quiet--;
-}
-
-void trc_sample_signal_forget(void)
-{
-	atomic_store_explicit(&settled, 0, memory_order_relaxed);
 }

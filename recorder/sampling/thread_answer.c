@@ -105,25 +105,17 @@ struct trc_answer *trc_answer_cell(uint32_t i)
 
 static int send_now(uint32_t i, uint64_t number)
 {
-	int number_of_signal = trc_sample_signal_number(), err;
-	uint32_t tid = atomic_load_explicit(&cells[i].tid, memory_order_relaxed);
 	siginfo_t info;
 
 	memset(&info, 0, sizeof(info));
-	info.si_signo = number_of_signal;
+	info.si_signo = SIGPROF;
 	info.si_code = SI_QUEUE;
 	info.si_pid = (pid_t)trc_raw1(SYS_getpid, 0);
 	info.si_value.sival_ptr = (void *)(uintptr_t)(MARK << MARK_SHIFT |
 						      (uint64_t)i << CELL_SHIFT | (uint32_t)number);
-	err = (int)trc_raw4(SYS_rt_tgsigqueueinfo, info.si_pid, tid, number_of_signal, &info);
-	/* At RLIMIT_SIGPENDING a realtime signal comes without its data only if kill() could have
-	 * sent it (W4). */
-	if (err == -EAGAIN) {
-		info.si_code = SI_USER;
-		err = (int)trc_raw4(SYS_rt_tgsigqueueinfo, info.si_pid, tid, number_of_signal,
-				    &info);
-	}
-	return err;
+	return (int)trc_raw4(SYS_rt_tgsigqueueinfo, info.si_pid,
+			     atomic_load_explicit(&cells[i].tid, memory_order_relaxed), SIGPROF,
+			     &info);
 }
 
 /* seq_cst, all three: pairs with trc_answers_hold().  Of this thread, which stores `sending` and
@@ -269,7 +261,7 @@ void trc_answers_forget(void)
 
 static bool has_mark(const siginfo_t *info)
 {
-	return (info->si_code == SI_QUEUE || info->si_code == SI_USER) &&
+	return info->si_code == SI_QUEUE &&
 	       (uintptr_t)info->si_value.sival_ptr >> MARK_SHIFT == MARK;
 }
 

@@ -1,7 +1,7 @@
 /*
  * thread_answer.h - threads asked, by a signal to the very thread, what they are doing.
  *
- * Whoever asks fills in a cell and sends the signal of samples (sample:S8), which names it; the handler writes the thread's
+ * Whoever asks fills in a cell and sends a SIGPROF that names it; the handler writes the thread's
  * stack, and what else only the thread itself can tell, into that cell.  The cells lie in memory
  * of this process alone, mapped once for ever: an answer may come at any time later.
  *
@@ -11,8 +11,8 @@
  *       asked (it has waited long enough) to DROPPED, as which it is FREE again when the signal has
  *       come after all, or the thread is gone
  *   thread_answer:W2  a cell that is FILLING or ANSWERED has its content only once it is ANSWERED
- *   thread_answer:W3  where the signal is SIGPROF a thread has at most one pending besides those of
- *       timers: a question may be lost where one was, and is then asked again
+ *   thread_answer:W3  a thread has at most one SIGPROF pending besides those of timers: a question
+ *       may be lost where one was, and is then asked again
  *   thread_answer:W4  where the kernel has no memory for what comes with a signal it sends it
  *       without: such a one goes to the cell that the thread was asked by, and never to the
  *       program. So a cell stays the thread's, as DROPPED, while one that has no answer may be on
@@ -60,7 +60,7 @@ struct trc_answer {
 	uint64_t frame[TRC_STACK_DEPTH_MAX]; /* return addresses (also the first, made one) */
 };
 
-/* The cells, and the signal ours; those that were answered too late, or whose thread is gone, are FREE
+/* The cells, and SIGPROF ours; those that were answered too late, or whose thread is gone, are FREE
  * again.  0 or -ENOMEM.  Context: any thread, may block; one at a time;
  * while this process is recorded. */
 int trc_answers_setup(void);
@@ -97,7 +97,7 @@ void trc_answers_forget(void);
 uint32_t trc_answers_count(void);
 void trc_answers_wait(uint32_t seen, uint64_t ns);
 
-/* Whether such a signal is a question. */
+/* Whether a SIGPROF is a question. */
 bool trc_answer_is_question(const siginfo_t *info);
 /* Answers one, if it is not out of date.  `context` NULL: the thread has waited for the signal.
  * Context: signal handler of the interrupted thread, all signals blocked. */

@@ -187,7 +187,7 @@ enum {
 	/* Flight mode: while nobody drains, the oldest records are overwritten, and nobody
 	 * waits. */
 	TRC_SHARED_OVERWRITE = 2,
-	TRC_SHARED_OWN_SIGPROF = 4,    /* the program has got a SIGPROF while samples shared it */
+	TRC_SHARED_OWN_SIGPROF = 4,    /* the program has got a SIGPROF of its own while sampled */
 	TRC_SHARED_KEEP_MODULES = 8,   /* a reader keeps stacks for longer than tables do (X2) */
 	TRC_SHARED_FOR_RECORDERS = 16, /* only recorders use it: nothing to recover (leftovers.h) */
 	TRC_SHARED_EXITED = 32,	       /* exit() was called, or main() returned */

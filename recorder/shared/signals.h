@@ -33,13 +33,6 @@ void trc_signal_fatal(int number, const siginfo_t *info, const void *context);
 int trc_signal_own(int number, bool (*take)(const siginfo_t *info, const void *context))
 	__attribute__((weak, visibility("hidden")));
 
-/*
- * A realtime signal that the recorder may take: the program uses neither this signal nor the next
- * one.  0 = there is none, or the kernel may refuse to queue it.
- * Context: any thread.  The function is NULL where nothing is interposed.
- */
-int trc_signal_find_free(void) __attribute__((weak, visibility("hidden")));
-
 /* The handler that the kernel has in place of SIG_DFL; it is not the program's.  NULL = there is
  * none. */
 extern __attribute__((visibility("hidden"))) void *trc_signal_default;

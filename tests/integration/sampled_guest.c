@@ -14,10 +14,6 @@
  *                                 change nothing
  *   sampled_guest vfork-exits     a vfork child that calls exit(); then half a second's work
  *   sampled_guest overflows       SIGPROF comes where there is hardly any stack left
- *   sampled_guest sends           a thread that blocks SIGPROF sends it to itself and takes it, 60
- *                                 times, with CPU time in between
- *   sampled_guest reads           a thread that blocks SIGPROF reads a signalfd of it, and finds none
- *   sampled_guest no-queue        the kernel may queue no signal any more
  *
  * What it prints is the same however it is run.  Status 1 and what was wrong on stderr otherwise.
  */
@@ -29,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -308,78 +303,6 @@ static int vfork_exits(void)
 	_exit(0);
 }
 
-/* ---- SIGPROF is blocked ----------------------------------------------------------------- */
-
-static sigset_t block_prof(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGPROF);
-	CHECK(!pthread_sigmask(SIG_BLOCK, &set, NULL));
-	return set;
-}
-
-static void send_to_self(int how, int value)
-{
-	if (how == 0)
-		CHECK(!raise(SIGPROF));
-	else if (how == 1)
-		CHECK(!pthread_kill(pthread_self(), SIGPROF));
-	else
-		CHECK(!pthread_sigqueue(pthread_self(), SIGPROF, (union sigval){value}));
-}
-
-static int sends(void)
-{
-	const struct timespec at_once = {0, 0};
-	sigset_t set = block_prof(), pending;
-	int n_sent = 0, n_pending = 0, n_taken = 0, n_more = 0;
-	siginfo_t info;
-
-	for (; n_sent < 60; n_sent++) {
-		burn(5);
-		send_to_self(n_sent % 3, n_sent);
-		CHECK(!sigpending(&pending));
-		n_pending += sigismember(&pending, SIGPROF);
-		n_taken += sigtimedwait(&set, &info, &at_once) == SIGPROF &&
-			   (n_sent % 3 != 2 || info.si_value.sival_int == n_sent);
-		n_more += sigtimedwait(&set, &info, &at_once) == SIGPROF;
-	}
-	printf("sent %d: pending %d, taken %d, and %d more\n", n_sent, n_pending, n_taken, n_more);
-	return 0;
-}
-
-static int reads(void)
-{
-	struct signalfd_siginfo info;
-	sigset_t set = block_prof();
-	int fd = signalfd(-1, &set, SFD_NONBLOCK), n = 0;
-
-	CHECK(fd >= 0);
-	for (int i = 0; i < 60; i++) {
-		burn(5);
-		n += read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info);
-	}
-	printf("read %d\n", n);
-	return 0;
-}
-
-static int queues_nothing(void)
-{
-	struct sigaction now;
-	struct rlimit none;
-
-	burn(50);
-	CHECK(!getrlimit(RLIMIT_SIGPENDING, &none));
-	none.rlim_cur = 0;
-	CHECK(!setrlimit(RLIMIT_SIGPENDING, &none));
-	burn(300);
-	CHECK(!sigaction(SIGIO, NULL, &now));
-	printf("SIGIO %s\n", now.sa_handler == SIG_DFL ? "as ever" : "handled");
-	return 0;
-}
-
 /* ----------------------------------------------------------------------------------------- */
 
 int main(int argc, char **argv)
@@ -402,11 +325,5 @@ int main(int argc, char **argv)
 		return vfork_exits();
 	if (!strcmp(what, "overflows"))
 		return overflows();
-	if (!strcmp(what, "sends"))
-		return sends();
-	if (!strcmp(what, "reads"))
-		return reads();
-	if (!strcmp(what, "no-queue"))
-		return queues_nothing();
 	return 99;
 }

@@ -1,8 +1,7 @@
 #!/bin/bash
 # Programs that close what samples are made with, among all their descriptors, or leave no room for
 # it; programs that use SIGPROF in earnest: they do the same with samples by signals as without, and
-# are sampled all the same.  So they do where the kernel queues so few signals that samples have to
-# share SIGPROF with the program.
+# are sampled all the same.
 . "$(dirname "$0")/lib.sh"
 need_unsanitized
 program=$top_builddir/tests/integration/sampled_guest
@@ -44,15 +43,6 @@ for way in "${ways[@]}"; do
 	for how in preempts preempts-alternate overflows; do
 		# shellcheck disable=SC2086
 		sampled "$how, $way" 10 $way -- "$how"
-		ulimit -Si 255
-		# shellcheck disable=SC2086
-		sampled "$how, SIGPROF shared, $way" 10 $way -- "$how"
-		ulimit -Si "$(ulimit -Hi)"
-	done
-	# Of a thread that blocks SIGPROF samples come all the same.
-	for how in sends reads no-queue; do
-		# shellcheck disable=SC2086
-		sampled "$how, $way" 20 $way -- "$how"
 	done
 	# What is armed 200 times loses what a timer's tick came too late for.
 	for how in ignores vfork-exits; do

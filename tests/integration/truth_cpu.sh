@@ -115,13 +115,11 @@ if sampled cpu-clock execs 0 2>skipped.txt; then
 		by=auto sampled auto:1000000 churn 200
 		complete 'short threads, by what auto takes' 1000000 none
 	done
-	ulimit -Si 255 # too few for a signal of the recorder's own: samples share SIGPROF
 	runs=0
 	while another_run; do
 		by=auto sampled auto:1000000 blocked
 		complete 'SIGPROF blocked, by what auto takes' 1000000 none
 	done
-	ulimit -Si "$(ulimit -Hi)"
 fi
 runs=0
 while another_run; do
@@ -160,13 +158,11 @@ if sampled cpu-clock execs 0 2>skipped.txt; then
 		sampled cpu-clock:1000000 churn 200
 		complete 'short threads, by counters' 1000000 none
 	done
-	ulimit -Si 255 # too few for a signal of the recorder's own: samples share SIGPROF
 	runs=0
 	while another_run; do
 		sampled cpu-clock:1000000 blocked
 		complete 'SIGPROF blocked, by counters' 1000000 none
 	done
-	ulimit -Si "$(ulimit -Hi)"
 	runs=0
 	while another_run; do
 		sampled cpu-clock:1000000 closes
@@ -193,13 +189,11 @@ if by=kernel sampled cpu-clock execs 0 2>skipped.txt; then
 fi
 
 # ---- what no sample can tell of is told as lost -----------------------------------------------
-ulimit -Si 255 # too few for a signal of the recorder's own: samples share SIGPROF
 runs=0
 while another_run; do
 	sampled timer blocked
 	complete 'SIGPROF blocked, by timers' 10000000 none
 done
-ulimit -Si "$(ulimit -Hi)"
 
 # ---- threads that are there before, in a program that records itself -------------------------
 runs=0

@@ -253,7 +253,7 @@ TRC_API int trace_flight_trigger(const char *reason);
 enum trace_sampling_by {
 	/* By the kernel or by a signal, whatever suits the event */
 	TRACE_SAMPLING_BY_AUTO = 0,
-	/* By a signal to the sampled thread: stacks need no frame pointers, and a sample has the
+	/* By a SIGPROF to the sampled thread: stacks need no frame pointers, and a sample has the
 	 * labels of its moment */
 	TRACE_SAMPLING_BY_SIGNAL = 1,
 	/* By the kernel: no signal, but stacks need frame pointers.  Only into a trace of
@@ -294,8 +294,7 @@ struct trace_sampling_event {
 /**
  * Samples all threads of this process, present and future, into the trace or flight recorder that
  * runs.  `events` are `n` different events, at most 16; n 0 = "auto".  The array is only read
- * during the call.  The process receives a realtime signal that it does not use, or else
- * SIGPROF; the program's own use of either goes on.  For a
+ * during the call.  The process receives SIGPROF; the program's own use of SIGPROF goes on.  For a
  * profile without a trace, see trace_recorder_create_cpu() in <trc/recorder.h>.
  *
  * Returns 0; -EINVAL: nothing records, or an event that is not understood; -EBUSY: sampling runs

@@ -72,7 +72,7 @@ static const struct report_line LINES[] = {
 	 "  by tenant: zeta 36.4%, acme 18.2%, none 36.4%",
 	 false},
 	{"a tenth not sampled: said at first", MUCH_LOST("100"),
-	 "90.9% of the CPU time was not seen: threads blocked the signal of samples, or it came late\n"
+	 "90.9% of the CPU time was not seen: threads blocked SIGPROF, or it came to them late\n"
 	 "  the kernel samples such threads too: -e cpu-clock --sample-by kernel\n"
 	 "no scheduling intervals: perf_event_open is not permitted",
 	 false},
