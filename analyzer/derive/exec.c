@@ -15,6 +15,7 @@
 struct image {
 	int64_t rest_ns; /* where a stretch of the image before goes on in it; TRC_NEVER = none */
 	uint32_t rest_proc;
+	int64_t next_ns; /* when its first thread came on a proc after that; TRC_NEVER = not again */
 	bool began; /* its first thread was on a proc already, as records of the image before say */
 };
 
@@ -174,7 +175,26 @@ static void stretch_begin(struct trc_model *m, struct trc_on_cpu *stretch, struc
 	images[image].rest_ns = TRC_NEVER;
 }
 
-/* What began in one image and has no end in the next: still on its proc at the end. */
+/* When what goes on from the image before has ended at the latest. */
+static void rests_bound(const struct trc_model *m, struct image *images)
+{
+	const struct trc_on_cpu *stretch = m->on_cpu.row;
+	const struct trc_exec *exec = m->execs.row;
+
+	for (size_t i = 0; i < m->on_cpu.n; i++) {
+		size_t image = image_of(m, stretch[i].thread);
+		struct image *of = &images[image];
+
+		if (!image || stretch[i].thread != exec[image - 1].before + 1 ||
+		    of->rest_ns == TRC_NEVER || stretch[i].start_ns <= of->rest_ns)
+			continue;
+		if (of->next_ns == TRC_NEVER || stretch[i].start_ns < of->next_ns)
+			of->next_ns = stretch[i].start_ns;
+	}
+}
+
+/* What began in one image and has no end in the next: still on its proc at the end, or its stop was
+ * lost, and it came on a proc again. */
 static int rests_add(struct trc_model *m, const struct image *images)
 {
 	const struct trc_exec *exec = m->execs.row;
@@ -189,7 +209,9 @@ static int rests_add(struct trc_model *m, const struct image *images)
 			return -ENOMEM;
 		*stretch = (struct trc_on_cpu){
 			.start_ns = images[i].rest_ns,
-			.end_ns = i < m->execs.n ? exec[i].ts_ns : TRC_NEVER,
+			.end_ns = images[i].next_ns != TRC_NEVER ? images[i].next_ns
+				  : i < m->execs.n		 ? exec[i].ts_ns
+								 : TRC_NEVER,
 			.thread = exec[i - 1].before + 1,
 			.proc = images[i].rest_proc,
 		};
@@ -209,11 +231,12 @@ int trc_exec_share_on_cpu(struct trc_model *m)
 	if (!images)
 		return -ENOMEM;
 	for (size_t i = 0; i <= m->execs.n; i++)
-		images[i].rest_ns = TRC_NEVER;
+		images[i].rest_ns = images[i].next_ns = TRC_NEVER;
 	for (size_t i = 0; i < n && !err; i++)
 		err = stretch_share(m, i, images);
 	for (size_t i = 0; i < n; i++)
 		stretch_begin(m, (struct trc_on_cpu *)m->on_cpu.row + i, images);
+	rests_bound(m, images);
 	if (!err)
 		err = rests_add(m, images);
 	free(images);
