@@ -380,22 +380,39 @@ static size_t first_of_tid(const struct trc_reader *r, uint32_t tid)
 	return low;
 }
 
+/* Behind the last of them in by_tid[from, n) that has this tid, and began by then. */
+static size_t began_by(const struct trc_reader *r, size_t from, uint32_t tid, uint64_t ticks)
+{
+	size_t low = from, high = r->threads.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct trc_thread_entry *e = &r->threads.at[r->by_tid[middle]];
+
+		if (e->tid == tid && e->start <= ticks)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Who has a tid later has a larger serial, and began later. */
 uint32_t trc_reader_serial_of(const struct trc_reader *r, uint32_t tid, uint64_t ticks)
 {
-	const struct trc_thread_entry *before = NULL, *e;
+	size_t first = first_of_tid(r, tid), next = began_by(r, first, tid, ticks);
+	const struct trc_thread_entry *before, *after;
 
-	for (size_t i = first_of_tid(r, tid); tid && i < r->threads.n; i++) {
-		e = &r->threads.at[r->by_tid[i]];
-		if (e->tid != tid)
-			break;
-		if (e->start > ticks)
-			return before && ticks - before->end < e->start - ticks ? before->serial
-										: e->serial;
-		if (!e->end || e->end >= ticks)
-			return e->serial;
-		before = e;
-	}
-	return before ? before->serial : 0;
+	if (!tid)
+		return 0;
+	before = next > first ? &r->threads.at[r->by_tid[next - 1]] : NULL;
+	after = next < r->threads.n ? &r->threads.at[r->by_tid[next]] : NULL;
+	if (after && after->tid != tid)
+		after = NULL;
+	if (before && (!after || !before->end || before->end >= ticks ||
+		       ticks - before->end < after->start - ticks))
+		return before->serial;
+	return after ? after->serial : 0;
 }
 
 int trc_reader_finish_threads(struct trc_reader *r)

@@ -73,7 +73,8 @@ char *trc_symbols_fetch(struct trc_symbols_fetch *f, enum trc_fetched what, cons
 		return path;
 	}
 	free(path);
-	if (fd == -ENOENT) {
+	/* Of this file alone: not there, larger than DEBUGINFOD_MAXSIZE, too slow for DEBUGINFOD_MAXTIME. */
+	if (fd == -ENOENT || fd == -EFBIG || fd == -ETIME || fd == -EINVAL) {
 		*why = "no debug information found, here or at DEBUGINFOD_URLS";
 		return NULL;
 	}

@@ -69,7 +69,9 @@ static void on_forward(int sig, siginfo_t *info, void *context)
 
 	if (ends_us(sig) && before[sig].sa_handler != SIG_IGN)
 		atomic_store_explicit(&trc_child_ending, true, memory_order_relaxed);
-	if (passes && (conditions >> (sig - 1) & 1))
+	/* The command may ask for a snapshot of itself. */
+	if (pid > 0 && info->si_code != SI_KERNEL && info->si_pid != getpid() &&
+	    (conditions >> (sig - 1) & 1))
 		atomic_fetch_or_explicit(&trc_child_asked, UINT64_C(1) << (sig - 1),
 					 memory_order_relaxed);
 	else if (passes)

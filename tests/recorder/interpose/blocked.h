@@ -16,13 +16,13 @@
  * that waits; one that has ended meanwhile is not in anybody's way. */
 static inline bool is_blocked(const char *tid)
 {
-	char path[64], text[512];
+	char stat_path[64], text[512];
 	const char *name_end;
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%.16s/stat", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(stat_path, sizeof(stat_path), "/proc/self/task/%.16s/stat", tid);
+	fd = open(stat_path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return true;
 	n = read(fd, text, sizeof(text) - 1);
