@@ -268,7 +268,7 @@ _Noreturn static void child_main(const struct trc_tool_options *o, const char *d
 	if (read(go_fd, &go, 1) != 1)
 		_exit(TRC_EXIT_TROUBLE);
 	restore_signals();
-	for (int i = 0; i < N_TIMERS; i++)
+	for (unsigned int i = 0; i < N_TIMERS; i++)
 		setitimer(i, &timers[i], NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(o->command[0], o->command);
@@ -289,7 +289,7 @@ int trc_child_fork(struct trc_child *c, const struct trc_tool_options *options, 
 		return -errno;
 	if (pipe2(result, O_CLOEXEC))
 		return -errno;
-	for (int i = 0; i < N_TIMERS; i++)
+	for (unsigned int i = 0; i < N_TIMERS; i++)
 		setitimer(i, &none, &timers[i]);
 	/* No handler of ours runs in the child. */
 	sigfillset(&all);
