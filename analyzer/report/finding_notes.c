@@ -104,10 +104,11 @@ static bool add_half_of_life(struct trc_report *r, struct trc_line *line,
 	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
 
 	for (int class = TRC_WAIT_THREADS; class <= TRC_WAIT_FILES; class ++) {
-		const struct trc_group_details *d = trc_groups_details(g, class);
+		enum trc_wait_class of = (enum trc_wait_class) class;
+		const struct trc_group_details *d = trc_groups_details(g, of);
 
 		for (size_t i = 0; i < g->n_of[class]; i++)
-			if (is_most_of_life(&d[i], (enum trc_wait_class) class) &&
+			if (is_most_of_life(&d[i], of) &&
 			    (!most || d[i].group->total_ns > most->group->total_ns))
 				most = &d[i];
 	}
