@@ -158,7 +158,7 @@ static int count(int sig, long sent, const char *path)
 	return 0;
 }
 
-static int with_timer(int which, char **command)
+static int with_timer(unsigned int which, char **command)
 {
 	setitimer(which, &(struct itimerval){.it_value.tv_usec = 5000}, NULL);
 	execvp(command[0], command);
@@ -290,7 +290,7 @@ int main(int argc, char **argv)
 	if (!strcmp(mode, "count"))
 		return count(atoi(argv[2]), 0, argv[3]);
 	if (!strcmp(mode, "timer"))
-		return with_timer(atoi(argv[2]), argv + 3);
+		return with_timer((unsigned int)atoi(argv[2]), argv + 3);
 	if (!strcmp(mode, "group") && argc > 4)
 		return count(atoi(argv[2]), atol(argv[3]), argv[4]);
 	if (!strcmp(mode, "pace"))
