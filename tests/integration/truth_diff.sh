@@ -47,7 +47,7 @@ found()
 {
 	local what=$1 condition=$2 try
 	shift 2
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5; do
 		record before.trc "$program" "1$try" "$what" 0 "$@"
 		record after.trc "$program" "2$try" "$what" 400 "$@"
 		diff_rows before.trc after.trc >rows.tsv
@@ -59,7 +59,7 @@ found()
 	fail "$what: not found: $(cat rows.tsv)"
 }
 found lock '$4 == "held" && $3 ~ /order_book/'
-found task '$2 == "wait" && $3 ~ /sleep at/ || $2 == "task" && $4 == "mean"'
+found task '$2 == "wait" && $3 ~ /sleep at/ || $2 == "task" && ($4 == "mean" || $4 == "p50")'
 found memory '$2 == "heap" && $3 ~ /order_keep/ && $4 == "in_use"' --heap=4096
 found function '$2 == "cpu" && $3 ~ /^price truth_diff.c \(computer\)/' -F 1000
 
