@@ -111,7 +111,8 @@ int main(void)
 		pthread_setname_np(thread[i], NAMES[i]);
 	}
 	for (int i = 0; i < ROUNDS; i++) {
-		const struct timespec ts = {0, 4 * PART_MS * 1000000};
+		/* The reader waits for input for less time than at each of its other places. */
+		const struct timespec ts = {0, 36 * PART_MS / 10 * 1000000};
 
 		nanosleep(&ts, NULL);
 		if (write(input[1], "x", 1) != 1)
