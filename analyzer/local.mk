@@ -3,8 +3,11 @@ noinst_LTLIBRARIES += libtrcanalyze.la
 libtrcanalyze_la_SOURCES = \
 	analyzer/model/array.c analyzer/model/array.h \
 	analyzer/causes/blame.c analyzer/causes/blame.h \
+	analyzer/causes/blame_sums.c analyzer/causes/blame_sums.h \
 	analyzer/causes/causes.c analyzer/causes/causes.h \
 	analyzer/causes/names.c analyzer/causes/steps.c analyzer/causes/steps.h \
+	analyzer/causes/task_times.c analyzer/causes/task_times.h \
+	analyzer/causes/thread_times.c analyzer/causes/thread_times.h \
 	analyzer/derive/caused.c \
 	analyzer/derive/convoys.c analyzer/derive/convoys.h \
 	analyzer/derive/lock_sums.c analyzer/model/lock_sums.h \
@@ -24,43 +27,49 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/user.c \
 	analyzer/derive/waits.c \
 	analyzer/derive/wakers.c analyzer/derive/wakers.h \
-	analyzer/derive/futex_locks.c analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
+	analyzer/derive/derived_locks.c analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
 	analyzer/diff/about.c analyzer/diff/compare.c analyzer/diff/diff.h \
 	analyzer/diff/measures.c analyzer/diff/measures.h analyzer/diff/memory.c analyzer/diff/names.c \
 	analyzer/diff/options.c analyzer/diff/parts.h \
 	analyzer/diff/print.c analyzer/diff/quantiles.c \
 	analyzer/diff/run.c analyzer/diff/run.h analyzer/diff/threads.c analyzer/diff/statistics.c analyzer/diff/statistics.h \
-	analyzer/report/findings.c analyzer/report/findings.h analyzer/report/finding_parts.h \
-	analyzer/report/finding_alarms.c analyzer/report/finding_held.c analyzer/report/finding_herds.c \
-	analyzer/report/finding_interpreters.c analyzer/report/finding_locks.c \
-	analyzer/report/finding_names.c analyzer/report/finding_notes.c analyzer/report/finding_order.c \
-	analyzer/report/finding_print.c \
-	analyzer/report/finding_procs.c analyzer/report/finding_tails.c \
-	analyzer/report/procs.c analyzer/report/procs.h \
-	analyzer/report/group_waits.c \
-	analyzer/report/finding_barriers.c analyzer/report/finding_stages.c \
-	analyzer/report/blamed.c analyzer/report/blamed.h \
-	analyzer/report/pools.c analyzer/report/pools.h \
-	analyzer/report/finding_threads.c \
+	analyzer/findings/findings.c analyzer/findings/findings.h analyzer/findings/parts.h \
+	analyzer/findings/abandoned.c analyzer/findings/alarms.c analyzer/findings/held.c analyzer/findings/herds.c \
+	analyzer/findings/interpreters.c analyzer/findings/locks.c \
+	analyzer/findings/names.c analyzer/findings/notes.c analyzer/findings/order.c \
+	analyzer/findings/print.c analyzer/findings/print.h \
+	analyzer/findings/procs.c analyzer/findings/tails.c \
+	analyzer/findings/procs_left.c analyzer/findings/procs_left.h \
+	analyzer/words/at_work.c analyzer/words/at_work.h analyzer/words/words.h analyzer/words/report_options.h \
+	analyzer/words/alarm_names.c analyzer/words/context.c analyzer/words/group_names.c \
+	analyzer/words/group_waits.c analyzer/words/label_names.c \
+	analyzer/findings/barriers.c analyzer/findings/stages.c \
+	analyzer/findings/blamed.c analyzer/findings/blamed.h \
+	analyzer/report/margins.c analyzer/words/pools.c analyzer/words/pools.h \
+	analyzer/findings/late.c analyzer/findings/threads.c \
 	analyzer/model/label_filter.c analyzer/model/label_filter.h \
 	analyzer/model/merge.c analyzer/model/merge.h \
 	analyzer/model/model.c analyzer/model/model.h analyzer/model/parts.h \
 	analyzer/model/descriptors.c analyzer/model/descriptors.h \
+	analyzer/model/image.c analyzer/model/image.h analyzer/model/image_rows.c \
 	analyzer/model/labels.c \
+	analyzer/model/margin.c analyzer/model/margin.h \
 	analyzer/model/objects.c \
+	analyzer/model/on_procs.c analyzer/model/on_procs.h \
 	analyzer/model/process.c analyzer/model/process.h \
 	analyzer/model/selection.c analyzer/model/selection.h analyzer/model/selection_parts.h \
 	analyzer/model/selection_find.c analyzer/model/selection_rows.c analyzer/model/selection_rows.h \
 	analyzer/model/selection_tasks.c \
-	analyzer/model/selection_text.c analyzer/model/between.c analyzer/model/between.h \
+	analyzer/model/selection_text.c analyzer/model/selection_window.c analyzer/model/between.c analyzer/model/between.h \
 	analyzer/model/unlocks_of.c analyzer/model/unlocks_of.h \
 	analyzer/model/task_pick.c analyzer/model/task_pick.h \
+	analyzer/model/task_spans.c analyzer/model/task_spans.h \
 	analyzer/model/symbols.c \
 	analyzer/model/window.c \
 	analyzer/profile/profile.c analyzer/profile/profile.h analyzer/profile/parts.h \
 	analyzer/profile/blame.c \
 	analyzer/profile/heap.c \
-	analyzer/profile/offcpu.c \
+	analyzer/profile/offcpu.c analyzer/profile/path.c \
 	analyzer/profile/pprof.c \
 	analyzer/profile/samples.c analyzer/profile/sched.c \
 	analyzer/profile/stacks.c \
@@ -68,35 +77,39 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/report.c analyzer/report/report.h analyzer/report/parts.h \
 	analyzer/report/cpu.c \
 	analyzer/report/deadlock.c \
-	analyzer/report/descriptors.c \
+	analyzer/words/descriptors.c \
 	analyzer/report/ended.c \
 	analyzer/report/fibers.c \
-	analyzer/report/groups.c analyzer/report/group_objects.c analyzer/report/group_tallies.c \
+	analyzer/words/groups.c analyzer/words/group_objects.c analyzer/words/group_tallies.c \
 	analyzer/report/heap.c \
+	analyzer/report/held_up.c \
 	analyzer/report/hints.c \
-	analyzer/report/idle.c \
-	analyzer/report/labels.c analyzer/report/latencies.c \
+	analyzer/words/idle.c \
+	analyzer/report/labels.c analyzer/report/latencies.c analyzer/report/latencies_by.c \
 	analyzer/report/locks.c \
 	analyzer/report/longest.c \
-	analyzer/report/lost.c \
+	analyzer/words/lost.c \
 	analyzer/report/many.c analyzer/report/many.h \
-	analyzer/report/names.c analyzer/report/stack_text.h \
+	analyzer/words/names.c analyzer/words/stack_text.h \
 	analyzer/report/now.c \
-	analyzer/report/selection.c \
+	analyzer/words/selection.c \
 	analyzer/report/shares.c \
 	analyzer/report/slowest.c \
 	analyzer/report/summary.c \
+	analyzer/text/json.c analyzer/text/json.h \
 	analyzer/text/line.c analyzer/text/line.h \
 	analyzer/report/threads.c \
 	analyzer/report/unseen.c \
 	analyzer/report/user.c \
-	analyzer/report/user_types.c analyzer/report/user_types.h \
+	analyzer/report/user_times.c analyzer/report/user_times.h \
+	analyzer/words/user_types.c analyzer/words/user_types.h \
 	analyzer/report/waits.c \
-	analyzer/report/whatif.c analyzer/report/whatif.h \
-	analyzer/report/why.c analyzer/report/why.h \
-	analyzer/report/why_path.c analyzer/report/why_path.h analyzer/report/why_tree.c analyzer/report/why_tree.h \
-	analyzer/report/why_tasks.c analyzer/report/why_tasks.h \
-	analyzer/report/why_words.c analyzer/report/why_words.h \
+	analyzer/why/whatif.c analyzer/why/whatif.h \
+	analyzer/why/why.c analyzer/why/why.h \
+	analyzer/why/json.c analyzer/why/json.h \
+	analyzer/why/path.c analyzer/why/path.h analyzer/why/tree.c analyzer/why/tree.h analyzer/why/window.c analyzer/why/window.h \
+	analyzer/why/tasks.c analyzer/why/tasks.h \
+	analyzer/why/words.c analyzer/why/words.h \
 	analyzer/model/signal_names.c analyzer/model/signal_names.h \
 	analyzer/model/spans.c analyzer/model/spans.h \
 	analyzer/model/charge.h \
@@ -118,25 +131,28 @@ libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthr
 libtrcanalyze_la_SOURCES += \
 	analyzer/check/causes.c analyzer/check/check.c analyzer/check/check.h analyzer/check/cut.c analyzer/check/events.c analyzer/check/heap.c \
 	analyzer/check/fibers.c analyzer/check/on_cpu.c \
-	analyzer/check/parts.h \
+	analyzer/check/parts.h analyzer/check/regions.c analyzer/check/regions.h analyzer/check/wakers.c \
 	analyzer/sql/event_columns.c \
 	analyzer/export/output.c analyzer/export/output.h \
 	analyzer/export/output_text.c analyzer/export/output_text.h \
-	analyzer/sql/functions.c analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
+	analyzer/sql/functions.c analyzer/sql/margins.c analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
 	analyzer/sql/columns.h analyzer/sql/selected.c \
 	analyzer/sql/table.c analyzer/sql/table.h \
-	analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_findings.c \
+	analyzer/sql/tables_blame.c analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_findings.c \
 	analyzer/sql/tables_heap.c analyzer/sql/tables_locks.c analyzer/sql/tables_now.c \
 	analyzer/sql/tables_rows.c \
-	analyzer/sql/tables_samples.c analyzer/sql/tables_sched.c \
+	analyzer/sql/tables_samples.c analyzer/sql/tables_sched.c analyzer/sql/tables_tasks.c \
 	analyzer/sql/vtab.h analyzer/sql/vtab_causes.c analyzer/sql/vtab_events.c analyzer/sql/vtab_rows.c
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
+# For programs only: libtool compiles each source once, and not for a shared object as well.
+libtrcanalyze_la_CFLAGS = $(AM_CFLAGS) -static
 libtrcanalyze_la_LIBADD += $(SQLITE_LIBS) $(CJSON_LIBS) -lm
 
 # A ring is opened by the recorder's side that reads rings; see analyzer/open/ring.h.
 noinst_LTLIBRARIES += libtrcopen.la
 libtrcopen_la_SOURCES = analyzer/open/memory.c analyzer/open/memory.h \
 	analyzer/open/ring.c analyzer/open/ring.h analyzer/open/trace.c analyzer/open/trace.h
+libtrcopen_la_CFLAGS = $(libtrcanalyze_la_CFLAGS)
 
 bin_PROGRAMS += analyzer/trace-analyze
 analyzer_trace_analyze_SOURCES = analyzer/cli/main.c analyzer/cli/cli.h analyzer/cli/progress.c \
@@ -146,4 +162,4 @@ analyzer_trace_analyze_SOURCES = analyzer/cli/main.c analyzer/cli/cli.h analyzer
 	analyzer/cli/verb_what_if.c analyzer/cli/width.c analyzer/cli/width.h
 analyzer_trace_analyze_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(READLINE_CFLAGS)
 analyzer_trace_analyze_LDADD = libtrcviewer.la libtrcopen.la libtrcanalyze.la libtrcdrain.la libtrccore.la \
-	libtrcformat.la $(READLINE_LIBS)
+	libtrcunwind.la libtrcformat.la $(READLINE_LIBS)

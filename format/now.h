@@ -14,4 +14,12 @@ static inline uint64_t trc_now_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* The time in ns nanoseconds, as waits with a time limit want it.  Context: as above. */
+static inline struct timespec trc_from_now(clockid_t clock, uint64_t ns)
+{
+	uint64_t until_ns = trc_now_ns(clock) + ns;
+
+	return (struct timespec){(time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000)};
+}
+
 #endif

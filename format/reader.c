@@ -420,6 +420,22 @@ static int init_clock(struct trc_reader *r)
 	return 0;
 }
 
+int64_t trc_reader_at_realtime(const struct trc_reader *r, uint64_t realtime_ns)
+{
+	const struct trc_sync_point *sync = r->syncs.at;
+	int64_t at_ns;
+
+	if (!r->syncs.n)
+		return 0;
+	for (size_t i = 1; i < r->syncs.n; i++)
+		if (r->syncs.at[i].realtime_ns <= realtime_ns)
+			sync = &r->syncs.at[i];
+	at_ns = trc_reader_ns(r, sync->ticks);
+	if (__builtin_add_overflow(at_ns, (int64_t)(realtime_ns - sync->realtime_ns), &at_ns))
+		at_ns = realtime_ns > sync->realtime_ns ? INT64_MAX : INT64_MIN;
+	return at_ns;
+}
+
 /* What a cut has left whole (format.md, "SYNC"); last_sync: as they stand in the file. */
 static void finish_whole(struct trc_reader *r, uint64_t last_sync_ticks)
 {

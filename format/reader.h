@@ -79,6 +79,9 @@ const char *trc_reader_info_get(const struct trc_reader *r, const char *key);
 
 /* Ticks of a trace to nanoseconds of trace time, through the sync points; never decreasing. */
 int64_t trc_reader_ns(const struct trc_reader *r, uint64_t ticks);
+/* The trace time at which CLOCK_REALTIME read this, by the last sync point at which it read no more: that clock may have been
+ * set, and goes at another rate.  0 without any sync point. */
+int64_t trc_reader_at_realtime(const struct trc_reader *r, uint64_t realtime_ns);
 
 /* Tables, merged over generations.  Strings are not terminated... */
 size_t trc_reader_strings(const struct trc_reader *r); /* highest id + 1 */

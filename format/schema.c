@@ -134,6 +134,7 @@ bool trc_reason_is_lock(unsigned int reason)
 	case TRC_REASON_SPIN:
 	case TRC_REASON_COND_MUTEX:
 	case TRC_REASON_FUTEX_LOCK:
+	case TRC_REASON_SEM_LOCK:
 		return true;
 	default:
 		return false;

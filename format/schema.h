@@ -368,6 +368,7 @@ enum {
 
 /* What no file has: the analyzer says so of waits that are recorded otherwise. */
 #define TRC_DERIVED_REASONS(REASON)                                                                \
+	REASON(30, SEM_LOCK, sem_lock, "a semaphore whose posts show that it is a lock")           \
 	REASON(31, FUTEX_LOCK, futex_lock, "a futex whose wakings show that it is a lock")
 
 enum trc_reason {

@@ -85,4 +85,12 @@ const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_en
 /* NULL, or one line on why this module has no (or poorer) symbols: "changed since", "not found". */
 const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module);
 
+struct trc_symbols_visit {
+	void (*path)(void *context, const char *path);
+	void *context;
+};
+/* Tells the files that names of the module may come from, whether they are there or not; but no servers', and none of dwz. */
+void trc_symbols_places(const struct trc_module_entry *module,
+			const struct trc_symbols_visit *visit);
+
 #endif

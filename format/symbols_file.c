@@ -32,6 +32,7 @@ struct identity {
 	size_t build_id_bytes; /* 0 = none: the checksum counts */
 	bool has_crc;
 	GElf_Word crc;
+	const struct trc_symbols_visit *visit; /* not NULL: files are only named */
 };
 
 static void elf_file_close(struct trc_elf_file *file)
@@ -91,6 +92,10 @@ static bool identity_matches(const struct identity *wanted, const struct trc_elf
 static bool open_matching(struct trc_elf_file *file, const char *path,
 			  const struct identity *wanted)
 {
+	if (wanted->visit) {
+		wanted->visit->path(wanted->visit->context, path);
+		return false;
+	}
 	if (!elf_file_open(file, path))
 		return false;
 	if (identity_matches(wanted, file))
@@ -396,16 +401,21 @@ static void open_alt(struct trc_symbols_file *file, struct trc_symbols_fetch *fe
 		dwarf_setalt(file->dwarf, file->alt_dwarf);
 }
 
-void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module,
-			   bool mapped, struct trc_symbols_fetch *fetch)
+static struct identity identity_of(const struct trc_module_entry *module)
 {
-	const struct trc_elf_file none = {.fd = -1, .mapped = mapped};
-	const struct identity identity = {
+	return (struct identity){
 		.build_id = module->build_id,
 		.build_id_bytes = module->build_id_bytes <= TRC_BUILD_ID_BYTES_MAX
 					  ? module->build_id_bytes
 					  : 0,
 	};
+}
+
+void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module,
+			   bool mapped, struct trc_symbols_fetch *fetch)
+{
+	const struct trc_elf_file none = {.fd = -1, .mapped = mapped};
+	const struct identity identity = identity_of(module);
 
 	*file = (struct trc_symbols_file){.main = none, .debug = none, .alt = none};
 	if (elf_version(EV_CURRENT) == EV_NONE)
@@ -451,4 +461,21 @@ void trc_symbols_file_close(struct trc_symbols_file *file)
 	file->vdso = NULL;
 	file->dwarf = file->alt_dwarf = NULL;
 	file->trouble = NULL;
+}
+
+void trc_symbols_places(const struct trc_module_entry *module,
+			const struct trc_symbols_visit *visit)
+{
+	const struct trc_elf_file none = {.fd = -1};
+	struct trc_symbols_file file = {.main = none, .debug = none, .alt = none};
+	struct identity identity = identity_of(module);
+
+	if (!module->path || module->path[0] != '/' || elf_version(EV_CURRENT) == EV_NONE)
+		return;
+	visit->path(visit->context, module->path);
+	identity.visit = visit;
+	open_main(&file, module, &identity, NULL);
+	if (!file.main.elf || !has_dwarf(file.main.elf))
+		open_debug(&file, module, &identity, NULL);
+	elf_file_close(&file.main);
 }

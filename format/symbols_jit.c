@@ -130,8 +130,7 @@ struct trc_jit *trc_jit_open(const struct trc_reader *r)
 	char path[48];
 	int fd;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%llu.map",
-		 (unsigned long long)info_number(r, "pid"));
+	snprintf(path, sizeof(path), TRC_JIT_MAP, (unsigned long long)info_number(r, "pid"));
 	fd = jit && is_of_this_machine(r)
 		     ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
 		     : -1;

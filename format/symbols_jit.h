@@ -12,6 +12,8 @@
 
 #include "reader.h"
 
+#define TRC_JIT_MAP "/tmp/perf-%llu.map" /* of the process's id */
+
 struct trc_jit;
 
 /* Reads the file of the traced process; NULL = there is none to be believed, or no memory. */

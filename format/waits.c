@@ -14,9 +14,10 @@ enum trc_wait_class trc_wait_class(unsigned int reason)
 	case TRC_REASON_ONCE:
 	case TRC_REASON_FLOCK:
 	case TRC_REASON_FUTEX_LOCK:
+	case TRC_REASON_SEM_LOCK:
 		return TRC_WAIT_LOCKS;
 	case TRC_REASON_COND:
-	case TRC_REASON_SEM:
+	case TRC_REASON_SEM: /* with room for several, a queue's, or a lock that nothing shows to be one */
 	case TRC_REASON_BARRIER:
 	case TRC_REASON_JOIN:
 	case TRC_REASON_FUTEX: /* idling, or a lock of the program's making that nothing shows to be one */

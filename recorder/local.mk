@@ -17,6 +17,7 @@ libtrccore_la_SOURCES = \
 	recorder/shared/cpu_event_settle.c \
 	recorder/sampling/cpu_profile.c recorder/sampling/cpu_profile.h \
 	recorder/guest/crash.c recorder/shared/signals.h \
+	recorder/shared/descriptor_name.c recorder/shared/descriptor_name.h \
 	recorder/guest/descriptor.c recorder/guest/descriptor.h recorder/guest/descriptor_text.c \
 	recorder/guest/emit.c \
 	recorder/guest/signalled.c \
@@ -32,7 +33,7 @@ libtrccore_la_SOURCES = \
 	recorder/ring/hot.h recorder/ring/rec.h recorder/unwind/poison.h \
 	recorder/guest/labels.c recorder/guest/labels.h recorder/shared/labels_bytes.h recorder/guest/labels_set.c \
 	recorder/guest/labels_kept.c \
-	recorder/shared/layout.c recorder/shared/layout.h \
+	recorder/shared/layout.c recorder/shared/layout.h recorder/shared/slot_look.h \
 	recorder/guest/modules.c \
 	recorder/ring/offproc.c recorder/ring/offproc.h \
 	recorder/shared/one_line.h recorder/shared/text.h \
@@ -78,6 +79,7 @@ libtrcapi_la_SOURCES = \
 	recorder/lib/flight_thread.c recorder/lib/flight_thread.h \
 	recorder/lib/flight_write.c recorder/lib/flight_write.h \
 	recorder/lib/labels_api.c \
+	recorder/lib/own_waits.c recorder/lib/own_waits.h \
 	recorder/guest/own_thread.c recorder/guest/own_thread.h \
 	recorder/guest/own_thread_create.c \
 	recorder/profile/part.c recorder/profile/part.h \

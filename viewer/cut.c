@@ -89,14 +89,40 @@ bool trc_cut_has_thread(const struct trc_cut *cut, uint32_t thread)
 	       trc_index_get(&cut->selection->in, thread) != TRC_INDEX_NONE;
 }
 
+/* A5, of a row that is in the page's time. */
+static bool is_for_tasks(const struct trc_cut *cut, uint32_t thread, int64_t start_ns,
+			 int64_t end_ns)
+{
+	if (!thread || !cut->selection || !cut->selection->n_tasks)
+		return true;
+	return trc_selection_touches(cut->selection, thread,
+				     start_ns == TRC_NEVER ? cut->from_ns : start_ns,
+				     end_ns == TRC_NEVER ? INT64_MAX : end_ns);
+}
+
 bool trc_cut_overlaps(const struct trc_cut *cut, uint32_t thread, int64_t start_ns, int64_t end_ns)
 {
 	if (thread && !trc_cut_has_thread(cut, thread))
+		return false;
+	if (!is_for_tasks(cut, thread, start_ns, end_ns))
 		return false;
 	if (end_ns != TRC_NEVER &&
 	    (end_ns < cut->from_ns || (end_ns == cut->from_ns && start_ns < end_ns)))
 		return cut->from_ns == trc_model_start_ns(cut->m);
 	return start_ns < cut->to_ns || cut->to_end;
+}
+
+bool trc_cut_works_at(const struct trc_cut *cut, uint32_t thread, int64_t ts_ns, int64_t *until_ns)
+{
+	int64_t change_ns;
+	bool inside;
+
+	if (!cut->selection || !cut->selection->n_tasks)
+		return true;
+	inside = trc_selection_at(cut->selection, thread, ts_ns, &change_ns);
+	if (change_ns < *until_ns)
+		*until_ns = change_ns;
+	return inside;
 }
 
 bool trc_cut_has_set(const struct trc_cut *cut, uint32_t labels)

@@ -7,6 +7,8 @@
  *   cut:A2  of other tables it has the rows of which something lies inside
  *   cut:A3  the states of threads are cut at the edges of the part; of each thread the page knows whether its first
  *       and its last state go on beyond the edge
+ *   cut:A5  of tasks the page has the spans in which threads and fibers worked for them; lanes are blank elsewhere, and
+ *       what the page itself sums lies in these spans
  *   cut:A4  threads, stacks and label sets are all there, since rows refer to them
  */
 #ifndef TRC_VIEWER_CUT_H
@@ -45,6 +47,8 @@ size_t trc_cut_count(const struct trc_cut *cut, enum trc_selected_table table, s
 /* A2: a thread is in the page, 0 = none; TRC_NEVER = from before the trace, or up to its end. */
 bool trc_cut_has_thread(const struct trc_cut *cut, uint32_t thread);
 bool trc_cut_overlaps(const struct trc_cut *cut, uint32_t thread, int64_t start_ns, int64_t end_ns);
+/* A5: whether a thread works for the tasks that are asked for, and until when that stays so; lowers *until_ns if need be. */
+bool trc_cut_works_at(const struct trc_cut *cut, uint32_t thread, int64_t ts_ns, int64_t *until_ns);
 /* Whether a thread is under labels that are asked for, and until when that stays so; lowers *until_ns if need be. */
 bool trc_cut_labels_at(const struct trc_cut *cut, uint32_t thread, int64_t ts_ns,
 		       int64_t *until_ns);

@@ -1,10 +1,10 @@
 #!/bin/sh
-# embed.sh BODY CSS WASM LIBRARY WORKER DECODER... -- JS... - writes assets.c: the page's files as C arrays.
+# embed.sh BODY CSS WASM LIBRARY VALUES WORKER DECODER... -- JS... - writes assets.c: the page's files as C arrays.
 # embed.sh frame BODY CSS JS - the same for trace-view's frame (serve/).
 #
 # The DECODER and JS files become one script: one function's scope, in the order given.  The DECODER files are also a script by
 # themselves, for a worker.  Nothing in them may end a script element early.  SQLite (WASM, with the LIBRARY that calls it) and
-# the WORKER that runs both are compressed, and in base64.
+# the WORKER that runs both, behind VALUES, are compressed, and in base64.
 set -eu
 AWK=${AWK-awk}
 prefix=trc_asset header=viewer/assets.h
@@ -14,8 +14,8 @@ if [ "$1" = frame ]; then
 	shift 3
 	set -- -- "$@"
 else
-	body=$1 css=$2 wasm=$3 library=$4 worker=$5
-	shift 5
+	body=$1 css=$2 wasm=$3 library=$4 values=$5 worker=$6
+	shift 6
 fi
 
 work=$(mktemp -d)
@@ -92,6 +92,6 @@ hash ${prefix}_js "$work/js"
 [ $prefix = trc_asset ] || exit 0
 bytes trc_asset_decoder "$work/decoder"
 gzip -9nc "$wasm" | base64 -w 0 >"$work/wasm"
-cat "$library" "$worker" | gzip -9nc | base64 -w 0 >"$work/worker"
+cat "$library" "$values" "$worker" | gzip -9nc | base64 -w 0 >"$work/worker"
 bytes trc_asset_sql_wasm "$work/wasm"
 bytes trc_asset_sql_worker "$work/worker"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "analyzer/report/report.h"
-#include "format/waits.h"
 #include "page.h"
 #include "tracks.h"
 
@@ -34,12 +33,6 @@ void trc_first_free(struct trc_first *f)
 	f->cell = NULL;
 }
 
-static bool is_lock(unsigned int state)
-{
-	return state > TRC_STATE_PARKED &&
-	       trc_wait_class(state - TRC_STATE_PARKED) == TRC_WAIT_LOCKS;
-}
-
 /* The cell that is full. */
 static void cell_end(struct trc_first *f)
 {
@@ -47,14 +40,14 @@ static void cell_end(struct trc_first *f)
 	uint64_t all_ns = 0, locked_ns = 0;
 
 	for (unsigned int s = 0; s < TRC_FIRST_STATES; s++) {
-		uint8_t *best = is_lock(s) ? &cell->lock : &cell->state;
+		uint8_t *best = trc_state_is_lock(s) ? &cell->lock : &cell->state;
 
 		if (!f->time_ns[s])
 			continue;
 		all_ns += f->time_ns[s];
-		locked_ns += is_lock(s) ? f->time_ns[s] : 0;
+		locked_ns += trc_state_is_lock(s) ? f->time_ns[s] : 0;
 		/* 0 is no lock, but a state. */
-		if ((is_lock(s) && !*best) || f->time_ns[s] > f->time_ns[*best])
+		if ((trc_state_is_lock(s) && !*best) || f->time_ns[s] > f->time_ns[*best])
 			*best = (uint8_t)s;
 	}
 	if (all_ns)
@@ -119,7 +112,7 @@ int trc_first_write(struct trc_first *f, struct trc_model *m, const uint8_t *bey
 	uint8_t *idle = calloc((size_t)f->n_threads + 1, sizeof(*idle));
 	struct trc_error error;
 
-	if (!idle || trc_report_idle_threads(m, idle, &error)) {
+	if (!idle || trc_report_idle_threads(m, idle, NULL, &error)) {
 		free(idle);
 		return -ENOMEM;
 	}

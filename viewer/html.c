@@ -14,7 +14,8 @@
 #include "analyzer/causes/blame.h"
 #include "analyzer/causes/causes.h"
 #include "analyzer/model/lock_sums.h"
-#include "analyzer/report/findings.h"
+#include "analyzer/findings/findings.h"
+#include "analyzer/model/timeline.h"
 #include "format/file_sink.h"
 #include "format/waits.h"
 #include "analyzer/text/line.h"
@@ -42,6 +43,8 @@ static const struct trc_html_limits default_limits = {
 	.samples = 1000000,
 	.allocs = 1000000,
 	.blamed_waits = 250000,
+	.paths = 100,
+	.causes = 100,
 	.columns = TRC_PAGE_COLUMNS_MAX,
 };
 
@@ -68,6 +71,8 @@ static void limits_choose(struct trc_html_limits *l, const struct trc_html_limit
 	CHOOSE(samples);
 	CHOOSE(allocs);
 	CHOOSE(blamed_waits);
+	CHOOSE(paths);
+	CHOOSE(causes);
 	CHOOSE(columns);
 #undef CHOOSE
 }
@@ -96,6 +101,10 @@ static void write_schema(FILE *out)
 	for (unsigned int i = 0; i < TRC_CAUSE_KINDS; i++) {
 		fputs(i ? "," : "],\n\"cause_kinds\":[", out);
 		trc_page_json_string(out, trc_cause_name(i));
+	}
+	for (unsigned int i = 0; i < TRC_CAUSE_KINDS; i++) {
+		fputs(i ? "," : "],\n\"cause_words\":[", out);
+		trc_page_json_string(out, trc_cause_words(i));
 	}
 	fputs("]}</script>\n", out);
 }
@@ -152,9 +161,23 @@ static void head_findings(FILE *out, const struct trc_rows *r, const struct trc_
 	fputs("]", out);
 }
 
+/* When the trace began by the clock: a double has no room for nanoseconds since 1970. */
+static void head_clock(FILE *out, const struct trc_file_info *info, int64_t start_ns)
+{
+	int64_t began_ns, began_ms, rest_ns;
+
+	if (__builtin_add_overflow(info->start_realtime_ns, start_ns, &began_ns) || began_ns < 0)
+		began_ns = 0;
+	began_ms = began_ns / 1000000;
+	rest_ns = began_ns % 1000000;
+	json_number(out, "start_unix_ms", (double)began_ms);
+	json_number(out, "start_unix_rest_ns", (double)rest_ns);
+}
+
 /* Which part of the trace the page shows; nothing if it shows everything. */
 static void head_cut(FILE *out, const struct trc_rows *r, const struct trc_tracks *t)
 {
+	struct trc_selection asked; /* the window apart, which the page has as numbers */
 	struct trc_line line;
 	size_t n_threads;
 
@@ -162,12 +185,19 @@ static void head_cut(FILE *out, const struct trc_rows *r, const struct trc_track
 	json_number(out, "to_ns", (double)trc_rows_time(r, r->cut->to_ns));
 	if (!r->cut->selection)
 		return;
+	asked = *r->cut->selection;
+	asked.window = NULL;
 	trc_model_threads(r->m, &n_threads);
 	trc_line_begin(&line, TRC_WIDTH_MAX, false);
-	trc_selection_tell(&line, r->cut->selection);
+	trc_selection_tell(&line, asked.n_tasks ? &asked : r->cut->selection);
 	fputs(",\n\"cut\":{\"text\":", out);
 	trc_page_json_string(out, trc_line_text(&line));
+	trc_line_begin(&line, TRC_WIDTH_MAX, false);
+	trc_selection_options(&line, &asked);
+	fputs(",\n\"options\":", out);
+	trc_page_json_string(out, trc_line_text(&line));
 	json_number(out, "window", trc_cut_has_window(r->cut));
+	json_number(out, "tasks", r->cut->selection->n_tasks > 0);
 	json_number(out, "threads", (double)(n_threads - t->n_threads_out));
 	json_number(out, "threads_out", (double)t->n_threads_out);
 	fputs("}", out);
@@ -197,9 +227,10 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	fputs("<script type=\"application/json\" id=\"head\">{\"page\":1", out);
 	json_number(out, "start_ns", (double)start);
 	json_number(out, "span_ns", (double)(end - start));
+	fputs(",\n\"trace\":", out);
+	trc_page_json_string(out, r->trace ? r->trace : "");
 	if (info) {
-		json_number(out, "start_unix_ms",
-			    ((double)info->start_realtime_ns + (double)start) / 1e6);
+		head_clock(out, info, start);
 		json_number(out, "events", (double)info->n_events);
 		json_number(out, "complete", info->complete);
 		json_number(out, "cut_off", info->cut_off);
@@ -210,6 +241,7 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	head_cut(out, r, t);
 	head_source(out, r->source);
 	json_number(out, "has_sched", n_on_cpu > 0);
+	json_number(out, "switches_ns", (double)trc_rows_time(r, trc_model_switches_from_ns(r->m)));
 	/* Before it only some of the streams are there; 0 = all are from the beginning. */
 	json_number(out, "window_ns", window == TRC_NEVER ? 0 : (double)(window - start));
 	json_number(out, "intervals", (double)t->n_before_merging);
@@ -227,6 +259,8 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	json_number(out, "alloc_step", (double)r->alloc_step);
 	json_number(out, "blame_from_ns", (double)r->blame_from_ns);
 	json_number(out, "without_blame", r->without_blame);
+	json_number(out, "paths", (double)r->limits.paths);
+	json_number(out, "caused", (double)r->limits.causes);
 	head_info(out, trc_model_reader(r->m));
 	head_findings(out, r, findings);
 	fprintf(out, ",\n\"sql\":%s", r->sql_head ? r->sql_head : "null");
@@ -312,7 +346,11 @@ static int write_model(struct trc_model *m, FILE *out, const struct trc_html_opt
 	struct trc_page *page = calloc(1, sizeof(*page));
 	struct trc_tracks tracks;
 	struct trc_cut cut = {0};
-	struct trc_rows rows = {.m = m, .cut = &cut, .page = page, .source = options->source};
+	struct trc_rows rows = {.m = m,
+				.cut = &cut,
+				.page = page,
+				.source = options->source,
+				.trace = options->trace};
 	int rc;
 
 	if (!page)

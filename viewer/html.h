@@ -24,8 +24,8 @@ struct trc_html_limits {
 	uint64_t regions;      /* the longest are kept */
 	uint64_t tasks;	       /* the longest are kept */
 	uint64_t unlocks;      /* those that caused the longest waits are kept */
-	uint64_t logs;	       /* the first are kept */
-	uint64_t counters;     /* the first are kept */
+	uint64_t logs;	       /* one of so many is kept */
+	uint64_t counters;     /* one of so many is kept */
 	uint64_t label_spans;  /* times under one label set; the longest are kept */
 	uint64_t fibers;       /* those that ran and waited longest are kept */
 	uint64_t fiber_runs;   /* the longest are kept */
@@ -33,6 +33,8 @@ struct trc_html_limits {
 	uint64_t samples;      /* one of so many is kept */
 	uint64_t allocs;       /* one of so many is kept */
 	uint64_t blamed_waits; /* what caused the longest of them is kept */
+	uint64_t paths;	       /* critical paths of each type of tasks, the slowest */
+	uint64_t causes;       /* waits of each place whose causes are told, the longest */
 	uint64_t columns; /* of the page: tables of the SQL box beyond are left out (sqlbox:B3) */
 };
 
@@ -45,6 +47,8 @@ struct trc_html_options {
 	int (*sql)(struct trc_rows *r);
 	/* Lines of source files are in the page, too (source.h); says what came of it.  NULL: none are. */
 	struct trc_html_source *source;
+	/* How the trace's file is called, without its directories: for commands that the page offers.  NULL: not known. */
+	const char *trace;
 };
 
 /* Makes what pages of all parts of `m` need, so that the first takes no longer than the next; for a model that keeps such

@@ -7,11 +7,15 @@
  *   intervals:I1  iv.state has the states, in streams by the state before (a thread's first: by TRC_STATE_ABSENT);
  *       iv.after has the length of each stream
  *   intervals:I2  a length of 2^e ns and more, and less than 2^(e + 1), has a byte in iv.duration: 4 * e, plus the two
- *       bits that follow the first (one bit if e is 1); in streams by the interval's own state
- *   intervals:I3  its other bits, e - 2 of them, lie in iv.duration_low, one interval behind the other, low bits
- *       first
- *   intervals:I4  iv.park has of each parked or woken interval how far the wait's number is from what is
- *       expected, zigzag: of a woken one the wait before, of a parked one the first wait that was not seen yet
+ *       bits that follow the first (one bit if e is 1); in streams by the interval's own state and the byte of the
+ *       interval before (a thread's first: 0): how long a wait is says much of how long its thread takes to run then.
+ *       iv.duration_after has the length of each stream: 256 for each state
+ *   intervals:I3  of a length of 2^10 ns and more the lowest eight bits are a byte in iv.duration_byte, in streams by the
+ *       interval's own state and by e: times of clocks that tick in steps are alike there.  The bits that are left lie
+ *       in iv.duration_low, one interval behind the other, low bits first
+ *   intervals:I4  iv.park has for each parked or woken interval the number of its wait, less the number
+ *       that is expected, in zigzag code.  For a woken interval the number of the latest such
+ *       interval is expected; for a parked one the highest number so far plus 1
  */
 #ifndef TRC_VIEWER_INTERVALS_H
 #define TRC_VIEWER_INTERVALS_H
@@ -20,7 +24,7 @@
 #include "tracks.h"
 
 struct trc_intervals {
-	struct trc_column after, state, duration, duration_low, park;
+	struct trc_column after, state, duration_after, duration, duration_byte, duration_low, park;
 };
 
 /* From the columns of the tracks, which are only read.  0, or -ENOMEM and nothing to free. */

@@ -11,8 +11,11 @@
 #include "format/check.h"
 #include "format/utf8.h"
 
-/* Characters in a script element, and the bytes that make so many (P1, P4). */
-enum { CHUNK_CHARACTERS = 512 << 10, CHUNK_BYTES = CHUNK_CHARACTERS / 16 * 13 };
+/* P4: so many bytes make so many digits of 1 to 127. */
+enum { DIGITS = 123, GROUP_BYTES = 13, GROUP_DIGITS = 15, THIRD_DIGITS = GROUP_DIGITS / 3 };
+
+/* Characters in a script element, and the bytes that make so many (P1). */
+enum { CHUNK_CHARACTERS = 512 << 10, CHUNK_BYTES = CHUNK_CHARACTERS / GROUP_DIGITS * GROUP_BYTES };
 
 static bool bytes_reserve(struct trc_bytes *b, size_t n_bytes)
 {
@@ -228,29 +231,46 @@ void trc_page_base64(FILE *out, const void *bytes, size_t n_bytes)
 	}
 }
 
-/* P4; returns how many characters. */
-static size_t base91(char *out, const uint8_t *in, size_t n_bytes)
+static void digits_make(char digit[DIGITS])
 {
-	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-				    "!#$%'()*+,-./:;=>?@[\\]^_`{|}~";
-	uint32_t bits = 0;
-	unsigned int n_bits = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < n_bytes; i++) {
-		bits |= (uint32_t)in[i] << n_bits;
-		n_bits += 8;
-		if (n_bits < 13)
-			continue;
-		out[n++] = digit[(bits & 8191) / 91];
-		out[n++] = digit[(bits & 8191) % 91];
-		bits >>= 13;
-		n_bits -= 13;
+	for (char c = 1; n < DIGITS; c++)
+		if (c != '\r' && c != '<' && c != 26 && c != 27)
+			digit[n++] = c;
+}
+
+/* The lowest n digits of a number of at most a third of a group's, the highest first. */
+static void third_put(char *out, uint64_t third, size_t n, const char digit[DIGITS])
+{
+	for (; n; n--, third /= DIGITS)
+		out[n - 1] = digit[third % DIGITS];
+}
+
+/* P4; returns how many characters. */
+static size_t base123(char *out, const uint8_t *in, size_t n_bytes)
+{
+	/* By how many bytes: how many digits. */
+	static const uint8_t n_digits[GROUP_BYTES + 1] = {0, 2,	 3,  4,	 5,  6,	 7,
+							  9, 10, 11, 12, 13, 14, GROUP_DIGITS};
+	const uint64_t third = (uint64_t)DIGITS * DIGITS * DIGITS * DIGITS * DIGITS;
+	char digit[DIGITS], group[GROUP_DIGITS];
+	size_t n = 0;
+
+	digits_make(digit);
+	for (size_t at = 0; at < n_bytes; at += GROUP_BYTES) {
+		size_t own = n_bytes - at < GROUP_BYTES ? n_bytes - at : GROUP_BYTES;
+		unsigned __int128 value = 0;
+
+		for (size_t i = own; i; i--)
+			value = value << 8 | in[at + i - 1];
+		third_put(group + 2 * THIRD_DIGITS, (uint64_t)(value % third), THIRD_DIGITS, digit);
+		value /= third;
+		third_put(group + THIRD_DIGITS, (uint64_t)(value % third), THIRD_DIGITS, digit);
+		third_put(group, (uint64_t)(value / third), THIRD_DIGITS, digit);
+		memcpy(out + n, group + GROUP_DIGITS - n_digits[own], n_digits[own]);
+		n += n_digits[own];
 	}
-	if (n_bits > 6)
-		out[n++] = digit[bits / 91];
-	if (n_bits)
-		out[n++] = digit[bits % 91];
 	return n;
 }
 
@@ -269,7 +289,7 @@ static const char *const type_name[] = {
 static void page_chunk(struct trc_page *p, const struct trc_column *c, uint32_t chunk, bool last,
 		       const uint8_t *data, size_t n_bytes, char *scratch)
 {
-	size_t n = base91(scratch, data, n_bytes);
+	size_t n = base123(scratch, data, n_bytes);
 
 	fputs("<script type=\"text/plain\"", p->out);
 	if (c->name[0])

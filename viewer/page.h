@@ -11,9 +11,11 @@
  *   page:P2  an allocation that fails makes the page fail when it is finished, not before:
  *       adding a value reports nothing
  *   page:P3  string 0 is the empty string; equal strings have one id
- *   page:P4  the text is base 91: of the bytes' bits, low ones first, 13 make two digits, the higher one first; the last
- *       bits, if they are 6 or fewer, make one digit.  So 13 bytes take 16 characters.  The digits are the printable
- *       characters of ASCII but for the blank, ", & and <
+ *   page:P4  the text is base 123: 13 bytes are a number of 104 bits, the first byte the lowest, and make 15 digits, the
+ *       highest first.  Of fewer bytes at the end of a piece as many digits are made as such a number can need.  The digits
+ *       are the characters of ASCII in their order, but for NUL and carriage return, which HTML changes, "<", and what
+ *       old systems take for a file's end (26) or a terminal for a command (27).  So a line's end may become another
+ *       one on the way, as it does in files that are sent, and HTML makes it the same again
  */
 #ifndef TRC_VIEWER_PAGE_H
 #define TRC_VIEWER_PAGE_H

@@ -12,6 +12,8 @@
  *   rows:V3  where a wait was says most of what it was for: columns of waits stand in streams (intervals.h), stacks by
  *       reason; objects, holders, wakers, their stacks, results and descriptors by stack, and, if there are fewer
  *       than 16,384 stacks, by reason
+ *   rows:V4  a thread that is mostly another column's has 0 where it is that one, else its number + 1 (columns *_beside): of a
+ *       region or a log the thread that began its task (0 without a task); of a task's end the thread that began it
  */
 #ifndef TRC_VIEWER_ROWS_H
 #define TRC_VIEWER_ROWS_H
@@ -59,10 +61,13 @@ struct trc_rows {
 	struct trc_index objects;	     /* addresses and descriptors that threads waited for */
 	struct trc_object_name *object_name; /* by number - 1; owned */
 	uint32_t object_names_capacity;
-	struct trc_index tasks;	  /* the user's ids; number = row + 1 of its first task */
-	uint32_t *unlock_idx;	  /* by row: index in the page + 1, 0 = left out; owned */
-	uint32_t *task_idx;	  /* the same for tasks */
+	struct trc_index tasks; /* the user's ids; number = row + 1 of its first task */
+	uint32_t *unlock_idx;	/* by row: index in the page + 1, 0 = left out; owned */
+	uint32_t *task_idx;	/* the same for tasks */
+	uint32_t *
+		task_thread; /* by number of a task in the page - 1: the thread that began it; owned */
 	uint32_t *park_idx;	  /* the same for parks */
+	uint8_t *idle_park;	  /* by row: 1 = the report calls it idle; owned */
 	uint32_t *fiber_idx;	  /* the same for fibers; NULL if there are none */
 	uint32_t *fiber_wait_idx; /* the same for their waits */
 	size_t n_fibers;
@@ -75,7 +80,10 @@ struct trc_rows {
 	uint64_t lost_events;		/* in the gaps of the page */
 	bool with_on_cpu;		/* the page has the rows of on_cpu */
 	struct trc_html_source *source; /* NULL: the page has no source code; borrowed */
-	bool failed;			/* out of memory */
+	const char *trace;		/* name of its file; NULL = not known; borrowed */
+	uint32_t *caused; /* ids of waits whose causes are in the page, sorted; owned */
+	size_t n_caused;
+	bool failed; /* out of memory */
 	uint8_t *
 		left_out[TRC_ROWS_TABLES]; /* a bit for each row of the model; NULL = none; owned */
 	uint64_t n_left_out[TRC_ROWS_TABLES];
@@ -115,6 +123,7 @@ unsigned int trc_rows_bits(uint64_t value);
 
 /* rows_labels.c: label sets, and when each thread had which. */
 void trc_rows_labels(struct trc_rows *r);
+void trc_rows_selected(struct trc_rows *r);
 
 /* rows_fibers.c: fibers, their runs and their waits.  Before trc_rows_user(). */
 void trc_rows_fibers(struct trc_rows *r);
@@ -127,6 +136,9 @@ void trc_rows_now(struct trc_rows *r);
 /* rows_sched.c: who was on which proc, and who could run but had none. */
 void trc_rows_sched(struct trc_rows *r);
 
+/* rows_report.c: what the report tells of scheduling latencies and labels. */
+void trc_rows_report(struct trc_rows *r);
+
 /* rows_samples.c: samples, and what was sampled. */
 void trc_rows_samples(struct trc_rows *r);
 
@@ -136,8 +148,17 @@ void trc_rows_heap(struct trc_rows *r);
 /* rows_blame.c: what in the end caused waits for locks and threads.  After the waits. */
 void trc_rows_blame(struct trc_rows *r);
 
+/* rows_paths.c: critical paths of the slowest tasks of each type.  After the tasks. */
+void trc_rows_paths(struct trc_rows *r);
+
+/* rows_causes.c: why the longest waits of each place lasted.  After the waits and unlocks. */
+void trc_rows_causes(struct trc_rows *r);
+
 /* rows_end.c: signals, conditions that were met, the window, deadlocks. */
 void trc_rows_end(struct trc_rows *r);
+
+/* rows_parks.c: the waits that `tracks` shows; sets r->park_idx. */
+void trc_rows_parks(struct trc_rows *r, const struct trc_tracks *tracks);
 
 /* rows_locks.c: each lock's waits, holds and convoys. */
 void trc_rows_locks(struct trc_rows *r);

@@ -93,6 +93,37 @@ static void write_spans(struct trc_rows *r)
 		trc_page_column(r->page, &c[i]);
 }
 
+/* cut:A5.  What has no end lasts longer than the page: a sample may lie at the trace's very end. */
+void trc_rows_selected(struct trc_rows *r)
+{
+	enum { FIBER, TRACK, START, LENGTH, N };
+	struct trc_column c[N] = {
+		[FIBER] = trc_column_make("selected.fiber", TRC_COLUMN_BYTES),
+		[TRACK] = trc_column_make("selected.track", TRC_COLUMN_DELTA),
+		[START] = trc_column_make("selected.start", TRC_COLUMN_DELTA),
+		[LENGTH] = trc_column_make("selected.length", TRC_COLUMN_VARINT),
+	};
+	const struct trc_selection *s = r->cut->selection;
+	const struct trc_selected_span *span = s && s->n_tasks ? s->spans.row : NULL;
+	int64_t end_ns = trc_model_end_ns(r->m);
+
+	for (size_t i = 0; span && i < s->spans.n; i++) {
+		bool fiber = trc_track_is_fiber(span[i].track);
+		uint32_t id = (uint32_t)span[i].track,
+			 track = fiber ? trc_rows_fiber(r, id) : trc_rows_thread(r, id);
+		uint64_t from = trc_rows_time(r, span[i].from_ns);
+
+		if (!track)
+			continue;
+		trc_column_add(&c[FIBER], fiber);
+		trc_column_add(&c[TRACK], track);
+		trc_column_add(&c[START], from);
+		trc_column_add(&c[LENGTH],
+			       trc_rows_time(r, span[i].to_ns) + (span[i].to_ns > end_ns) - from);
+	}
+	trc_rows_columns(r, c, N);
+}
+
 void trc_rows_labels(struct trc_rows *r)
 {
 	write_sets(r);

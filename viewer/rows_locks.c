@@ -1,78 +1,50 @@
 /*
- * rows_locks.c - the sums of locks as columns of a page: the rows of the SQL table `locks`, in its order.
+ * rows_locks.c - locks as columns of a page: their sums, the rows of the SQL table `locks`, in its order; and in which order threads take
+ * them, the rows of `lock_order`: those that could be a deadlock first, then the others by time.
  */
 #include "analyzer/model/descriptors.h"
 #include "analyzer/model/lock_sums.h"
 #include "rows.h"
 
-enum { LOCKS_MAX = 20000 };
+enum { LOCKS_MAX = 20000, EDGES_MAX = 20000 };
 
-enum lock_column {
-	OBJECT,
-	KIND,
-	NAME,
-	ALLOCATED,
-	WAITS,
-	THREADS,
-	WAITED,
-	WAIT_P50,
-	WAIT_P99,
-	WAIT_MAX,
-	TIMED_OUT,
-	WRITE_WAITS,
-	WRITE_WAITED,
-	HOLDS_FROM,
-	HOLDS,
-	HELD,
-	HOLD_P50,
-	HOLD_P99,
-	HOLD_MAX,
-	HOLDS_PREEMPTED,
-	WRITE_HOLDS,
-	WRITE_HELD,
-	SECTIONS,
-	CAUSED_WAITS,
-	CAUSED,
-	PREEMPTED_WAITS,
-	CONVOYS,
-	CONVOY,
-	CONVOY_HANDOVERS,
-	CONVOY_START,
-	N
-};
+/* A column of a page and its value a line, of the lock `sum`. */
+#define LOCK_COLUMNS(C)                                                                            \
+	C(object, trc_rows_object(r, sum->object, sum->stack))                                     \
+	C(kind, sum->kind)                                                                         \
+	C(name, trc_texts_id(&r->texts, name_of(r, object, sum)))                                  \
+	C(allocated, object ? object->allocated_at : 0)                                            \
+	C(waits, sum->waits.n)                                                                     \
+	C(threads, sum->threads)                                                                   \
+	C(waited, whole_ns(sum->waits.total_ns))                                                   \
+	C(wait_p50, known_ns(sum->waits.p50_ns))                                                   \
+	C(wait_p99, known_ns(sum->waits.p99_ns))                                                   \
+	C(wait_max, known_ns(sum->waits.max_ns))                                                   \
+	C(timed_out, sum->timed_out)                                                               \
+	C(write_waits, sum->write_waits)                                                           \
+	C(write_waited, whole_ns(sum->write_waited_ns))                                            \
+	C(holds_from, sum->holds_from)                                                             \
+	C(holds, sum->holds.n)                                                                     \
+	C(held, whole_ns(sum->holds.total_ns))                                                     \
+	C(hold_p50, known_ns(sum->holds.p50_ns))                                                   \
+	C(hold_p99, known_ns(sum->holds.p99_ns))                                                   \
+	C(hold_max, known_ns(sum->holds.max_ns))                                                   \
+	C(holds_preempted, sum->holds.n ? known_ns(sum->holds_preempted_ns) : 0)                   \
+	C(write_holds, sum->write_holds)                                                           \
+	C(write_held, whole_ns(sum->write_held_ns))                                                \
+	C(sections, sum->sections)                                                                 \
+	C(caused_waits, sum->caused_waits)                                                         \
+	C(caused, whole_ns(sum->caused_ns))                                                        \
+	C(preempted_waits, known_ns(sum->preempted_waits_ns))                                      \
+	C(convoys, sum->convoys)                                                                   \
+	C(convoy, whole_ns(sum->convoy_ns))                                                        \
+	C(convoy_handovers, sum->convoy_handovers)                                                 \
+	C(convoy_start, sum->convoy_handovers ? trc_rows_time(r, sum->convoy_start_ns) : 0)
 
-static const char *const column_name[N] = {
-	[OBJECT] = "lock.object",
-	[KIND] = "lock.kind",
-	[NAME] = "lock.name",
-	[ALLOCATED] = "lock.allocated",
-	[WAITS] = "lock.waits",
-	[THREADS] = "lock.threads",
-	[WAITED] = "lock.waited",
-	[WAIT_P50] = "lock.wait_p50",
-	[WAIT_P99] = "lock.wait_p99",
-	[WAIT_MAX] = "lock.wait_max",
-	[TIMED_OUT] = "lock.timed_out",
-	[WRITE_WAITS] = "lock.write_waits",
-	[WRITE_WAITED] = "lock.write_waited",
-	[HOLDS_FROM] = "lock.holds_from",
-	[HOLDS] = "lock.holds",
-	[HELD] = "lock.held",
-	[HOLD_P50] = "lock.hold_p50",
-	[HOLD_P99] = "lock.hold_p99",
-	[HOLD_MAX] = "lock.hold_max",
-	[HOLDS_PREEMPTED] = "lock.holds_preempted",
-	[WRITE_HOLDS] = "lock.write_holds",
-	[WRITE_HELD] = "lock.write_held",
-	[SECTIONS] = "lock.sections",
-	[CAUSED_WAITS] = "lock.caused_waits",
-	[CAUSED] = "lock.caused",
-	[PREEMPTED_WAITS] = "lock.preempted_waits",
-	[CONVOYS] = "lock.convoys",
-	[CONVOY] = "lock.convoy",
-	[CONVOY_HANDOVERS] = "lock.convoy_handovers",
-	[CONVOY_START] = "lock.convoy_start",
-};
+#define COLUMN_NAME(name, value) "lock." #name,
+static const char *const column_name[] = {LOCK_COLUMNS(COLUMN_NAME)};
+#undef COLUMN_NAME
+enum { N = sizeof(column_name) / sizeof(*column_name) };
 
 /* + 1; 0 = not known. */
 static uint64_t known_ns(int64_t ns)
@@ -97,52 +69,13 @@ static const char *name_of(const struct trc_rows *r, const struct trc_object *ob
 	return file ? file->name : NULL;
 }
 
-static void put_what(struct trc_rows *r, const struct trc_lock_sum *sum, uint64_t value[N])
+static void add_row(struct trc_rows *r, struct trc_column *c, const struct trc_lock_sum *sum)
 {
 	const struct trc_object *object = trc_model_object(r->m, sum->kind, sum->object);
 
-	value[OBJECT] = trc_rows_object(r, sum->object, sum->stack);
-	value[KIND] = sum->kind;
-	value[NAME] = trc_texts_id(&r->texts, name_of(r, object, sum));
-	value[ALLOCATED] = object ? object->allocated_at : 0;
-}
-
-static void put_waits(const struct trc_lock_sum *sum, uint64_t value[N])
-{
-	value[WAITS] = sum->waits.n;
-	value[THREADS] = sum->threads;
-	value[WAITED] = whole_ns(sum->waits.total_ns);
-	value[WAIT_P50] = known_ns(sum->waits.p50_ns);
-	value[WAIT_P99] = known_ns(sum->waits.p99_ns);
-	value[WAIT_MAX] = known_ns(sum->waits.max_ns);
-	value[TIMED_OUT] = sum->timed_out;
-	value[WRITE_WAITS] = sum->write_waits;
-	value[WRITE_WAITED] = whole_ns(sum->write_waited_ns);
-}
-
-static void put_holds(const struct trc_lock_sum *sum, uint64_t value[N])
-{
-	value[HOLDS_FROM] = sum->holds_from;
-	value[HOLDS] = sum->holds.n;
-	value[HELD] = whole_ns(sum->holds.total_ns);
-	value[HOLD_P50] = known_ns(sum->holds.p50_ns);
-	value[HOLD_P99] = known_ns(sum->holds.p99_ns);
-	value[HOLD_MAX] = known_ns(sum->holds.max_ns);
-	value[HOLDS_PREEMPTED] = sum->holds.n ? known_ns(sum->holds_preempted_ns) : 0;
-	value[WRITE_HOLDS] = sum->write_holds;
-	value[WRITE_HELD] = whole_ns(sum->write_held_ns);
-}
-
-static void put_caused(const struct trc_rows *r, const struct trc_lock_sum *sum, uint64_t value[N])
-{
-	value[SECTIONS] = sum->sections;
-	value[CAUSED_WAITS] = sum->caused_waits;
-	value[CAUSED] = whole_ns(sum->caused_ns);
-	value[PREEMPTED_WAITS] = known_ns(sum->preempted_waits_ns);
-	value[CONVOYS] = sum->convoys;
-	value[CONVOY] = whole_ns(sum->convoy_ns);
-	value[CONVOY_HANDOVERS] = sum->convoy_handovers;
-	value[CONVOY_START] = sum->convoy_handovers ? trc_rows_time(r, sum->convoy_start_ns) : 0;
+#define COLUMN_ADD(name, value) trc_column_add(c++, value);
+	LOCK_COLUMNS(COLUMN_ADD)
+#undef COLUMN_ADD
 }
 
 static void write_sums(struct trc_rows *r, const struct trc_lock_sums *sums)
@@ -155,30 +88,78 @@ static void write_sums(struct trc_rows *r, const struct trc_lock_sums *sums)
 	/* One value: how many locks there are, with those that the page leaves out. */
 	c[N] = trc_column_make("locks.all", TRC_COLUMN_VARINT);
 	trc_column_add(&c[N], sums->rows.n);
-	for (size_t row = 0; row < sums->rows.n && row < LOCKS_MAX; row++) {
-		uint64_t value[N];
-
-		put_what(r, &sum[row], value);
-		put_waits(&sum[row], value);
-		put_holds(&sum[row], value);
-		put_caused(r, &sum[row], value);
-		for (size_t i = 0; i < N; i++)
-			trc_column_add(&c[i], value[i]);
-	}
+	for (size_t row = 0; row < sums->rows.n && row < LOCKS_MAX; row++)
+		add_row(r, c, &sum[row]);
 	trc_rows_columns(r, c, N + 1);
+}
+
+/* ---- the order in which they are taken ---- */
+
+/* Of the end of a thread, which one waits for; 0 of others. */
+static uint64_t joined(const struct trc_rows *r, uint8_t reason, uint32_t life)
+{
+	return reason == TRC_REASON_JOIN ? trc_rows_thread(r, life) : 0;
+}
+
+#define EDGE_COLUMNS(C)                                                                            \
+	C(held, trc_rows_object(r, edge->held, edge->held_stack))                                  \
+	C(held_reason, edge->held_reason)                                                          \
+	C(held_thread, joined(r, edge->held_reason, edge->held_life))                              \
+	C(held_stack, edge->held_stack)                                                            \
+	C(taken, trc_rows_object(r, edge->taken, edge->taken_stack))                               \
+	C(taken_reason, edge->taken_reason)                                                        \
+	C(taken_thread, joined(r, edge->taken_reason, edge->taken_life))                           \
+	C(taken_stack, edge->taken_stack)                                                          \
+	C(thread, trc_rows_thread(r, edge->thread))                                                \
+	C(several, edge->several_threads)                                                          \
+	C(times, edge->count)                                                                      \
+	C(deadlock, edge->deadlock)
+
+#define COLUMN_NAME(name, value) "order." #name,
+static const char *const edge_column[] = {EDGE_COLUMNS(COLUMN_NAME)};
+#undef COLUMN_NAME
+enum { N_OF_EDGE = sizeof(edge_column) / sizeof(*edge_column) };
+
+static void add_edge(struct trc_rows *r, struct trc_column *c, const struct trc_lock_edge *edge)
+{
+#define COLUMN_ADD(name, value) trc_column_add(c++, value);
+	EDGE_COLUMNS(COLUMN_ADD)
+#undef COLUMN_ADD
+}
+
+static void write_order(struct trc_rows *r)
+{
+	struct trc_column c[N_OF_EDGE + 1];
+	size_t n, left = EDGES_MAX;
+	const struct trc_lock_edge *edge = trc_model_lock_edges(r->m, &n);
+
+	for (size_t i = 0; i < N_OF_EDGE; i++)
+		c[i] = trc_column_make(edge_column[i], TRC_COLUMN_VARINT);
+	/* One value: how many pairs there are, with those that the page leaves out. */
+	c[N_OF_EDGE] = trc_column_make("orders.all", TRC_COLUMN_VARINT);
+	trc_column_add(&c[N_OF_EDGE], n);
+	for (int risky = 1; risky >= 0; risky--)
+		for (size_t i = 0; i < n && left; i++)
+			if ((edge[i].deadlock != 0) == risky) {
+				add_edge(r, c, &edge[i]);
+				left--;
+			}
+	trc_rows_columns(r, c, N_OF_EDGE + 1);
 }
 
 void trc_rows_locks(struct trc_rows *r)
 {
 	struct trc_lock_sums sums = {0};
 	struct trc_error error;
-	int err = trc_model_need(r->m, TRC_PART_OBJECTS, &error);
+	int err = trc_model_need(r->m, TRC_PART_OBJECTS | TRC_PART_LOCK_ORDER, &error);
 
 	if (!err)
 		err = trc_lock_sums_make(&sums, r->m, true, &error);
-	if (err)
+	if (err) {
 		r->failed = true;
-	else
+	} else {
 		write_sums(r, &sums);
+		write_order(r);
+	}
 	trc_lock_sums_free(&sums);
 }

@@ -6,16 +6,22 @@
  */
 #include <stdlib.h>
 
+#include "analyzer/model/preempted.h"
+#include "analyzer/model/timeline.h"
 #include "rows.h"
 
 enum { TOP_MAX = 200 };
 
+/* Added to the reason of waits that the report calls idle. */
+enum { IDLE = 128 };
+
 struct sum {
 	uint64_t key; /* stack << 8 | reason */
 	uint64_t count, total_ns, max_ns;
-	uint32_t max_idx; /* in the page, + 1; 0 = left out */
-	uint64_t object;  /* the first of them */
-	bool several;	  /* others as well */
+	uint32_t max_idx;    /* in the page, + 1; 0 = left out */
+	uint64_t object;     /* the first of them */
+	bool several;	     /* others as well */
+	uint64_t no_proc_ns; /* of waits: what of them their threads could have run (timeline:P1) */
 };
 
 struct sums {
@@ -50,14 +56,14 @@ failed:
 	return NULL;
 }
 
-static void sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t object, int64_t ns,
-		     uint32_t idx)
+static struct sum *sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t object,
+			    int64_t ns, uint32_t idx)
 {
 	struct sum *sum = s->failed ? NULL : sums_at(s, reason, stack, object);
 	uint64_t length = ns > 0 ? (uint64_t)ns : 0;
 
 	if (!sum)
-		return;
+		return NULL;
 	sum->several |= sum->object != object;
 	sum->count++;
 	sum->total_ns += length;
@@ -65,6 +71,7 @@ static void sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t ob
 		sum->max_ns = length;
 		sum->max_idx = idx;
 	}
+	return sum;
 }
 
 /* The most costly first; the key decides between equals. */
@@ -77,7 +84,7 @@ static int sum_compare(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-enum { REASON, STACK, COUNT, TOTAL, MAX, ROW, OBJECT, SEVERAL, N_COLUMNS };
+enum { REASON, STACK, COUNT, TOTAL, MAX, ROW, OBJECT, SEVERAL, NO_PROC, N_COLUMNS };
 
 static void sums_write(struct trc_rows *r, struct sums *s, const char *const names[N_COLUMNS])
 {
@@ -99,6 +106,7 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 		trc_column_add(&c[OBJECT], trc_rows_object(r, s->sum[i].object,
 							   (uint32_t)(s->sum[i].key >> 8)));
 		trc_column_add(&c[SEVERAL], s->sum[i].several);
+		trc_column_add(&c[NO_PROC], s->sum[i].no_proc_ns);
 	}
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		trc_page_column(r->page, &c[i]);
@@ -110,8 +118,9 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 static void fiber_waits_top(struct trc_rows *r)
 {
 	static const char *const names[] = {
-		"fiberwait.reason", "fiberwait.stack", "fiberwait.count",  "fiberwait.total",
-		"fiberwait.max",    "fiberwait.wait",  "fiberwait.object", "fiberwait.several"};
+		"fiberwait.reason", "fiberwait.stack",	 "fiberwait.count",
+		"fiberwait.total",  "fiberwait.max",	 "fiberwait.wait",
+		"fiberwait.object", "fiberwait.several", "fiberwait.no_proc"};
 	struct sums waits = {0};
 	size_t n;
 	const struct trc_fiber_wait *w = trc_model_fiber_waits(r->m, &n);
@@ -129,27 +138,56 @@ static void fiber_waits_top(struct trc_rows *r)
 	sums_write(r, &waits, names);
 }
 
+/* NULL: not known. */
+static const struct trc_preempted *preempted_of(struct trc_rows *r)
+{
+	struct trc_error error;
+
+	if (trc_model_need(r->m, TRC_PART_PREEMPTED, &error)) {
+		r->failed = true;
+		return NULL;
+	}
+	return trc_model_preempted(r->m);
+}
+
+/* What of the wait lies in the page. */
+static uint64_t no_proc_ns(const struct trc_rows *r, const struct trc_preempted *preempted,
+			   const struct trc_park *p, int64_t end_ns)
+{
+	int64_t from_ns = p->start_ns > r->cut->from_ns ? p->start_ns : r->cut->from_ns, ns;
+
+	if (!trc_preempted_known(preempted) || !trc_wait_may_be_preempted(p))
+		return 0;
+	ns = trc_preempted_ns(preempted, p->thread, from_ns,
+			      end_ns < r->cut->to_ns ? end_ns : r->cut->to_ns);
+	return ns > 0 ? (uint64_t)ns : 0;
+}
+
 void trc_rows_top(struct trc_rows *r)
 {
-	static const char *const wait_names[] = {"wait.reason", "wait.stack",  "wait.count",
-						 "wait.total",	"wait.max",    "wait.park",
-						 "wait.object", "wait.several"};
-	static const char *const hold_names[] = {"hold.reason", "hold.stack",  "hold.count",
-						 "hold.total",	"hold.max",    "hold.unlock",
-						 "hold.object", "hold.several"};
+	static const char *const wait_names[] = {"wait.reason", "wait.stack",	"wait.count",
+						 "wait.total",	"wait.max",	"wait.park",
+						 "wait.object", "wait.several", "wait.no_proc"};
+	static const char *const hold_names[] = {"hold.reason", "hold.stack",	"hold.count",
+						 "hold.total",	"hold.max",	"hold.unlock",
+						 "hold.object", "hold.several", "hold.no_proc"};
 	struct sums waits = {0}, holds = {0};
 	size_t n_parks, n_unlocks;
 	const struct trc_park *p = trc_model_parks(r->m, &n_parks);
 	const struct trc_unlock *u = trc_model_unlocks(r->m, &n_unlocks);
 	int64_t end_ns = trc_model_end_ns(r->m);
+	const struct trc_preempted *preempted = preempted_of(r);
 
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_PARKS, n_parks) {
 		int64_t end = p[i].end_ns == TRC_NEVER ? end_ns : p[i].end_ns;
 		struct trc_selected_row inside = {.ns = end - p[i].start_ns};
+		struct sum *sum = NULL;
 
 		if (trc_cut_row(r->cut, TRC_SELECTED_PARKS, i, &inside))
-			sums_add(&waits, p[i].reason, p[i].stack, p[i].object, inside.ns,
-				 r->park_idx[i]);
+			sum = sums_add(&waits, r->idle_park[i] ? p[i].reason | IDLE : p[i].reason,
+				       p[i].stack, p[i].object, inside.ns, r->park_idx[i]);
+		if (sum)
+			sum->no_proc_ns += no_proc_ns(r, preempted, &p[i], end);
 	}
 	/* Sections, not waits: of one wait several sections may have a part. */
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_UNLOCKS, n_unlocks) {

@@ -29,6 +29,18 @@ static uint32_t task_of(const struct trc_rows *r, uint64_t id)
 	return number != TRC_INDEX_NONE ? r->task_idx[number - 1] : 0;
 }
 
+/* rows:V4. */
+static uint64_t thread_beside(uint32_t thread, uint32_t mostly)
+{
+	return thread == mostly ? 0 : (uint64_t)thread + 1;
+}
+
+/* The thread of the task with this number in the page; 0 = none. */
+static uint32_t thread_of_task(const struct trc_rows *r, uint32_t task)
+{
+	return task ? r->task_thread[task - 1] : 0;
+}
+
 /* Numbers the tasks that the page has.  A task id that is used again names its first task. */
 static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_t n)
 {
@@ -36,7 +48,8 @@ static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_
 	uint32_t n_kept = 0;
 
 	r->task_idx = calloc(n + 1, sizeof(*r->task_idx));
-	if (!r->task_idx) {
+	r->task_thread = calloc(n + 1, sizeof(*r->task_thread));
+	if (!r->task_idx || !r->task_thread) {
 		r->failed = true;
 		return UINT64_MAX;
 	}
@@ -74,9 +87,9 @@ static void write_tasks(struct trc_rows *r)
 		[LENGTH] = trc_column_make("task.length", TRC_COLUMN_VARINT),
 		[OPEN] = trc_column_make("task.open", TRC_COLUMN_BYTES),
 		[THREAD] = trc_column_make("task.thread", TRC_COLUMN_VARINT),
-		[END_THREAD] = trc_column_make("task.end_thread", TRC_COLUMN_VARINT),
+		[END_THREAD] = trc_column_make("task.end_beside", TRC_COLUMN_VARINT),
 	};
-	size_t n;
+	size_t n, k = 0;
 	const struct trc_task *all = trc_model_tasks(r->m, &n);
 	uint64_t from = choose_tasks(r, all, n);
 
@@ -85,6 +98,7 @@ static void write_tasks(struct trc_rows *r)
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_TASKS, n) {
 		const struct trc_task *t = &all[i];
 		uint64_t length = trc_rows_length(r, t->start_ns, t->end_ns);
+		uint32_t thread = trc_rows_thread(r, t->start_thread);
 
 		if (length < from) {
 			trc_rows_leave_out(r, TRC_ROWS_TASKS, i, n);
@@ -98,8 +112,10 @@ static void write_tasks(struct trc_rows *r)
 		trc_column_add(&c[START], trc_rows_start(r, t->start_ns, t->end_ns));
 		trc_column_add(&c[LENGTH], length);
 		trc_column_add(&c[OPEN], t->end_ns == TRC_NEVER);
-		trc_column_add(&c[THREAD], trc_rows_thread(r, t->start_thread));
-		trc_column_add(&c[END_THREAD], trc_rows_thread(r, t->end_thread));
+		trc_column_add(&c[THREAD], thread);
+		trc_column_add(&c[END_THREAD],
+			       thread_beside(trc_rows_thread(r, t->end_thread), thread));
+		r->task_thread[k++] = thread;
 	}
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);
@@ -110,7 +126,7 @@ static void write_regions(struct trc_rows *r)
 	enum { ROW, THREAD, DEPTH, TYPE, TASK, START, LENGTH, OPEN, FIBER, N };
 	struct trc_column c[N] = {
 		[ROW] = trc_column_make("region.row", TRC_COLUMN_DELTA),
-		[THREAD] = trc_column_make("region.thread", TRC_COLUMN_VARINT),
+		[THREAD] = trc_column_make("region.thread_beside", TRC_COLUMN_VARINT),
 		[DEPTH] = trc_column_make("region.depth", TRC_COLUMN_VARINT),
 		[TYPE] = trc_column_make("region.type", TRC_COLUMN_VARINT),
 		[TASK] = trc_column_make("region.task", TRC_COLUMN_DELTA),
@@ -129,6 +145,7 @@ static void write_regions(struct trc_rows *r)
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_REGIONS, n) {
 		const struct trc_region *g = &all[i];
 		uint64_t length = trc_rows_length(r, g->start_ns, g->end_ns);
+		uint32_t task = task_of(r, g->task);
 
 		if (length < from) {
 			trc_rows_leave_out(r, TRC_ROWS_REGIONS, i, n);
@@ -136,10 +153,11 @@ static void write_regions(struct trc_rows *r)
 			continue;
 		}
 		trc_column_add(&c[ROW], i + 1);
-		trc_column_add(&c[THREAD], trc_rows_thread(r, g->thread));
+		trc_column_add(&c[THREAD], thread_beside(trc_rows_thread(r, g->thread),
+							 thread_of_task(r, task)));
 		trc_column_add(&c[DEPTH], g->depth);
 		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, g->type));
-		trc_column_add(&c[TASK], task_of(r, g->task));
+		trc_column_add(&c[TASK], task);
 		trc_column_add(&c[START], trc_rows_start(r, g->start_ns, g->end_ns));
 		trc_column_add(&c[LENGTH], length);
 		trc_column_add(&c[OPEN], g->end_ns == TRC_NEVER);
@@ -149,30 +167,47 @@ static void write_regions(struct trc_rows *r)
 		trc_page_column(r->page, &c[i]);
 }
 
+/* Whether row k of n is one of those that are wanted, if they are fewer.  They are all over the table: one of each few rows, at a
+ * place by chance, since rows of several names may take turns. */
+static bool is_wanted(uint64_t k, uint64_t n, uint64_t wanted)
+{
+	uint64_t few, first, behind;
+
+	if (n <= wanted)
+		return true;
+	few = k * wanted / n;
+	first = (few * n + wanted - 1) / wanted;
+	behind = ((few + 1) * n + wanted - 1) / wanted;
+	return k - first == (few * 0x9e3779b97f4a7c15 >> 33) % (behind - first);
+}
+
 static void write_logs(struct trc_rows *r)
 {
 	enum { TIME, THREAD, TASK, CATEGORY, MESSAGE, N };
 	struct trc_column c[N] = {
 		[TIME] = trc_column_make("log.time", TRC_COLUMN_DELTA),
-		[THREAD] = trc_column_make("log.thread", TRC_COLUMN_VARINT),
+		[THREAD] = trc_column_make("log.thread_beside", TRC_COLUMN_VARINT),
 		[TASK] = trc_column_make("log.task", TRC_COLUMN_DELTA),
 		[CATEGORY] = trc_column_make("log.category", TRC_COLUMN_VARINT),
 		[MESSAGE] = trc_column_make("log.message", TRC_COLUMN_VARINT),
 	};
-	size_t n;
+	size_t n, k = 0, n_in;
 	const struct trc_log *all = trc_model_logs(r->m, &n);
 
+	n_in = trc_cut_count(r->cut, TRC_SELECTED_LOGS, n);
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_LOGS, n) {
 		const struct trc_log *l = &all[i];
+		uint32_t task = task_of(r, l->task);
 
-		if (c[TIME].n == r->limits.logs) {
+		if (!is_wanted(k++, n_in, r->limits.logs)) {
 			trc_rows_leave_out(r, TRC_ROWS_LOGS, i, n);
 			r->without_logs++;
 			continue;
 		}
 		trc_column_add(&c[TIME], trc_rows_time(r, l->ts_ns));
-		trc_column_add(&c[THREAD], trc_rows_thread(r, l->thread));
-		trc_column_add(&c[TASK], task_of(r, l->task));
+		trc_column_add(&c[THREAD], thread_beside(trc_rows_thread(r, l->thread),
+							 thread_of_task(r, task)));
+		trc_column_add(&c[TASK], task);
 		trc_column_add(&c[CATEGORY], trc_texts_id(&r->texts, l->category));
 		trc_column_add(&c[MESSAGE], trc_texts_id(&r->texts, l->message));
 	}
@@ -288,7 +323,7 @@ static void add_memory(struct trc_rows *r, struct trc_column *c)
 		if (!memory_is_in(r, &m))
 			continue;
 		if (i % (n_in / r->limits.counters + 1) == 0 || i + 1 == n_in)
-			add_counter(r, c, m.ts_ns, m.thread, "memory in use, estimated (bytes)",
+			add_counter(r, c, m.ts_ns, m.thread, "memory in use, estimated [bytes]",
 				    trc_estimate_whole(m.in_use));
 		i++;
 	}
@@ -302,13 +337,14 @@ static void write_counters(struct trc_rows *r)
 		[COUNTER_NAME] = trc_column_make("counter.name", TRC_COLUMN_VARINT),
 		[COUNTER_VALUE] = trc_column_make("counter.value", TRC_COLUMN_VARINT),
 	};
-	size_t n;
+	size_t n, k = 0, n_in;
 	const struct trc_counter *all = trc_model_counters(r->m, &n);
 
+	n_in = trc_cut_count(r->cut, TRC_SELECTED_COUNTERS, n);
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_COUNTERS, n) {
 		const struct trc_counter *t = &all[i];
 
-		if (c[COUNTER_TIME].n == r->limits.counters) {
+		if (!is_wanted(k++, n_in, r->limits.counters)) {
 			trc_rows_leave_out(r, TRC_ROWS_COUNTERS, i, n);
 			r->without_counters++;
 			continue;

@@ -24,6 +24,7 @@ struct box {
 	} * missing;
 	size_t n_missing;
 	bool any; /* a table was written */
+	char *causes_why;
 };
 
 struct column {
@@ -57,6 +58,12 @@ static int lacks(struct box *b, const char *table, int64_t rows, const char *why
 	all[b->n_missing] = (struct missing){.rows = rows, .why = why};
 	snprintf(all[b->n_missing++].table, sizeof(all->table), "%s", table);
 	return 0;
+}
+
+/* Rows that cannot be made, as those of a damaged trace: the page lacks that table, and has the others. */
+static int lacks_made(struct box *b, const char *table)
+{
+	return lacks(b, table, -1, "it cannot be made of this trace: trace-analyze --sql says why");
 }
 
 static int failed(int rc)
@@ -123,9 +130,27 @@ static const struct trc_sqlbox_mapping *mapping_of(const struct box *b, const st
 	return trc_sqlbox_mapping(b->r, t->map, column);
 }
 
+/* rows_causes.c says of which waits. */
+static int prepare_causes(struct box *b, struct table *t)
+{
+	sqlite3_str *sql = sqlite3_str_new(b->db);
+	char *text;
+	int rc;
+
+	sqlite3_str_appendall(sql, "SELECT causes.*, causes.rowid FROM json_each('[");
+	for (size_t i = 0; i < b->r->n_caused; i++)
+		sqlite3_str_appendf(sql, i ? ",%u" : "%u", b->r->caused[i]);
+	sqlite3_str_appendall(sql, "]') AS w CROSS JOIN causes ON causes.wait = w.value");
+	text = sqlite3_str_finish(sql);
+	rc = text ? sqlite3_prepare_v2(b->db, text, -1, &t->stmt, NULL) : SQLITE_NOMEM;
+	sqlite3_free(text);
+	return rc ? failed(rc) : 0;
+}
+
 /* The last column of the query is the row's number. */
 static int prepare_columns(struct box *b, struct table *t)
 {
+	bool of_causes = !strcmp(t->name, "causes");
 	char *whole = sqlite3_mprintf("SELECT * FROM main.\"%w\"", t->name);
 	int rc = whole ? sqlite3_prepare_v2(b->db, whole, -1, &t->whole, NULL) : SQLITE_NOMEM;
 
@@ -134,6 +159,8 @@ static int prepare_columns(struct box *b, struct table *t)
 		return failed(rc);
 	t->n_columns = sqlite3_column_count(t->whole);
 	rc = is_narrowed(b, t->name, &t->narrowed);
+	if (of_causes && !rc)
+		return prepare_causes(b, t);
 	/* The view has it by this name. */
 	return rc ? rc : prepare(b, t->narrowed ? "*" : "*, rowid", t->name, &t->stmt);
 }
@@ -281,20 +308,13 @@ static void head_table(struct box *b, struct table *t)
 /* Of a narrowed table: what the trace has beyond it. */
 static int lacks_whole(struct box *b, const struct table *t)
 {
-	int64_t n = 0;
-	sqlite3_stmt *stmt = NULL;
-	char *sql = sqlite3_mprintf("SELECT count(*) FROM main.\"%w\"", t->name);
-	int rc = sql ? sqlite3_prepare_v2(b->db, sql, -1, &stmt, NULL) : SQLITE_NOMEM;
+	uint64_t inside = t->n_rows + t->n_without;
+	size_t n;
 
-	sqlite3_free(sql);
-	if (!rc && sqlite3_step(stmt) == SQLITE_ROW)
-		n = sqlite3_column_int64(stmt, 0) - (int64_t)(t->n_rows + t->n_without);
-	sqlite3_finalize(stmt);
-	if (rc)
-		return failed(rc);
-	return n > 0 ? lacks(b, t->name, n,
-			     "they lie outside of the part of the trace that the page shows")
-		     : 0;
+	t->description->rows(b->r->m, &n); /* tables that are narrowed are arrays of the model */
+	return n > inside ? lacks(b, t->name, (int64_t)(n - inside),
+				  "they lie outside of the part of the trace that the page shows")
+			  : 0;
 }
 
 /* B3: at worst each column is written, and exceptions and rows that are not drawn beside them. */
@@ -318,6 +338,10 @@ static int write_table(struct box *b, const char *name, const struct trc_sql_tab
 		t.with_extra = b->r->n_left_out[t.map->rows] <= TRC_SQLBOX_EXTRA_MAX;
 	if (!err)
 		err = add_rows(b, &t);
+	if (err == -EIO && description && description->make) {
+		table_end(&t);
+		return lacks_made(b, name);
+	}
 	if (!err)
 		head_table(b, &t);
 	if (!err && t.n_without)
@@ -335,6 +359,58 @@ static int write_table(struct box *b, const char *name, const struct trc_sql_tab
 
 /* --- all of them --- */
 
+/* Their rows are those of all tasks, whatever is selected; a model that keeps things has them. */
+static bool is_of_tasks(const struct trc_sql_table *d)
+{
+	return d >= trc_sql_task_tables && d < trc_sql_task_tables + trc_sql_n_task_tables;
+}
+
+/* How many rows a table has, of which the timeline has nothing.  SQLite would count them one by one: that is not asked for where it
+ * would count all of the trace. */
+static int count_rows(struct box *b, const struct trc_sql_table *d, int64_t *n)
+{
+	struct trc_model *m = b->r->m;
+	struct trc_array made = {0};
+	struct trc_error error;
+	bool narrowed;
+	size_t n_rows;
+	int err = is_narrowed(b, d->name, &narrowed);
+
+	if (err || narrowed || !trc_model_kept(m, TRC_KEPT_TASK_SPANS) ||
+	    (d->make && !is_of_tasks(d)))
+		return err ? err : number_of(b, "count(*)", d->name, n);
+	err = d->make ? d->make(m, &made, &error) : trc_model_need(m, d->parts, &error);
+	if (err)
+		return err;
+	if (d->rows)
+		d->rows(m, &n_rows);
+	*n = (int64_t)(d->rows ? n_rows : made.n);
+	trc_array_free(&made);
+	return 0;
+}
+
+/* As the page has the causes of some waits only, it says of which. */
+static int write_causes(struct box *b, const struct trc_sql_table *d)
+{
+	char why[200];
+	size_t n, n_missing = b->n_missing;
+	int err = write_table(b, d->name, d);
+
+	trc_model_parks(b->r->m, &n);
+	snprintf(
+		why, sizeof(why),
+		"the causes of %zu of %zu waits are here: of waits for locks and threads the %" PRIu64
+		" longest of each place",
+		b->r->n_caused, n, b->r->limits.causes);
+	b->causes_why = strdup(why);
+	if (err || !b->causes_why)
+		return err ? err : -ENOMEM;
+	/* If there was no room for it, that is said. */
+	return n > b->r->n_caused && b->n_missing == n_missing
+		       ? lacks(b, d->name, -1, b->causes_why)
+		       : 0;
+}
+
 static int write_described(struct box *b)
 {
 	const struct trc_sql_table *d;
@@ -342,13 +418,20 @@ static int write_described(struct box *b)
 	int err = 0;
 
 	for (size_t i = 0; !err && (d = trc_sql_table_at(i)); i++) {
+		if (!strcmp(d->name, "causes")) {
+			err = write_causes(b, d);
+			continue;
+		}
 		if (!d->rows && !d->make) {
 			err = lacks(b, d->name, -1, "it is derived for each question");
 			continue;
 		}
+		n = 0;
 		if (!map_of(b, d->name))
-			err = number_of(b, "count(*)", d->name, &n);
-		if (!err && !map_of(b, d->name) && n > TRC_SQLBOX_ROWS_MAX)
+			err = count_rows(b, d, &n);
+		if (d->make && (err == -EIO || err == -EOVERFLOW))
+			err = lacks_made(b, d->name);
+		else if (!err && !map_of(b, d->name) && n > TRC_SQLBOX_ROWS_MAX)
 			err = lacks(b, d->name, n, "it has more than 500,000 rows");
 		else if (!err)
 			err = write_table(b, d->name, d);
@@ -473,6 +556,7 @@ int trc_sqlbox_write(struct trc_rows *r)
 		err = -ENOMEM;
 	trc_texts_free(&b.texts);
 	free(b.missing);
+	free(b.causes_why);
 	sqlite3_close(b.db);
 	return err;
 }

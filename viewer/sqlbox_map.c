@@ -164,6 +164,22 @@ static const struct trc_sqlbox_mapping frames[] = {
 	{"inlined", TRC_SQLBOX_VALUE, "frame.inlined", NULL},
 };
 
+static const struct trc_sqlbox_mapping causes[] = {
+	{"wait", TRC_SQLBOX_VALUE, "cause.wait", NULL},
+	{"id", TRC_SQLBOX_VALUE, "cause.id", NULL},
+	{"parent", TRC_SQLBOX_ID, "cause.parent", NULL},
+	{"depth", TRC_SQLBOX_VALUE, "cause.depth", NULL},
+	{"leaf", TRC_SQLBOX_FORMULA, "cause <> 'waiting'", NULL},
+	{"thread", TRC_SQLBOX_THREAD, "cause.thread", NULL},
+	{"from_ns", TRC_SQLBOX_TIME, "cause.start", NULL},
+	{"to_ns", TRC_SQLBOX_END, "cause.start", "cause.length"},
+	{"duration_ns", TRC_SQLBOX_FORMULA, "to_ns - from_ns", NULL},
+	{"unlock", TRC_SQLBOX_ID, "cause.unlock", NULL},
+	{"stack", TRC_SQLBOX_ID, "cause.stack", NULL},
+	{"instead_thread", TRC_SQLBOX_THREAD, "cause.instead", NULL},
+	{"instead_ns", TRC_SQLBOX_NEXT, "cause.instead_ns", NULL},
+};
+
 #define MAP(table, rows, with_fibers)                                                              \
 	{                                                                                          \
 #table, rows, with_fibers, table, N(table)                                         \
@@ -182,6 +198,7 @@ static const struct trc_sqlbox_map maps[] = {
 	MAP(fiber_runs, TRC_ROWS_FIBER_RUNS, true),
 	MAP(fiber_waits, TRC_ROWS_FIBER_WAITS, true),
 	MAP(on_cpu, TRC_ROWS_TABLES, false),
+	MAP(causes, TRC_ROWS_TABLES, false),
 	MAP(stack_frames, TRC_ROWS_TABLES, false),
 	MAP(frames, TRC_ROWS_TABLES, false),
 };

@@ -9,8 +9,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/timeline.h"
+
+#include "format/waits.h"
 
 enum { NEST_MAX = 64, STATES = 128 };
+enum { ANY_ROW = 1, ANY_BEHIND = 2 };
 
 /* Rows of a table by thread: those of thread row i are row[first[i] .. first[i + 1]).  Only those of which
  * something may lie in the page. */
@@ -18,12 +22,13 @@ struct by_thread {
 	uint32_t *first, *row;
 	uint32_t *
 		before; /* by thread row: row + 1 of the last one that ends before the page; 0 = none */
-	uint8_t *any; /* by thread row: it has some, in the page or not */
+	uint8_t *any; /* by thread row: ANY_*, 0 = it has none, in the page or not */
 };
 
 struct stretch {
 	int64_t ns;
 	uint32_t park, proc;
+	uint64_t n_merged;
 	uint8_t state;
 };
 
@@ -37,6 +42,8 @@ struct walk {
 	struct by_thread parks, on_cpus;
 	int64_t start_ns, end_ns; /* of the trace */
 	int64_t from_ns, to_ns;	  /* of the page */
+	int64_t switches_ns;	  /* since then every proc has switch records ... */
+	bool is_cut;		  /* ... but some may be missing at the trace's end */
 	uint32_t *park_idx;	  /* by row: index in shown + 1 */
 
 	bool counting;
@@ -48,6 +55,7 @@ struct walk {
 	uint32_t cpu_first, cpu_next, cpu_limit; /* its on_cpus */
 	uint32_t cpu_before; /* row + 1 of its last one before these; 0 = none */
 	bool has_cpu;	     /* it has some, here or elsewhere */
+	bool has_cpu_behind; /* behind the page */
 	uint8_t beyond;	     /* TRC_BEYOND_* */
 	uint64_t n_thread_intervals;
 	uint64_t written_ns; /* since the start of the trace */
@@ -55,11 +63,18 @@ struct walk {
 
 	struct stretch last; /* may still grow */
 
-	/* Short intervals held back, to be merged; the last of them, and all together. */
-	uint64_t n_held;
+	/* Short intervals held back, to be merged: waits for locks apart (1).  The last of them, and all together. */
+	uint64_t n_held[2];
 	struct stretch held;
 	int64_t held_ns, held_by_state_ns[STATES];
+	int64_t step_ns; /* T2: no run of them grows beyond this length */
 };
+
+bool trc_state_is_lock(unsigned int state)
+{
+	return state > TRC_STATE_PARKED &&
+	       trc_wait_class(state - TRC_STATE_PARKED) == TRC_WAIT_LOCKS;
+}
 
 static void by_thread_free(struct by_thread *b)
 {
@@ -133,7 +148,7 @@ static void by_thread_count(struct by_thread *b, const struct walk *w, const str
 
 		if (thread < 0)
 			continue;
-		b->any[thread] = 1;
+		b->any[thread] |= place == BEHIND ? ANY_ROW | ANY_BEHIND : ANY_ROW;
 		if (place == BEFORE)
 			b->before[thread] = (uint32_t)i + 1;
 		else if (place == INSIDE)
@@ -202,7 +217,7 @@ static void emit(struct walk *w, const struct stretch *i)
 		      i->state);
 	w->written_ns += (uint64_t)i->ns;
 	if (i->state & TRC_STATE_MERGED) {
-		trc_column_add(&t->merged, w->n_held);
+		trc_column_add(&t->merged, i->n_merged);
 		return;
 	}
 	if (i->state == TRC_STATE_RUNNING)
@@ -212,20 +227,34 @@ static void emit(struct walk *w, const struct stretch *i)
 	trc_column_add(&t->park, park_show(w, i));
 }
 
-static void held_flush(struct walk *w)
+/* Of what is held back the waits for locks, or all others. */
+static void emit_merged(struct walk *w, bool locks)
 {
+	struct stretch i = {.n_merged = w->n_held[locks]};
 	unsigned int most = 0;
 
-	if (w->n_held > 1) {
-		for (unsigned int s = 1; s < STATES; s++)
-			if (w->held_by_state_ns[s] > w->held_by_state_ns[most])
-				most = s;
-		w->held = (struct stretch){.ns = w->held_ns,
-					   .state = (uint8_t)(most | TRC_STATE_MERGED)};
+	if (!i.n_merged)
+		return;
+	for (unsigned int s = 1; s < STATES; s++) {
+		if (trc_state_is_lock(s) != locks)
+			continue;
+		i.ns += w->held_by_state_ns[s];
+		if (!most || w->held_by_state_ns[s] > w->held_by_state_ns[most])
+			most = s;
 	}
-	if (w->n_held)
+	i.state = (uint8_t)(most | TRC_STATE_MERGED);
+	emit(w, &i);
+}
+
+static void held_flush(struct walk *w)
+{
+	if (w->n_held[false] + w->n_held[true] == 1) {
 		emit(w, &w->held);
-	w->n_held = 0;
+	} else {
+		emit_merged(w, false);
+		emit_merged(w, true);
+	}
+	memset(w->n_held, 0, sizeof(w->n_held));
 	w->held_ns = 0;
 	memset(w->held_by_state_ns, 0, sizeof(w->held_by_state_ns));
 }
@@ -251,7 +280,9 @@ static void last_flush(struct walk *w)
 	w->held = i;
 	w->held_ns += i.ns;
 	w->held_by_state_ns[i.state] += i.ns;
-	w->n_held++;
+	w->n_held[trc_state_is_lock(i.state)]++;
+	if (w->held_ns >= w->step_ns)
+		held_flush(w);
 }
 
 /* Within the page. */
@@ -267,7 +298,7 @@ static void add_interval(struct walk *w, int64_t from, int64_t until, uint8_t st
 	l->ns += until - from;
 }
 
-/* cut:A3.  A thread's time under labels that are not asked for is not in the page; a wait is by its own labels, or is not. */
+/* cut:A3, A5.  A thread's time under labels that are not asked for is not in the page; a wait is by its own labels, or is not. */
 static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
 		     uint32_t proc)
 {
@@ -277,8 +308,9 @@ static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state,
 
 	for (; start < end; start = next) {
 		next = end;
-		inside = waits ? trc_cut_has_labels_of(w->cut, &w->park[park])
-			       : trc_cut_labels_at(w->cut, w->thread->serial, start, &next);
+		inside = trc_cut_works_at(w->cut, w->thread->serial, start, &next) &&
+			 (waits ? trc_cut_has_labels_of(w->cut, &w->park[park])
+				: trc_cut_labels_at(w->cut, w->thread->serial, start, &next));
 		if (inside && state != TRC_STATE_ABSENT) {
 			w->beyond |=
 				from < w->from_ns && start == w->from_ns ? TRC_BEYOND_START : 0;
@@ -301,12 +333,15 @@ static uint8_t state_off_proc(const struct walk *w)
 	return w->thread->start_ns != TRC_NEVER ? TRC_STATE_RUNNABLE : TRC_STATE_ACTIVE;
 }
 
-/* The thread is in no recorded wait: the switch records, if any, say more. */
+/* The thread is in no recorded wait: the switch records, if any, say more; the same as for causes (step_active() of
+ * analyzer/causes/steps.c). */
 static void walk_unparked(struct walk *w, int64_t from, int64_t until)
 {
-	if (!w->has_cpu) {
-		interval(w, from, until, TRC_STATE_ACTIVE, 0, 0);
-		return;
+	int64_t unknown = !w->has_cpu || until < w->switches_ns ? until : w->switches_ns;
+
+	if (from < unknown) {
+		interval(w, from, unknown, TRC_STATE_ACTIVE, 0, 0);
+		from = unknown;
 	}
 	while (from < until) {
 		const struct trc_on_cpu *next =
@@ -314,6 +349,11 @@ static void walk_unparked(struct walk *w, int64_t from, int64_t until)
 		int64_t start = next && next->start_ns < until ? next->start_ns : until;
 		int64_t end = next && next->end_ns != TRC_NEVER ? next->end_ns : w->end_ns;
 
+		if (!next && w->is_cut &&
+		    !w->has_cpu_behind) { /* when it ran again is not in the trace */
+			interval(w, from, until, TRC_STATE_ACTIVE, 0, 0);
+			return;
+		}
 		if (next && end <= from) {
 			w->cpu_next++;
 			continue;
@@ -336,6 +376,55 @@ static int64_t park_end(const struct walk *w, uint32_t row)
 	return end == TRC_NEVER || end > w->end_ns ? w->end_ns : end;
 }
 
+/* timeline:P1.  Whether its thread had no proc at this time, by force; *until_ns is then when it ran again, or else when it next has
+ * none, if that is earlier. */
+static bool is_preempted(struct walk *w, int64_t from, int64_t *until_ns)
+{
+	const struct trc_on_cpu *off, *on;
+	int64_t end_ns;
+	uint32_t last;
+
+	for (; w->cpu_next < w->cpu_limit; w->cpu_next++) {
+		on = &w->on_cpu[w->on_cpus.row[w->cpu_next]];
+		if (on->end_ns == TRC_NEVER || on->end_ns > from)
+			break;
+	}
+	if (from < w->switches_ns) {
+		*until_ns = w->switches_ns < *until_ns ? w->switches_ns : *until_ns;
+		return false;
+	}
+	last = w->cpu_next > w->cpu_first ? w->on_cpus.row[w->cpu_next - 1] + 1 : w->cpu_before;
+	off = last ? &w->on_cpu[last - 1] : NULL;
+	if (w->cpu_next == w->cpu_limit) { /* it ran again behind the page, or no more */
+		end_ns =
+			w->has_cpu_behind ? *until_ns : trc_off_until_ns(w->model, w->thread, NULL);
+		if (from >= end_ns)
+			return false;
+		*until_ns = end_ns < *until_ns ? end_ns : *until_ns;
+		return off && off->preempted;
+	}
+	on = &w->on_cpu[w->on_cpus.row[w->cpu_next]];
+	end_ns = on->end_ns == TRC_NEVER ? INT64_MAX : on->end_ns;
+	if (on->start_ns > from) {
+		*until_ns = on->start_ns < *until_ns ? on->start_ns : *until_ns;
+		return off && off->preempted;
+	}
+	*until_ns = end_ns < *until_ns ? end_ns : *until_ns;
+	return false;
+}
+
+/* Of a wait, as long as nobody ended it. */
+static void walk_waiting(struct walk *w, uint32_t row, int64_t from, int64_t until, uint8_t state)
+{
+	bool may_be = w->has_cpu && trc_wait_may_be_preempted(&w->park[row]), preempted;
+
+	for (int64_t next = until; from < until; from = next, next = until) {
+		preempted = may_be && is_preempted(w, from, &next);
+		interval(w, from, next, preempted ? TRC_STATE_RUNNABLE : state, preempted ? 0 : row,
+			 0);
+	}
+}
+
 /* A stretch of one wait: parked until it is woken, then woken. */
 static void walk_parked(struct walk *w, uint32_t row, int64_t from, int64_t until)
 {
@@ -344,7 +433,7 @@ static void walk_parked(struct walk *w, uint32_t row, int64_t from, int64_t unti
 	int64_t wake = p->wake_ns == TRC_NEVER ? until : p->wake_ns;
 
 	wake = wake < from ? from : wake > until ? until : wake;
-	interval(w, from, wake, state, row, 0);
+	walk_waiting(w, row, from, wake, state);
 	interval(w, wake, until, TRC_STATE_WOKEN, row, 0);
 }
 
@@ -386,6 +475,7 @@ static void walk_thread(struct walk *w, size_t idx)
 	w->cpu_limit = w->on_cpus.first[idx + 1];
 	w->cpu_before = w->on_cpus.before[idx];
 	w->has_cpu = w->on_cpus.any[idx];
+	w->has_cpu_behind = w->on_cpus.any[idx] & ANY_BEHIND;
 	interval(w, w->start_ns, birth, TRC_STATE_ABSENT, 0, 0);
 	for (uint32_t i = w->parks.first[idx]; i < w->parks.first[idx + 1]; i++) {
 		uint32_t row = w->parks.row[i];
@@ -457,8 +547,8 @@ static void walk_all(struct walk *w)
 	}
 }
 
-/* The shortest length from which intervals must be kept whole: each one that is not can be
- * a merged run of its own between two long ones, at worst (T2). */
+/* The shortest length from which intervals must be kept whole: half as many as wanted, since between two long ones there can
+ * be two merged ones (T2). */
 static void choose_merging(struct walk *w, uint64_t intervals_max)
 {
 	uint64_t total = 0, longer = 0;
@@ -475,6 +565,19 @@ static void choose_merging(struct walk *w, uint64_t intervals_max)
 		}
 		longer += w->by_length[bits];
 	}
+}
+
+/* T2: steps make half as many as wanted, at most; and what is merged is several. */
+static void choose_step(struct walk *w, uint64_t intervals_max)
+{
+	uint64_t steps = intervals_max / (4 * ((uint64_t)w->tracks->first.n_threads + 1));
+	int64_t least_ns =
+		8 * (w->tracks->merged_below_ns < INT64_MAX / 8 ? w->tracks->merged_below_ns
+								: INT64_MAX / 8);
+
+	steps = steps < w->tracks->first.steps ? steps : w->tracks->first.steps;
+	w->step_ns = (w->to_ns - w->from_ns) / (int64_t)(steps ? steps : 1);
+	w->step_ns = w->step_ns > least_ns ? w->step_ns : least_ns;
 }
 
 static void tracks_init(struct trc_tracks *t)
@@ -552,11 +655,14 @@ int trc_tracks_make(struct trc_tracks *t, const struct trc_cut *cut, uint64_t in
 	w->end_ns = trc_model_end_ns(cut->m);
 	w->from_ns = cut->from_ns;
 	w->to_ns = cut->to_ns;
+	w->switches_ns = trc_model_switches_from_ns(cut->m);
+	w->is_cut = !trc_reader_info(trc_model_reader(cut->m))->complete;
 	rc = walk_prepare(w);
 	if (!rc) {
 		w->counting = true;
 		walk_all(w);
 		choose_merging(w, intervals_max);
+		choose_step(w, intervals_max);
 		w->counting = false;
 		walk_all(w);
 	}

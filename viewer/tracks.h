@@ -6,8 +6,9 @@
  * is shown.  The end of a wait, from the wake-up on, is a state of its own.
  *
  *   tracks:T1  intervals of a thread touch, have a length above 0, and sum to the trace's length
- *   tracks:T2  at most limits->intervals + 2 a thread are made; to keep that, runs of intervals
- *       shorter than `merged_below_ns` become one (TRC_STATE_MERGED), which counts them
+ *   tracks:T2  where there are more than limits->intervals, runs of intervals shorter than `merged_below_ns` become one or two
+ *       (TRC_STATE_MERGED), which count them: waits for locks, as the second, and all others.  A run ends after a step
+ *       of the sketch (first.h), or a longer one where the limit is small.  At most 2 * limits->intervals + 2 a thread are made
  *   tracks:T3  time per thread and state is exact, merged or not
  */
 #ifndef TRC_VIEWER_TRACKS_H
@@ -41,6 +42,9 @@ struct trc_shown_park {
 	uint32_t row;		   /* of the model's parks */
 	uint8_t reason;		   /* 0 = it was woken all the time */
 };
+
+/* Whether a state, without flags, is a wait for a lock. */
+bool trc_state_is_lock(unsigned int state);
 
 struct trc_tracks {
 	/* Columns, per interval in track order, threads in the model's order. */

@@ -19,6 +19,9 @@ struct node {
 	uint32_t wanted; /* the same, of a node that would wait for itself by that: now a root */
 	uint32_t stack;	 /* of a root what it is charged with, 0 = the entry's; else its entry's */
 	uint32_t own_labels;
+	/* Of a root in a cycle with a thread that has not begun: its index + 1, and the stack of what would have ended the
+	 * waiting for it. */
+	uint32_t unborn, unborn_stack;
 	uint8_t kind, reason; /* of a root */
 	bool wanted_wait;     /* it is in a wait that is wanted */
 	bool counts;	      /* and at a time that is */
@@ -56,18 +59,37 @@ struct blame {
 
 /* ---- charges ---- */
 
-static void charge(struct blame *b, const struct node *root, uint32_t stack, uint32_t labels,
-		   uint64_t n, int64_t since_ns)
+/* A node's own stack, that of the event which ends the waiting for it, or of a lock that of who waits. */
+static uint8_t stack_of(const struct node *root, uint32_t stack, bool own, bool is_lock)
 {
+	if (!stack)
+		return TRC_CAUSE_STACK_NONE;
+	if (root->unborn)
+		return TRC_CAUSE_STACK_END;
+	if (is_lock || root->waits)
+		return TRC_CAUSE_STACK_WAIT;
+	return own ? TRC_CAUSE_STACK_SAMPLE : TRC_CAUSE_STACK_END;
+}
+
+static void charge(struct blame *b, const struct node *root, uint32_t stack, bool own,
+		   uint32_t labels, uint64_t n, int64_t since_ns)
+{
+	const size_t row = (size_t)(root - b->node);
+	/* U2: in a cycle with a thread that has not begun that thread is charged. */
+	const size_t charged = root->unborn ? root->unborn - 1 : row;
+	const bool is_lock = row >= b->steps.n_threads;
+	const uint32_t ended_at = root->unborn ? root->unborn_stack : stack;
 	const __int128 ns = (__int128)n * ((__int128)b->now_ns - since_ns);
 	const struct trc_blame blame = {
 		.ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX,
 		.from_ns = since_ns,
 		.to_ns = b->now_ns,
-		.stack = stack,
+		.stack = ended_at,
 		.labels = labels,
-		.kind = root->kind,
-		.reason = root->reason,
+		.thread = charged < b->steps.n_threads ? b->steps.thread[charged].serial : 0,
+		.kind = root->unborn ? TRC_CAUSE_STARTING : root->kind,
+		.reason = root->unborn ? 0 : root->reason,
+		.stack_of = stack_of(root, ended_at, own, is_lock),
 	};
 
 	if (ns > 0 && !b->err)
@@ -76,8 +98,10 @@ static void charge(struct blame *b, const struct node *root, uint32_t stack, uin
 
 static void charge_entry(struct blame *b, const struct node *root, struct entry *entry)
 {
-	charge(b, root, root->stack || root->waits ? root->stack : entry->stack, entry->labels,
-	       entry->n, entry->since_ns);
+	bool own = root->stack || root->waits;
+
+	charge(b, root, own ? root->stack : entry->stack, own, entry->labels, entry->n,
+	       entry->since_ns);
 	entry->since_ns = b->now_ns;
 }
 
@@ -88,7 +112,7 @@ static void charge_root(struct blame *b, struct node *root)
 	for (size_t i = 0; i < root->entries.n; i++)
 		charge_entry(b, root, &entry[i]);
 	if (root->counts)
-		charge(b, root, root->stack, root->own_labels, 1, root->own_since_ns);
+		charge(b, root, root->stack, true, root->own_labels, 1, root->own_since_ns);
 	root->own_since_ns = b->now_ns;
 }
 
@@ -158,17 +182,26 @@ static void above_add_all(struct blame *b, const struct node *node, int64_t sign
 		above_add(b, node, node->own_labels, sign);
 }
 
-/* *unborn: because of a thread that has not begun, and waits for its creator. */
+/* *unborn: the index + 1 of a thread in the cycle that has not begun, and waits for its creator; 0 = there is none.
+ * *stack: of what would end the waiting for it. */
 static bool would_wait_for_itself(const struct blame *b, const struct node *node, uint32_t parent,
-				  bool *unborn)
+				  uint32_t *unborn, uint32_t *stack)
 {
-	*unborn = node->kind == TRC_CAUSE_STARTING;
+	const uint32_t own = (uint32_t)(node - b->node) + 1;
+	const struct node *below = node;
+
+	*unborn = node->kind == TRC_CAUSE_STARTING ? own : 0;
+	*stack = 0;
 	while (parent) {
 		const struct node *above = &b->node[parent - 1];
 
+		if (above->kind == TRC_CAUSE_STARTING && (above != node || *unborn == own)) {
+			*unborn = parent;
+			*stack = below->stack;
+		}
 		if (above == node)
 			return true;
-		*unborn = *unborn || above->kind == TRC_CAUSE_STARTING;
+		below = above;
 		parent = above->parent;
 	}
 	return false;
@@ -176,8 +209,7 @@ static bool would_wait_for_itself(const struct blame *b, const struct node *node
 
 static void set_state(struct blame *b, struct node *node, const struct state *state)
 {
-	uint32_t *row;
-	bool unborn;
+	uint32_t *row, unborn, stack;
 
 	if (node->parent)
 		above_add_all(b, node, -1);
@@ -185,6 +217,7 @@ static void set_state(struct blame *b, struct node *node, const struct state *st
 		charge_root(b, node);
 	node->parent = state->parent;
 	node->wanted = 0;
+	node->unborn = 0;
 	node->stack = state->stack;
 	node->own_labels = state->labels;
 	node->kind = state->kind;
@@ -192,9 +225,10 @@ static void set_state(struct blame *b, struct node *node, const struct state *st
 	node->wanted_wait = state->wanted_wait;
 	node->counts = state->counts;
 	node->waits = state->waits;
-	if (would_wait_for_itself(b, node, state->parent, &unborn)) {
+	if (would_wait_for_itself(b, node, state->parent, &unborn, &stack)) {
 		node->parent = 0;
-		node->kind = unborn ? TRC_CAUSE_STARTING : state->kind;
+		node->unborn = unborn;
+		node->unborn_stack = stack;
 		node->wanted = state->parent;
 		row = trc_array_add(&b->cycles);
 		if (row)
@@ -213,20 +247,25 @@ static void retry_cycles(struct blame *b)
 {
 	uint32_t *row = b->cycles.row;
 	size_t left = 0;
-	bool unborn;
+	uint32_t unborn, stack;
 
 	for (size_t i = 0; i < b->cycles.n; i++) {
 		struct node *node = &b->node[row[i]];
 
 		if (!node->wanted)
 			continue;
-		if (would_wait_for_itself(b, node, node->wanted, &unborn)) {
+		if (would_wait_for_itself(b, node, node->wanted, &unborn, &stack)) {
+			if (unborn != node->unborn || stack != node->unborn_stack)
+				charge_root(b, node);
+			node->unborn = unborn;
+			node->unborn_stack = stack;
 			row[left++] = row[i];
 			continue;
 		}
 		charge_root(b, node);
 		node->parent = node->wanted;
 		node->wanted = 0;
+		node->unborn = 0;
 		above_add_all(b, node, 1);
 	}
 	b->cycles.n = left;
@@ -288,6 +327,7 @@ static void state_of_wait(struct blame *b, struct node *node, struct trc_step *s
 		step->until_ns = earlier(step->until_ns, node->wait.lock_until_ns);
 		state->kind = p->flags & TRC_PARK_OPEN ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE;
 		state->reason = p->reason;
+		state->waits = true;
 		depend_on(state, node_of_lock(b, node->wait.lock), p->stack);
 		return;
 	}
@@ -309,12 +349,16 @@ static void step_thread(struct blame *b, struct node *node, struct state *state)
 
 	trc_step_of_thread(&b->steps, &node->cursor, b->now_ns, &step);
 	state->kind = step.kind;
-	if (step.kind == TRC_CAUSE_WAITING) {
+	if (step.park) {
+		bool preempted = step.kind == TRC_CAUSE_PREEMPTED; /* timeline:P1 */
+
 		state_of_wait(b, node, &step, state);
+		if (preempted)
+			state->kind = TRC_CAUSE_PREEMPTED;
 	} else {
 		node->wait.park = 0;
 		state->stack = step.stack;
-		if (step.kind == TRC_CAUSE_STARTING)
+		if (step.kind == TRC_CAUSE_STARTING && !step.born)
 			depend_on(state, node_of_thread(b, step.on), step.stack);
 	}
 	if (state->kind == TRC_CAUSE_UNKNOWN && trc_steps_lost(&b->steps, b->now_ns, step.until_ns))

@@ -1,16 +1,18 @@
 /*
  * blame.h - the causes of all waits at once, summed: what in the end held the program's threads up.
  *
- * At each time every waiting thread depends on one thread or lock, and that on another, up to one that
- * explains itself: it is charged with the time of all that depend on it.  Who depends on whom changes only
- * at events.  So one pass over them, with the number of those that wait kept for each thread and
- * lock, does what following each wait by itself would do, in time linear in the number of events, times the
- * length of chains.
+ * At each time a waiting thread depends on one other thread or lock.  That one may wait as well, and so on:
+ * a chain.  At the end of the chain is a thread that does not wait for another (it runs, sleeps, reads a
+ * file).  The end of the chain is charged with the time of all threads that depend on it.  Chains change only
+ * at events.  So one pass over the events, which keeps for each thread and lock how many wait for it, gives
+ * the same sums as following each wait by itself.  It takes time linear in the number of events times
+ * the length of chains.
  *
  *   blame:U1  a thread's time counts once, for the innermost wait that it is in: the charges add up to the
  *       time that threads were in waits that are wanted
  *   blame:U2  they are the leaves of causes.h, summed; but of threads that wait for each other in a cycle
- *       only one is charged
+ *       only one is charged.  If one of these has not begun, that one is, as "starting"; if a cycle closes among
+ *       others while they wait for it, one of both may say "starting" and the other a cycle or a deadlock
  */
 #ifndef TRC_ANALYZER_CAUSES_BLAME_H
 #define TRC_ANALYZER_CAUSES_BLAME_H
@@ -23,8 +25,10 @@ struct trc_blame {
 	int64_t from_ns, to_ns;
 	uint32_t stack;	 /* 0 = not known */
 	uint32_t labels; /* of those that waited, as `wanted` gave them: it may give each its own */
+	uint32_t thread; /* who is charged; 0 = a lock that nobody held, or not known */
 	uint8_t kind;	 /* enum trc_cause_kind */
 	uint8_t reason;	 /* of the wait of who is charged; 0 = it was in none */
+	uint8_t stack_of; /* enum trc_cause_stack */
 };
 
 struct trc_blame_target {

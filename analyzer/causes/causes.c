@@ -4,11 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "steps.h"
+#include "analyzer/model/on_procs.h"
 #include "analyzer/model/waits.h"
 
 struct trc_causes {
 	struct trc_steps steps;
 	struct trc_array rows; /* struct trc_cause */
+	size_t rows_max;       /* 0 = any number */
+	struct trc_on_procs procs;
+	bool has_procs; /* somebody had none */
 
 	/* The wait that is being explained. */
 	uint32_t wait;
@@ -62,6 +66,8 @@ static int row_add(struct trc_causes *c, const struct place *at, struct trc_caus
 		row.kind = TRC_CAUSE_LOST;
 	if (goes_on(c, &row))
 		return 0;
+	if (c->rows_max && c->rows.n >= c->rows_max)
+		return -E2BIG;
 	added = trc_array_add(&c->rows);
 	if (!added)
 		return -ENOMEM;
@@ -143,10 +149,12 @@ static int explain_unborn(struct trc_causes *c, const struct place *at, const st
 static int explain_step(struct trc_causes *c, const struct place *at, const struct trc_step *step,
 			uint32_t thread, int64_t from_ns, int64_t to_ns)
 {
-	if (step->kind == TRC_CAUSE_STARTING)
+	if (step->kind == TRC_CAUSE_STARTING && !step->born)
 		return explain_unborn(c, at, step, thread, from_ns, to_ns);
 	if (step->kind == TRC_CAUSE_WAITING)
 		return explain_wait(c, at, step->park, from_ns, to_ns);
+	if (step->park) /* timeline:P1 */
+		return add_park(c, at, step->kind, step->park, from_ns, to_ns);
 	return add_active(c, at, step, thread, from_ns, to_ns);
 }
 
@@ -185,6 +193,26 @@ static bool is_in_chain(const struct trc_causes *c, uint32_t park)
 	return false;
 }
 
+/* timeline:P1: a part of the wait in which its own thread had no proc, or none of these. */
+static int step_preempted(struct trc_causes *c, uint32_t park, int64_t ts_ns, struct trc_step *step)
+{
+	const struct trc_thread *t = trc_model_thread(c->steps.m, c->steps.park[park - 1].thread);
+	struct trc_step_cursor cursor;
+	struct trc_step own;
+	int err;
+
+	if (!t || !trc_wait_may_be_preempted(&c->steps.park[park - 1]))
+		return 0;
+	err = trc_step_seek(&c->steps, &cursor, (size_t)(t - c->steps.thread), ts_ns);
+	if (err)
+		return err;
+	trc_step_of_thread(&c->steps, &cursor, ts_ns, &own);
+	step->until_ns = earlier(step->until_ns, own.until_ns);
+	if (own.kind == TRC_CAUSE_PREEMPTED && own.park == park)
+		step->kind = own.kind;
+	return 0;
+}
+
 /* Below the row of the wait, in from_ns..to_ns. */
 static int explain_pieces(struct trc_causes *c, struct place *below, uint32_t park, int64_t from_ns,
 			  int64_t to_ns)
@@ -196,12 +224,14 @@ static int explain_pieces(struct trc_causes *c, struct place *below, uint32_t pa
 	trc_step_wait_begin(&c->steps, &wait, park, from_ns);
 	while (from_ns < to_ns && !err) {
 		trc_step_of_wait(&c->steps, &wait, from_ns, &step);
+		err = step_preempted(c, park, from_ns, &step);
 		step.until_ns = earlier(step.until_ns, to_ns);
 		below->stack = step.stack;
 		below->unlock = step.unlock;
-		err = step.kind == TRC_CAUSE_WAITING
-			      ? explain_thread(c, below, step.on, from_ns, step.until_ns)
-			      : add_park(c, below, step.kind, park, from_ns, step.until_ns);
+		if (!err)
+			err = step.kind == TRC_CAUSE_WAITING
+				      ? explain_thread(c, below, step.on, from_ns, step.until_ns)
+				      : add_park(c, below, step.kind, park, from_ns, step.until_ns);
 		from_ns = step.until_ns;
 	}
 	return err;
@@ -257,8 +287,35 @@ static void begin(struct trc_causes *c, uint32_t wait)
 	c->n_chain = 0;
 }
 
+static int find_instead(struct trc_causes *c, struct trc_cause *row)
+{
+	const struct trc_thread *t = trc_model_thread(c->steps.m, row->thread);
+	struct trc_instead instead;
+	int err = 0;
+
+	if (!c->has_procs) {
+		err = trc_on_procs_make(&c->procs, c->steps.m);
+		if (err) {
+			trc_on_procs_free(&c->procs);
+			return err;
+		}
+		c->has_procs = true;
+	}
+	trc_on_procs_instead(
+		&c->procs, trc_step_proc_of(&c->steps, (size_t)(t - c->steps.thread), row->from_ns),
+		row->from_ns, row->to_ns, &instead);
+	row->instead = instead.thread;
+	row->instead_ns = instead.ns;
+	return 0;
+}
+
 static int finish(struct trc_causes *c, int err, const struct trc_cause **rows, size_t *n)
 {
+	struct trc_cause *row = c->rows.row;
+
+	for (size_t i = 0; i < c->rows.n && !err; i++)
+		if (row[i].kind == TRC_CAUSE_PREEMPTED)
+			err = find_instead(c, &row[i]);
 	*rows = c->rows.row;
 	*n = err ? 0 : c->rows.n;
 	return err;
@@ -284,6 +341,69 @@ int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns,
 	return finish(c, explain_thread(c, &top, thread, from_ns, to_ns), rows, n);
 }
 
+/* What of it lies within the trace. */
+static int of_stretch(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,
+		      const struct trc_cause **rows, size_t *n)
+{
+	int64_t start_ns = trc_model_start_ns(c->steps.m), end_ns = trc_model_end_ns(c->steps.m);
+
+	if (from_ns == TRC_NEVER || from_ns < start_ns)
+		from_ns = start_ns;
+	if (to_ns == TRC_NEVER || to_ns > end_ns)
+		to_ns = end_ns;
+	return trc_causes_of_thread(c, thread, from_ns, to_ns, rows, n);
+}
+
+int trc_causes_of_task(struct trc_causes *c, const struct trc_task *task,
+		       const struct trc_cause **rows, size_t *n)
+{
+	return of_stretch(c, task->end_thread ? task->end_thread : task->start_thread,
+			  task->start_ns, task->end_ns, rows, n);
+}
+
+int trc_causes_of_region(struct trc_causes *c, const struct trc_region *region,
+			 const struct trc_cause **rows, size_t *n)
+{
+	return of_stretch(c, region->thread, region->start_ns, region->end_ns, rows, n);
+}
+
+static void work_add(struct trc_cause_work *work, int64_t from_ns, int64_t to_ns)
+{
+	int64_t ns;
+
+	/* A damaged clock makes times that are farther apart than can be told. */
+	if (__builtin_sub_overflow(to_ns, from_ns, &ns) ||
+	    __builtin_add_overflow(work->ns, ns, &work->ns))
+		work->ns = INT64_MAX;
+	work->last_ns = to_ns;
+}
+
+int trc_causes_work(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,
+		    struct trc_cause_work *work)
+{
+	const struct trc_thread *t = trc_model_thread(c->steps.m, thread);
+	struct trc_step_cursor cursor;
+	struct trc_step step;
+	bool stirred = false;
+	int err = 0;
+
+	*work = (struct trc_cause_work){0, TRC_NEVER};
+	if (!t)
+		return 0;
+	err = trc_step_seek(&c->steps, &cursor, (size_t)(t - c->steps.thread), from_ns);
+	for (; !err && from_ns < to_ns; from_ns = step.until_ns) {
+		trc_step_of_thread(&c->steps, &cursor, from_ns, &step);
+		step.until_ns = earlier(step.until_ns, to_ns);
+		if (step.kind != TRC_CAUSE_WAITING && step.kind != TRC_CAUSE_STARTING &&
+		    step.kind != TRC_CAUSE_GONE)
+			work_add(work, from_ns, step.until_ns);
+		stirred |= step.kind != TRC_CAUSE_OFF;
+	}
+	if (!stirred)
+		*work = (struct trc_cause_work){0, TRC_NEVER};
+	return err;
+}
+
 int trc_causes_open(struct trc_causes **out, const struct trc_model *m)
 {
 	struct trc_causes *c = calloc(1, sizeof(*c));
@@ -299,10 +419,17 @@ int trc_causes_open(struct trc_causes **out, const struct trc_model *m)
 	return 0;
 }
 
+void trc_causes_limit(struct trc_causes *c, size_t rows_max)
+{
+	c->rows_max = rows_max;
+}
+
 void trc_causes_close(struct trc_causes *c)
 {
 	if (!c)
 		return;
+	if (c->has_procs)
+		trc_on_procs_free(&c->procs);
 	trc_steps_close(&c->steps);
 	trc_array_free(&c->rows);
 	free(c);

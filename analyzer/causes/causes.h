@@ -71,9 +71,13 @@ struct trc_cause {
 	uint32_t park;	     /* id in parks: the wait that the thread was in; 0 = in none */
 	uint32_t unlock;     /* id in unlocks: the thread held the lock until then; 0 = none */
 	uint32_t descriptor; /* of that wait: trc_model_descriptor(); 0 = not known */
-	uint8_t kind;	     /* enum trc_cause_kind */
-	uint8_t stack_of;    /* enum trc_cause_stack */
-	uint8_t reason;	     /* of the thread's wait; 0 = it is in none */
+	/* Of PREEMPTED: the program's thread that ran longest meanwhile on the proc that it was taken off;
+	 * 0 = none.  And for how long; TRC_NEVER = not known. */
+	uint32_t instead;
+	int64_t instead_ns;
+	uint8_t kind;	  /* enum trc_cause_kind */
+	uint8_t stack_of; /* enum trc_cause_stack */
+	uint8_t reason;	  /* of the thread's wait; 0 = it is in none */
 	bool leaf;
 };
 
@@ -86,9 +90,11 @@ enum {
 /* 0 or -ENOMEM.  *out is the caller's; it must not outlive the model. */
 int trc_causes_open(struct trc_causes **out, const struct trc_model *m);
 void trc_causes_close(struct trc_causes *c); /* accepts NULL */
+/* From now on what would take more rows is -E2BIG; 0 = any number. */
+void trc_causes_limit(struct trc_causes *c, size_t rows_max);
 
 /*
- * Each returns 0 or -ENOMEM, and rows that are valid until the next call.
+ * Each returns 0, -ENOMEM or -E2BIG, and rows that are valid until the next call.
  * Of the wait with this id, 1 up to the number of parks.
  */
 int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cause **rows,
@@ -96,9 +102,28 @@ int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cau
 /* Of what a thread did in a stretch of time: the rows of depth 0 follow each other. */
 int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,
 			 const struct trc_cause **rows, size_t *n);
+/* Of a task: it is followed back from the thread that ended it: what that one waited for before it had the task is what others did
+ * with it until then. */
+int trc_causes_of_task(struct trc_causes *c, const struct trc_task *task,
+		       const struct trc_cause **rows, size_t *n);
+/* Of a region: what the thread did that it began on. */
+int trc_causes_of_region(struct trc_causes *c, const struct trc_region *region,
+			 const struct trc_cause **rows, size_t *n);
+
+/* When a thread was in no wait, whether it ran or could not.  One that was off its proc all the time waited, for what the
+ * recorder does not see. */
+struct trc_cause_work {
+	int64_t ns;
+	int64_t last_ns; /* until when; TRC_NEVER = it always waited, or was not there */
+};
+/* In this time.  0 or -ENOMEM. */
+int trc_causes_work(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,
+		    struct trc_cause_work *work);
 
 /* "running", ...; for SQL, too. */
 const char *trc_cause_name(enum trc_cause_kind kind);
+/* What a thread did that is in it, after the thread's name: "ran"; "" for FREE and WAKING. */
+const char *trc_cause_words(enum trc_cause_kind kind);
 const char *trc_cause_stack_name(enum trc_cause_stack stack_of); /* NULL for NONE */
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analyzer/model/charge.h"
+#include "analyzer/model/image.h"
 #include "analyzer/model/waits.h"
 
 static int64_t later(int64_t a_ns, int64_t b_ns)
@@ -124,10 +125,25 @@ static void step_active(const struct trc_steps *s, size_t thread, int64_t from_n
 		step_sampled(s, thread, later(from_ns, on->start_ns), ts_ns, step);
 		return;
 	}
-	step->kind = i > first && s->on_cpu[s->stretches.row[i - 1]].preempted ? TRC_CAUSE_PREEMPTED
-									       : TRC_CAUSE_OFF;
 	if (on)
 		step->until_ns = earlier(step->until_ns, on->start_ns);
+	if (i > first) {
+		step->kind = s->on_cpu[s->stretches.row[i - 1]].preempted ? TRC_CAUSE_PREEMPTED
+									  : TRC_CAUSE_OFF;
+		return;
+	}
+	step->born = s->thread[thread].start_ns != TRC_NEVER;
+	step->kind = step->born ? TRC_CAUSE_STARTING : TRC_CAUSE_ACTIVE;
+	/* A thread that was there before the trace may have run unseen. */
+	if (!step->born)
+		step_sampled(s, thread, from_ns, ts_ns, step);
+}
+
+uint32_t trc_step_proc_of(const struct trc_steps *s, size_t thread, int64_t ts_ns)
+{
+	uint32_t first = s->stretches.first[thread], i = stretch_from(s, thread, ts_ns);
+
+	return i > first ? s->on_cpu[s->stretches.row[i - 1]].proc : TRC_NO_PROC;
 }
 
 /* ---- a thread ---- */
@@ -138,7 +154,8 @@ static const struct trc_array *pieces_of(struct trc_steps *s, size_t thread)
 
 	if (!pieces->n) {
 		pieces->row_bytes = sizeof(struct trc_wait_piece);
-		if (trc_wait_pieces_make(pieces, s->m, &s->parks, s->outer, thread)) {
+		if (trc_wait_pieces_make(pieces, s->m, &s->parks, &s->stretches, s->outer,
+					 thread)) {
 			pieces->n = 0;
 			return NULL;
 		}
@@ -184,7 +201,7 @@ void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *curso
 		step->until_ns = earlier(step->until_ns, t->end_ns);
 	piece += cursor->piece;
 	if (piece->park) {
-		step->kind = TRC_CAUSE_WAITING;
+		step->kind = piece->preempted ? TRC_CAUSE_PREEMPTED : TRC_CAUSE_WAITING;
 		step->park = piece->park;
 	} else {
 		step_active(s, cursor->thread, piece->start_ns, ts_ns, step);
@@ -342,6 +359,9 @@ static void step_rest(const struct trc_steps *s, const struct trc_step_wait *wai
 
 uint8_t trc_step_kind_alone(const struct trc_park *p)
 {
+	/* The futex had changed: the call returned at once, and nobody woke the thread. */
+	if (p->reason == TRC_REASON_FUTEX && p->result == EAGAIN)
+		return TRC_CAUSE_ACTIVE;
 	if (p->reason == TRC_REASON_SLEEP || p->result == ETIMEDOUT || p->result == EAGAIN)
 		return TRC_CAUSE_SLEEPING;
 	switch (trc_wait_class(p->reason)) {
@@ -520,10 +540,9 @@ static void samples_of_clocks(struct trc_steps *s)
 	first[s->n_threads] = n;
 }
 
-static int steps_make(struct trc_steps *s, const struct trc_model *m)
+/* What is the model's own. */
+static void steps_begin(struct trc_steps *s, const struct trc_model *m)
 {
-	int err;
-
 	*s = (struct trc_steps){.m = m, .switches_ns = trc_model_switches_from_ns(m)};
 	s->thread = trc_model_threads(m, &s->n_threads);
 	s->park = trc_model_parks(m, &s->n_parks);
@@ -531,6 +550,13 @@ static int steps_make(struct trc_steps *s, const struct trc_model *m)
 	s->on_cpu = trc_model_on_cpu(m, &s->n_on_cpu);
 	s->sample = trc_model_samples(m, &s->n_samples);
 	s->cut = !trc_reader_info(trc_model_reader(m))->complete;
+}
+
+static int steps_make(struct trc_steps *s, const struct trc_model *m)
+{
+	int err;
+
+	steps_begin(s, m);
 	s->pieces = calloc(s->n_threads + 1, sizeof(*s->pieces));
 	s->outer = trc_waits_nesting(m);
 	if (!s->pieces || !s->outer)
@@ -557,14 +583,16 @@ static void steps_free(struct trc_steps *s)
 	for (size_t i = 0; s->pieces && i < s->n_threads; i++)
 		trc_array_free(&s->pieces[i]);
 	free(s->pieces);
-	free(s->outer);
-	trc_by_thread_free(&s->parks);
-	trc_by_thread_free(&s->stretches);
-	trc_by_thread_free(&s->samples);
+	if (!s->is_mapped) {
+		free(s->outer);
+		trc_by_thread_free(&s->parks);
+		trc_by_thread_free(&s->stretches);
+		trc_by_thread_free(&s->samples);
+		free(s->unlock_row);
+		free(s->unlock_place);
+	}
 	trc_index_free(&s->lock_row);
 	trc_array_free(&s->locks);
-	free(s->unlock_row);
-	free(s->unlock_place);
 	free(s->lost_since_ns);
 	trc_index_free(&s->holder_now);
 }
@@ -611,4 +639,87 @@ void trc_steps_close(struct trc_steps *s)
 {
 	if (!s->is_kept)
 		steps_free(s);
+}
+
+/* ---- in an image ------------------------------------------------------------------------- */
+
+static void walk_by_thread(struct trc_image *image, struct trc_by_thread *by, size_t n_threads)
+{
+	size_t n_first = by->first ? n_threads + 1 : 0,
+	       n_row = by->first ? by->first[n_threads] : 0;
+
+	by->first = trc_image_rows(image, by->first, &n_first, sizeof(*by->first), NULL);
+	by->row = trc_image_rows(image, by->row, &n_row, sizeof(*by->row), NULL);
+}
+
+static void walk_rows(struct trc_image *image, struct trc_steps *s)
+{
+	size_t n_outer = s->n_parks + 1, n_row = s->n_unlocks + 1, n_place = s->n_unlocks + 1;
+
+	s->outer = trc_image_rows(image, s->outer, &n_outer, sizeof(*s->outer), NULL);
+	walk_by_thread(image, &s->parks, s->n_threads);
+	walk_by_thread(image, &s->stretches, s->n_threads);
+	walk_by_thread(image, &s->samples, s->n_threads);
+	trc_image_array(image, &s->locks, NULL);
+	s->unlock_row = trc_image_rows(image, s->unlock_row, &n_row, sizeof(*s->unlock_row), NULL);
+	s->unlock_place =
+		trc_image_rows(image, s->unlock_place, &n_place, sizeof(*s->unlock_place), NULL);
+	for (size_t t = 0; t < s->n_threads; t++) {
+		s->pieces[t].row_bytes = sizeof(struct trc_wait_piece);
+		trc_image_array(image, &s->pieces[t], NULL);
+	}
+}
+
+static int index_locks(struct trc_steps *s)
+{
+	const struct trc_steps_lock *lock = s->locks.row;
+	int err = 0;
+
+	for (size_t i = 0; i < s->locks.n && !err; i++)
+		err = trc_index_put(&s->lock_row, s->unlock[s->unlock_row[lock[i].first]].object,
+				    (uint32_t)i);
+	return err;
+}
+
+static int read_kept(struct trc_image *image, struct trc_kept *kept, const struct trc_model *m)
+{
+	struct trc_steps *s = malloc(sizeof(*s));
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	steps_begin(s, m);
+	s->is_kept = s->is_mapped = true;
+	s->locks.row_bytes = sizeof(struct trc_steps_lock);
+	s->pieces = calloc(s->n_threads + 1, sizeof(*s->pieces));
+	*kept = (struct trc_kept){s, kept_free};
+	if (!s->pieces)
+		return -ENOMEM;
+	walk_rows(image, s);
+	err = trc_image_error(image);
+	if (!err)
+		err = index_locks(s);
+	if (!err)
+		err = gaps_make(s);
+	return err ? err : holders_make(s);
+}
+
+int trc_steps_walk(struct trc_image *image, struct trc_model *m)
+{
+	struct trc_kept *kept = trc_model_kept(m, TRC_KEPT_STEPS);
+	struct trc_steps *s;
+	int err = 0;
+
+	if (!kept)
+		return -EINVAL;
+	if (trc_image_is_read(image))
+		return read_kept(image, kept, m);
+	if (!kept->thing)
+		err = steps_keep(kept, m);
+	s = kept->thing;
+	for (size_t t = 0; !err && t < s->n_threads; t++)
+		err = pieces_of(s, t) ? 0 : -ENOMEM;
+	if (!err)
+		walk_rows(image, s);
+	return err;
 }

@@ -36,17 +36,23 @@ struct trc_steps {
 	int64_t *lost_since_ns; /* of gaps[i] and all after it, the earliest */
 	struct trc_index holder_now; /* by park id: the thread that holds the lock at the end */
 	bool is_kept;		     /* all of this is the model's (trc_model_keep()) */
+	bool is_mapped;		     /* rows that are no trc_array's are an image's */
 };
+
+struct trc_image;
+/* What a model keeps of this (trc_model_keep()), in an image (analyzer/model/image.h). */
+int trc_steps_walk(struct trc_image *image, struct trc_model *m);
 
 /* At a time and until until_ns. */
 struct trc_step {
 	int64_t until_ns;
 	uint32_t on;	  /* the thread that it depends on; 0 = none that is known */
-	uint32_t park;	  /* of a thread: the id of the wait that it is in; 0 = in none */
+	uint32_t park;	  /* of a thread: id of the wait that it is in, also PREEMPTED; 0 = none */
 	uint32_t stack;	  /* of the event that will end it, or of a sample; 0 = none */
 	uint32_t unlock;  /* id of the unlock that ends the section of `on`; 0 = none */
 	uint8_t kind;	  /* enum trc_cause_kind; WAITING: for `on`, or in `park` */
 	uint8_t stack_of; /* enum trc_cause_stack */
+	bool born;	  /* of STARTING: it has begun, and had no proc yet */
 };
 
 /* 0 or -ENOMEM; free it in both cases. */
@@ -65,10 +71,13 @@ int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t th
 		  int64_t ts_ns);
 /*
  * What the thread is in at that time: WAITING in `park`; STARTING, which means that it has not begun, and
- * `on` creates it; GONE; or what it does.
+ * `on` creates it, or that it is born; GONE; or what it does.
  */
 void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *cursor, int64_t ts_ns,
 			struct trc_step *step);
+
+/* Of a thread, by row, that was PREEMPTED then: the proc that it was taken off. */
+uint32_t trc_step_proc_of(const struct trc_steps *s, size_t thread, int64_t ts_ns);
 
 /* ---- a lock ---- */
 

@@ -336,6 +336,8 @@ int trc_check(struct trc_model *m, bool all, trc_check_fn *report, void *context
 		err = trc_check_heap(&check);
 	if (!err)
 		err = trc_check_causes(&check);
+	if (!err)
+		err = trc_check_wakers(&check);
 	if (err)
 		snprintf(error->text, sizeof(error->text), "out of memory");
 	else

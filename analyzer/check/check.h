@@ -9,7 +9,7 @@
  * is said of it, a thread leaves the one that it went over to, and regions nest within their
  * fiber and are closed when it ends.  Tasks begin once, end once, and exist where they are named.  Samples are of events in
  * their table.  A sampled allocation is made once and freed once, as it was made.  The causes of a
- * wait add up to it, and to what the unlocks in it caused.
+ * wait add up to it, and to what the unlocks in it caused.  Where every acquire was recorded most waits for mutexes have wakers.
  *
  *   check:V1  damage to one block keeps nothing else from being checked
  *   check:V2  a violation that lost events explain says so; those of one kind, explained by losses

@@ -1,10 +1,10 @@
 /*
  * cut.c - where a file that was cut off ends, stream by stream: check:V4 in check.h.
  *
- * A file's blocks come as they were filled, so each stream ends at a time of its own: with its
- * last event here, or later if the file says that all from before then is in it (format.md,
- * "SYNC").  A thread goes from proc to proc, so an event of its may be missing as soon as any
- * stream ends: the earliest end is where the trace stops telling everything.
+ * A block is written when it is full, so each stream ends at a time of its own: at its last event in
+ * the file, or at a later time up to which the file says that it is complete (format.md, "SYNC").  A
+ * thread runs on one proc after the other, so its events may be in any stream: from the earliest end of
+ * a stream on, events of every thread may be missing.
  */
 #include <errno.h>
 #include <inttypes.h>

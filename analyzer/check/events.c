@@ -3,15 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "parts.h"
+#include "regions.h"
 
 struct open_park {
 	int64_t start_ns;
 	uint64_t reason, object;
-};
-
-struct open_region {
-	int64_t start_ns;
-	uint64_t type;
 };
 
 /*
@@ -43,13 +39,6 @@ struct check_thread {
 	struct given labels, fiber;
 };
 
-/* The regions of a fiber that are open; of a thread's root fiber, too. */
-struct check_regions {
-	struct trc_array open; /* struct open_region */
-	int64_t ended_ns;      /* when its fiber was; TRC_NEVER = it was not */
-	uint64_t fiber;	       /* its number, once it has ended */
-};
-
 struct check_task {
 	uint64_t task;
 	int64_t start_ns, end_ns; /* TRC_NEVER = not seen */
@@ -58,12 +47,12 @@ struct check_task {
 
 struct event_check {
 	struct trc_check *check;
-	struct trc_index thread_row, task_row, regions_row;
+	struct trc_index thread_row, task_row;
 	struct trc_array threads; /* struct check_thread */
 	struct trc_array tasks;	  /* struct check_task */
-	struct trc_array regions; /* struct check_regions */
-	uint64_t place;		  /* of the event that is looked at (merge.h) */
-	bool fibers;		  /* which fiber each thread is in can be told */
+	struct trc_check_regions regions;
+	uint64_t place; /* of the event that is looked at (merge.h) */
+	bool fibers;	/* which fiber each thread is in can be told */
 };
 
 static const struct trc_reader *reader_of(const struct event_check *e)
@@ -212,130 +201,11 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 	}
 }
 
-/* --- regions --- */
-
-/* What regions are found by: a fiber's row id, or with 0 the thread whose root fiber it is. */
-static uint64_t regions_key(uint32_t thread, uint32_t fiber)
-{
-	return fiber ? UINT64_C(1) << 32 | fiber : thread;
-}
-
-/* NULL without memory. */
-static struct check_regions *regions_of(struct event_check *e, uint32_t thread, uint32_t fiber)
-{
-	uint64_t key = regions_key(thread, fiber);
-	uint32_t row = trc_index_get(&e->regions_row, key);
-	struct check_regions *regions;
-
-	if (row != TRC_INDEX_NONE)
-		return (struct check_regions *)e->regions.row + row;
-	regions = trc_array_add(&e->regions);
-	if (!regions || trc_index_put(&e->regions_row, key, (uint32_t)(e->regions.n - 1)))
-		return NULL;
-	regions->open.row_bytes = sizeof(struct open_region);
-	regions->ended_ns = TRC_NEVER;
-	return regions;
-}
-
-/* The row id of the fiber that the thread is in now; 0 = its root fiber, or not known. */
-static uint32_t fiber_now(const struct event_check *e, const struct check_thread *t, int64_t now_ns)
-{
-	return e->fibers ? trc_model_fiber_at(e->check->m, t->serial, now_ns, e->place) : 0;
-}
-
-static int region_begin(struct event_check *e, const struct check_thread *t,
-			const struct trc_columns *c, uint32_t row)
-{
-	struct check_regions *regions = regions_of(e, t->serial, fiber_now(e, t, c->time_ns[row]));
-	struct open_region *region = regions ? trc_array_add(&regions->open) : NULL;
-
-	if (!region)
-		return -ENOMEM;
-	*region = (struct open_region){c->time_ns[row], TRC_ROW_ARG(c, row, region_begin, type)};
-	return 0;
-}
-
-/* check:V3: the one that it ends may be older than the trace if the fiber is. */
-static int region_end(struct event_check *e, const struct check_thread *t, int64_t now_ns)
-{
-	uint32_t id = fiber_now(e, t, now_ns);
-	struct check_regions *regions = regions_of(e, t->serial, id);
-	const struct trc_fiber *fiber;
-	size_t n;
-
-	if (!regions)
-		return -ENOMEM;
-	if (regions->open.n) {
-		if (!--regions->open.n && id) /* there may be a million fibers */
-			trc_array_free(&regions->open);
-	} else if (id) {
-		fiber = trc_model_fibers(e->check->m, &n) + id - 1;
-		if (fiber->created_ns != TRC_NEVER)
-			trc_check_missing(e->check, fiber->created_ns, now_ns,
-					  "fiber %" PRIu64 ": the region end at %" PRId64
-					  " ns has no begin",
-					  fiber->fiber, now_ns);
-	} else if (t->start_ns != TRC_NEVER) {
-		trc_check_missing(e->check, t->start_ns, now_ns,
-				  "thread %u: the region end at %" PRId64 " ns has no begin",
-				  t->serial, now_ns);
-	}
-	return 0;
-}
-
-/* It may have ended them on another thread, by whose proc's clock that is later. */
-static void fiber_end_seen(struct event_check *e, uint64_t number, int64_t now_ns)
-{
-	uint32_t id = e->fibers ? trc_check_fiber_id(e->check, number) : 0;
-	uint32_t row = id ? trc_index_get(&e->regions_row, regions_key(0, id)) : TRC_INDEX_NONE;
-	struct check_regions *regions;
-
-	if (row == TRC_INDEX_NONE)
-		return;
-	regions = (struct check_regions *)e->regions.row + row;
-	regions->ended_ns = now_ns;
-	regions->fiber = number;
-}
-
-/* Of fibers that have ended, once there are no more events. */
-static void regions_left(struct event_check *e)
-{
-	const struct check_regions *regions = e->regions.row;
-
-	for (size_t i = 0; i < e->regions.n; i++, regions++) {
-		const struct open_region *region = regions->open.row;
-
-		for (size_t k = 0; k < regions->open.n && regions->ended_ns != TRC_NEVER; k++) {
-			const char *type = trc_model_string(e->check->m, region[k].type);
-
-			trc_check_missing(e->check, region[k].start_ns, regions->ended_ns,
-					  "fiber %" PRIu64 ": its region \"%.100s\" of %" PRId64
-					  " ns is open when it ends",
-					  regions->fiber, type ? type : "", region[k].start_ns);
-		}
-	}
-}
-
 static int thread_exit_seen(struct event_check *e, struct check_thread *t, int64_t now_ns)
 {
-	struct check_regions *regions = regions_of(e, t->serial, 0);
-	const struct open_region *region;
-
-	if (!regions)
-		return -ENOMEM;
-	region = regions->open.row;
 	parks_left(e, t, 0, now_ns);
-	for (size_t i = 0; i < regions->open.n; i++) {
-		const char *type = trc_model_string(e->check->m, region[i].type);
-
-		trc_check_missing(e->check, region[i].start_ns, now_ns,
-				  "thread %u: its region \"%.100s\" of %" PRId64
-				  " ns is open when it exits",
-				  t->serial, type ? type : "", region[i].start_ns);
-	}
-	regions->open.n = 0;
 	t->exit_ns = now_ns;
-	return 0;
+	return trc_check_regions_exit(&e->regions, t->serial, now_ns);
 }
 
 /* --- labels, fibers and samples --- */
@@ -485,11 +355,13 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 		park_end(e, t, c, row);
 		return 0;
 	case TRC_KIND_REGION_BEGIN:
-		if (region_begin(e, t, c, row))
+		if (trc_check_region_begin(&e->regions, t->serial, e->place, c->time_ns[row],
+					   TRC_ROW_ARG(c, row, region_begin, type)))
 			return -ENOMEM;
 		return task_named(e, TRC_ROW_ARG(c, row, region_begin, task), c->time_ns[row]);
 	case TRC_KIND_REGION_END:
-		return region_end(e, t, c->time_ns[row]);
+		return trc_check_region_end(&e->regions, t->serial, t->start_ns, e->place,
+					    c->time_ns[row]);
 	case TRC_KIND_THREAD_EXIT:
 		return thread_exit_seen(e, t, c->time_ns[row]);
 	case TRC_KIND_TASK_BEGIN:
@@ -512,7 +384,8 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 		return 0;
 	case TRC_KIND_FIBER_END:
 		fiber_named(e, "fiber_end", c, row);
-		fiber_end_seen(e, TRC_ROW_ARG(c, row, fiber_create, fiber), c->time_ns[row]);
+		trc_check_regions_fiber_end(&e->regions, TRC_ROW_ARG(c, row, fiber_create, fiber),
+					    c->time_ns[row]);
 		return 0;
 	default:
 		return 0;
@@ -566,7 +439,7 @@ static int check_all(struct event_check *e)
 	}
 	trc_merge_close(merge);
 	if (!err) {
-		regions_left(e);
+		trc_check_regions_left(&e->regions);
 		tasks_missing(e);
 	}
 	return err;
@@ -588,21 +461,18 @@ int trc_check_events(struct trc_check *check)
 {
 	struct event_check e = {.check = check,
 				.threads = {.row_bytes = sizeof(struct check_thread)},
-				.tasks = {.row_bytes = sizeof(struct check_task)},
-				.regions = {.row_bytes = sizeof(struct check_regions)}};
+				.tasks = {.row_bytes = sizeof(struct check_task)}};
 	int err = need_fibers(&e);
 
+	trc_check_regions_begin(&e.regions, check, e.fibers);
 	if (!err)
 		err = check_all(&e);
 	for (size_t i = 0; i < e.threads.n; i++)
 		trc_array_free(&((struct check_thread *)e.threads.row)[i].parks);
-	for (size_t i = 0; i < e.regions.n; i++)
-		trc_array_free(&((struct check_regions *)e.regions.row)[i].open);
 	trc_array_free(&e.threads);
 	trc_array_free(&e.tasks);
-	trc_array_free(&e.regions);
+	trc_check_regions_end(&e.regions);
 	trc_index_free(&e.thread_row);
 	trc_index_free(&e.task_row);
-	trc_index_free(&e.regions_row);
 	return err;
 }

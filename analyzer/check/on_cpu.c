@@ -5,14 +5,13 @@
  * The kernel has yet to take a thread apart when that has recorded its exit: memory is given back,
  * locks are waited for, others have the processor meanwhile.  Of 34,000 threads that ended
  * beside two busy loops, with and without samples, 1,600 were put on procs again, up to four times
- * and 150 ms after the exit, but for 60 us in all; and then the kernel takes their counters away
- * before they leave their last proc.  So these stretches are told from what is wrong, an exit
- * that came too early or the records of another thread:
+ * and 150 ms after the exit, but for 60 us in all; and then the kernel takes their counters away,
+ * which is the last that is recorded of them.  So these stretches are told from what is wrong, an
+ * exit that came too early or the records of another thread:
  *
- *   on_cpu:O1  a thread that has ended is never seen to leave a proc without being put on one again
- *   on_cpu:O2  one of its stretches, no more, may be long: a hypervisor that runs something else on
+ *   on_cpu:O1  one of its stretches, no more, may be long: a hypervisor that runs something else on
  *       the machine's processor, for 20 to 110 ms at a time, would have to hit those 60 us again
- *   on_cpu:O3  nobody else records anything on that proc meanwhile
+ *   on_cpu:O2  nobody else records anything on that proc meanwhile
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,7 +49,7 @@ struct beyond {
 	int64_t edge_ns;		  /* of those that reach into it or come before it, up to
 					     BEYOND_LIFE_NS_MAX */
 	const struct trc_on_cpu *last;	  /* of those after it; NULL = none */
-	const struct trc_on_cpu *longest; /* of them, but for the last: O1; NULL = none */
+	const struct trc_on_cpu *longest; /* of them; NULL = none */
 };
 
 static int64_t from_ns(const struct trc_check *check, const struct trc_on_cpu *stretch)
@@ -66,14 +65,6 @@ static int64_t until_ns(const struct trc_check *check, const struct trc_on_cpu *
 static int64_t length_ns(const struct trc_check *check, const struct trc_on_cpu *stretch)
 {
 	return stretch ? span_ns(from_ns(check, stretch), until_ns(check, stretch)) : 0;
-}
-
-/* `last` is none: the thread was put on a proc again. */
-static void last_was_not(const struct trc_check *check, struct beyond *beyond)
-{
-	if (length_ns(check, beyond->last) > length_ns(check, beyond->longest))
-		beyond->longest = beyond->last;
-	beyond->last = NULL;
 }
 
 static void add_edge(struct beyond *beyond, int64_t from_ns, int64_t until_ns)
@@ -101,20 +92,9 @@ static void add_beyond(const struct trc_check *check, const struct trc_thread *t
 		add_edge(beyond, t->end_ns, until);
 		return;
 	}
-	last_was_not(check, beyond);
 	beyond->last = stretch;
-}
-
-/* A record of the kernel's from after this time may be missing. */
-static bool may_go_on(const struct trc_check *check, int64_t ts_ns)
-{
-	const struct trc_gap *gap = check->gaps.row;
-
-	for (size_t i = 0; i < check->gaps.n; i++)
-		if (gap[i].source == TRC_SOURCE_KERNEL && gap[i].lost_events &&
-		    gap[i].ts_ns >= ts_ns)
-			return true;
-	return check->totals.cut_off;
+	if (length_ns(check, stretch) >= length_ns(check, beyond->longest))
+		beyond->longest = stretch;
 }
 
 static bool of_another(const struct trc_columns *c, uint32_t row, const struct trc_on_cpu *stretch)
@@ -125,7 +105,7 @@ static bool of_another(const struct trc_columns *c, uint32_t row, const struct t
 	       c->kind[row] != TRC_KIND_GAP;
 }
 
-/* O3.  1, 0 or -ENOMEM; damaged blocks have been reported. */
+/* O2.  1, 0 or -ENOMEM; damaged blocks have been reported. */
 static int is_alone(const struct trc_check *check, const struct trc_on_cpu *stretch)
 {
 	const struct trc_reader *r = trc_model_reader(check->m);
@@ -154,10 +134,8 @@ static int is_alone(const struct trc_check *check, const struct trc_on_cpu *stre
 
 /* The machine may have stood still in the longest of the stretches after the exit, and so made it
  * too long by this: 1, 0 or -ENOMEM. */
-static int is_stall(const struct trc_check *check, struct beyond *beyond, int64_t over_ns)
+static int is_stall(const struct trc_check *check, const struct beyond *beyond, int64_t over_ns)
 {
-	if (beyond->last && may_go_on(check, beyond->last->end_ns))
-		last_was_not(check, beyond);
 	if (!beyond->longest || over_ns > min_ns(length_ns(check, beyond->longest), STALL_NS_MAX))
 		return 0;
 	return is_alone(check, beyond->longest);
@@ -165,7 +143,8 @@ static int is_stall(const struct trc_check *check, struct beyond *beyond, int64_
 
 /* What is left over is no more than clocks differ by, the kernel's is another one, and than it
  * takes to take a thread apart.  0 or -ENOMEM. */
-static int check_life(struct trc_check *check, const struct trc_thread *t, struct beyond *beyond)
+static int check_life(struct trc_check *check, const struct trc_thread *t,
+		      const struct beyond *beyond)
 {
 	int64_t start_ns = t->start_ns == TRC_NEVER ? check->m->start_ns : t->start_ns;
 	int64_t end_ns = t->end_ns == TRC_NEVER ? check->m->end_ns : t->end_ns;

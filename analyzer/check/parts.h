@@ -57,5 +57,7 @@ int trc_check_on_cpu(struct trc_check *check);
 int trc_check_heap(struct trc_check *check);
 /* causes.c: the causes of waits.  0 or -ENOMEM. */
 int trc_check_causes(struct trc_check *check);
+/* wakers.c: whether waits for mutexes have wakers.  0 or -ENOMEM. */
+int trc_check_wakers(struct trc_check *check);
 
 #endif

@@ -19,6 +19,11 @@
 #include "analyzer/export/output.h"
 
 enum { TRC_CLI_SOURCE_MAPS_MAX = 16 };
+/* For outputs of struct trc_verb. */
+enum {
+	TRC_CLI_TEXT = 1 << TRC_OUTPUT_TABLE,
+	TRC_CLI_JSON = 1 << TRC_OUTPUT_JSON,
+};
 enum { TRC_EXIT_OK = 0, TRC_EXIT_FAILED = 1, TRC_EXIT_USAGE = 2 };
 
 struct trc_verb;
@@ -68,7 +73,9 @@ struct trc_verb {
 	bool takes_many;    /* traces: it opens them itself if they are several */
 	bool tells_stacks;  /* and obeys --full */
 	bool selects;	    /* it obeys the selection */
-	bool arg_is_file;   /* which it writes */
+	unsigned int
+		outputs;  /* which of --output it can print; 0 = all, or it prints none of them */
+	bool arg_is_file; /* which it writes */
 	int (*run)(struct trc_cli *cli, const struct trc_request *request); /* X2 */
 	/* Says what is wrong with the request before anything is opened; NULL = nothing can be. */
 	int (*check)(struct trc_cli *cli, const struct trc_request *request);

@@ -291,6 +291,22 @@ static int check_page(const struct command *c)
 	return TRC_EXIT_USAGE;
 }
 
+/* What prints text would print it as ever, and a program would wonder. */
+static int check_output(const struct command *c, const struct trc_verb *verb)
+{
+	bool of_report = verb == &trc_verb_report || verb == &trc_verb_summary;
+	const char *prints = "text only";
+
+	if (!verb->outputs || verb->outputs >> c->cli.output & 1)
+		return TRC_EXIT_OK;
+	if (verb->outputs & TRC_CLI_JSON)
+		prints = verb == &trc_verb_json ? "json only" : "text or json";
+	trc_cli_error(&c->cli, "--output %s: --%s prints %s%s", trc_output_name(c->cli.output),
+		      verb->name, prints,
+		      of_report ? "; --json prints what the report says as JSON" : "");
+	return TRC_EXIT_USAGE;
+}
+
 static int check_requests(struct command *c, int argc, char **argv)
 {
 	if (argc == optind && trace_is_needed(c)) {
@@ -318,6 +334,8 @@ static int check_requests(struct command *c, int argc, char **argv)
 				      request->verb->name);
 			return TRC_EXIT_USAGE;
 		}
+		if (check_output(c, request->verb))
+			return TRC_EXIT_USAGE;
 		if (request->verb->check && request->verb->check(&c->cli, request))
 			return TRC_EXIT_USAGE;
 		if (check_file(c, i))
@@ -327,6 +345,8 @@ static int check_requests(struct command *c, int argc, char **argv)
 		trc_cli_error(&c->cli, "%s is of one trace at a time", c->cli.selects);
 		return TRC_EXIT_USAGE;
 	}
+	if (!c->n_requests && check_output(c, &trc_verb_report))
+		return TRC_EXIT_USAGE;
 	if (check_page(c) || trc_select_check(&c->cli) || check_trace_stays(c, argv[optind]))
 		return TRC_EXIT_USAGE;
 	c->cli.paths = argv + optind;

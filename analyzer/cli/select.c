@@ -68,8 +68,8 @@ static int set_slowest(struct trc_cli *cli, struct trc_request *request, const c
 }
 
 const struct trc_cli_option trc_select_options[] = {
-	{"window", '\0', "FROM..TO", "only this time, as in 1.2s..1.5s, 350ms.. or task:ID",
-	 set_window},
+	{"window", '\0', "FROM..TO",
+	 "only this time, as in 1.2s..1.5s, 11:47:52.2..+300ms or task:ID", set_window},
 	{"thread", '\0', "NAME|TID", "only these threads", set_thread},
 	{"task", '\0', "TYPE|ID", "only what was done for these tasks", set_task},
 	{"slowest", '\0', "N%", "of the tasks of a type only so many, those that took longest",

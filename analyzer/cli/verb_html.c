@@ -77,8 +77,10 @@ static void tell_source(const struct trc_cli *cli, const struct trc_html_source 
 static int run_html(struct trc_cli *cli, const struct trc_request *request)
 {
 	struct trc_html_source source = {0};
+	const char *slash = strrchr(cli->path, '/');
 	struct trc_html_options options = {.sql = cli->without_sql ? NULL : trc_sqlbox_write,
-					   .source = cli->source ? &source : NULL};
+					   .source = cli->source ? &source : NULL,
+					   .trace = slash ? slash + 1 : cli->path};
 	struct trc_error error = {""};
 
 	add_maps(&source, cli);
@@ -90,24 +92,10 @@ static int run_html(struct trc_cli *cli, const struct trc_request *request)
 	return TRC_EXIT_FAILED;
 }
 
-/* What the page cannot show honestly: of a wait the part that was for a task. */
-static int check_html(struct trc_cli *cli, const struct trc_request *request)
-{
-	if (!cli->selection.n_tasks)
-		return 0;
-	trc_cli_error(
-		cli,
-		"--%s obeys --window, --thread and --label-filter, not %s: the page's flame graph "
-		"narrows by that itself",
-		request->verb->name, cli->selection.slowest > 0 ? "--slowest" : "--task");
-	return -EINVAL;
-}
-
 const struct trc_verb trc_verb_html = {.name = "html",
 				       .arg_name = "FILE",
 				       .arg_is_file = true,
 				       .doc = "write the timeline as one HTML page",
 				       .selects = true,
-				       .check = check_html,
 				       .run = run_html,
 				       .option = html_options};

@@ -7,6 +7,40 @@
 #include <string.h>
 #include "cli.h"
 
+/* The values that so many percent do not exceed, of n values `ns` of which each has its rank k. */
+#define P50 "max(iif(k = (n * 50 + 99) / 100, ns, NULL)) AS p50_ns, "
+#define P95 "max(iif(k = (n * 95 + 99) / 100, ns, NULL)) AS p95_ns, "
+#define P99 "max(iif(k = (n * 99 + 99) / 100, ns, NULL)) AS p99_ns, "
+#define RANKED(value, by)                                                                          \
+	value " AS ns, count(*) OVER (PARTITION BY " by ") AS n, "                                 \
+	      "row_number() OVER (PARTITION BY " by " ORDER BY " value ") AS k"
+/* How long threads waited for a proc, by these columns of the table; threads.name is that of `named`. */
+#define LATENCIES(columns, by, named)                                                              \
+	"SELECT " columns ", max(n) AS latencies, sum(ns) AS total_ns, " P50 P99                   \
+	"max(ns) AS max_ns, sum(own_ns) AS own_ns, sum(other_ns) AS other_ns "                     \
+	"FROM (SELECT *, " RANKED("latency_ns", by) " FROM sched_latency) "                        \
+						    "LEFT JOIN threads ON threads.id = " named     \
+						    " GROUP BY " by " ORDER BY total_ns DESC"
+#define IN_STATE(state, name) "sum(iif(state = '" state "', times.ns, 0)) AS " name
+/* How long what has a type and has ended took; and what the threads did meanwhile, by the table of times.  Ids of tasks
+ * are in no order: a table of them by id is made once. */
+/* clang-format off */
+#define SPANS(table, times, id_of)                                                                 \
+	"WITH named AS MATERIALIZED (SELECT id, type, duration_ns AS ns FROM " table               \
+	" WHERE duration_ns IS NOT NULL) "                                                         \
+	"SELECT type, ended, total_ns, p50_ns, p95_ns, p99_ns, max_ns, running_ns, active_ns, "    \
+	"runnable_ns, off_cpu_ns, waiting_ns, woken_ns, absent_ns, unworked_ns FROM (SELECT "      \
+	"type, max(n) AS ended, sum(ns) AS total_ns, " P50 P95 P99 "max(ns) AS max_ns FROM ("      \
+	"SELECT type, " RANKED("named.ns", "type") " FROM named) GROUP BY type) AS spans "         \
+	"LEFT JOIN (SELECT type AS of, "                                                           \
+	IN_STATE("running", "running_ns") ", " IN_STATE("active", "active_ns") ", "                \
+	IN_STATE("runnable", "runnable_ns") ", " IN_STATE("off_cpu", "off_cpu_ns") ", "            \
+	IN_STATE("waiting", "waiting_ns") ", " IN_STATE("woken", "woken_ns") ", "                  \
+	IN_STATE("absent", "absent_ns") ", " IN_STATE("unworked", "unworked_ns")                   \
+	" FROM " times " AS times JOIN named ON named.id = times." id_of " GROUP BY type) "        \
+	"ON of IS type ORDER BY total_ns DESC"
+/* clang-format on */
+
 /* What has a stack is summed by stack first: there are far more waits than stacks, and stacks become texts. */
 static const struct part {
 	const char *name, *query;
@@ -32,25 +66,46 @@ static const struct part {
 	 "sum(caused_ns) AS ns, max(caused_ns) AS longest, sum(preempted_ns) AS preempted, "
 	 "sum(preempted_waits_ns) AS preempted_waits FROM unlocks GROUP BY reason, stack) GROUP BY 1, 2 "
 	 "ORDER BY caused_ns DESC"},
-	{"sched_latency",
-	 "SELECT thread, name, kind, max(n) AS latencies, sum(latency_ns) AS total_ns, max(iif(k = (n * 50 "
-	 "+ 99) / 100, latency_ns, NULL)) AS p50_ns, max(iif(k = (n * 99 + 99) / 100, latency_ns, NULL)) AS "
-	 "p99_ns, max(latency_ns) AS max_ns, sum(own_ns) AS own_ns, sum(other_ns) AS other_ns FROM (SELECT "
-	 "thread, kind, latency_ns, own_ns, other_ns, count(*) OVER (PARTITION BY thread, kind) AS n, "
-	 "row_number() OVER (PARTITION BY thread, kind ORDER BY latency_ns) AS k FROM sched_latency) JOIN "
-	 "threads ON threads.id = thread GROUP BY thread, kind ORDER BY total_ns DESC"},
-	{"tasks",
-	 "SELECT type, max(n) AS ended, sum(duration_ns) AS total_ns, max(iif(k = (n * 50 + 99) / 100, "
-	 "duration_ns, NULL)) AS p50_ns, max(iif(k = (n * 95 + 99) / 100, duration_ns, NULL)) AS p95_ns, "
-	 "max(iif(k = (n * 99 + 99) / 100, duration_ns, NULL)) AS p99_ns, max(duration_ns) AS max_ns FROM "
-	 "(SELECT type, duration_ns, count(*) OVER (PARTITION BY type) AS n, row_number() OVER (PARTITION "
-	 "BY type ORDER BY duration_ns) AS k FROM tasks WHERE duration_ns IS NOT NULL) GROUP BY type ORDER "
-	 "BY total_ns DESC"},
+	{"blame",
+	 "SELECT cause, reason, thread, name, place, stack_of, sum(ns) AS blamed_ns FROM (SELECT cause, reason, "
+	 "thread, chain(stack) AS place, stack_of, sum(ns) AS ns FROM blame GROUP BY cause, reason, thread, stack, "
+	 "stack_of) LEFT JOIN threads ON id = thread GROUP BY 1, 2, 3, 5, 6 ORDER BY blamed_ns DESC"},
+	{"sched_latency", LATENCIES("thread, name, kind", "thread, kind", "thread")},
+	{"sched_latency_wakers", LATENCIES("waker_thread, name", "waker_thread", "waker_thread")},
+	{"sched_latency_instead",
+	 "SELECT l.thread, t.name, instead_thread, i.name AS instead_name, latencies, l.instead_ns, longest_ns FROM (SELECT "
+	 "thread, instead_thread, count(*) AS latencies, sum(instead_ns) AS instead_ns, max(instead_ns) AS longest_ns FROM "
+	 "sched_latency GROUP BY 1, 2) AS l LEFT JOIN threads AS t ON t.id = l.thread LEFT JOIN threads AS i ON i.id = "
+	 "instead_thread ORDER BY l.instead_ns DESC"},
+	{"sched_latency_procs", LATENCIES("proc", "proc", "thread")},
+	{"tasks", SPANS("tasks", "task_times", "task")},
+	{"regions", SPANS("regions", "region_times", "region")},
+	{"labels",
+	 "SELECT key, value, sum(n) AS waits, sum(ns) AS waited_ns FROM (SELECT labels, count(*) AS n, "
+	 "sum(waited_ns) AS ns FROM parks WHERE labels IS NOT NULL GROUP BY labels) JOIN labels USING "
+	 "(labels) GROUP BY key, value ORDER BY waited_ns DESC"},
+	{"fiber_waits",
+	 "SELECT name, reason, count(DISTINCT fiber) AS fibers, count(*) AS waits, sum(ns) AS waited_ns, "
+	 "max(ns) AS longest_ns FROM (SELECT fiber, reason, waited_ns AS ns FROM fiber_waits) LEFT JOIN "
+	 "(SELECT id, name FROM fibers) ON id = fiber GROUP BY name, reason ORDER BY waited_ns DESC"},
+	{"deadlocks", "SELECT *, chain(stack) AS place FROM deadlocks"},
+	{"lock_order",
+	 "SELECT *, chain(held_stack) AS held_place, chain(taken_stack) AS taken_place FROM lock_order"},
+	{"threads_now", "SELECT *, chain(stack) AS place FROM threads_now"},
 	{"sample_events", "SELECT * FROM sample_events"},
 	{"samples",
-	 "SELECT event, chain(stack) AS place, sum(n) AS samples, sum(scaled) AS scaled_value FROM (SELECT "
-	 "event, stack, count(*) AS n, sum(scaled_value) AS scaled FROM samples GROUP BY event, stack) "
-	 "GROUP BY 1, 2 ORDER BY event, scaled_value DESC"},
+	 "WITH places AS MATERIALIZED (SELECT stack, chain(stack) AS place FROM (SELECT DISTINCT stack FROM "
+	 "samples)) SELECT event, place, count(*) AS samples, sum(scaled_value) AS scaled_value, "
+	 "samples_margin(event, thread, scaled_value) AS scaled_value_margin FROM samples LEFT JOIN places "
+	 "USING (stack) GROUP BY event, place ORDER BY event, 4 DESC"},
+	{"heap",
+	 "WITH places AS MATERIALIZED (SELECT stack, chain(stack) AS place FROM (SELECT DISTINCT stack FROM "
+	 "allocs)), a AS (SELECT stack, objects, bytes, iif(state = 'live', bytes, 0) AS live FROM allocs) "
+	 "SELECT place, count(*) AS samples, CAST(sum(objects * live) AS INTEGER) AS in_use_bytes, "
+	 "CAST(heap_margin(objects, live) AS INTEGER) AS in_use_margin_bytes, CAST(sum(objects * bytes) AS "
+	 "INTEGER) AS allocated_bytes, CAST(heap_margin(objects, bytes) AS INTEGER) AS "
+	 "allocated_margin_bytes FROM a LEFT JOIN places USING (stack) GROUP BY place ORDER BY in_use_bytes "
+	 "DESC, allocated_bytes DESC"},
 };
 /* With a selection: one more, and one instead of the one above.  All others ask for the same tables, which
  * then have what is selected. */
@@ -103,4 +158,5 @@ const struct trc_verb trc_verb_json = {
 	.doc = "print what the report says as one JSON object, for programs",
 	.run = run_json,
 	.selects = true,
+	.outputs = TRC_CLI_TEXT | TRC_CLI_JSON,
 };

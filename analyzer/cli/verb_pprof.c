@@ -117,8 +117,8 @@ static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
 const struct trc_verb trc_verb_pprof = {
 	.name = "pprof",
 	.arg_name = "NAME",
-	.doc = "write a profile for pprof: block, mutex, blame, hold, cpu, offcpu, latency, wall, "
-	       "heap, allocs, or an event",
+	.doc = "write a profile for pprof: block, mutex, blame, path, hold, cpu, offcpu, latency, "
+	       "wall, heap, allocs, or an event",
 	.run = run_pprof,
 	.selects = true,
 	.check = check_pprof,

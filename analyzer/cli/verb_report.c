@@ -7,7 +7,8 @@
 #include "width.h"
 #include "analyzer/report/many.h"
 #include "analyzer/report/report.h"
-#include "analyzer/report/why.h"
+#include "analyzer/why/why.h"
+#include "analyzer/sql/sql.h"
 
 static struct trc_report_options options_of(const struct trc_cli *cli)
 {
@@ -18,6 +19,7 @@ static struct trc_report_options options_of(const struct trc_cli *cli)
 		.path = cli->path,
 		.selection = cli->selects ? &cli->selection : NULL,
 		.slowest = cli->slowest,
+		.print_cause = cli->output == TRC_OUTPUT_JSON ? trc_sql_print_cause : NULL,
 	};
 }
 
@@ -130,6 +132,7 @@ const struct trc_verb trc_verb_report = {
 	.tells_stacks = true,
 	.takes_many = true,
 	.selects = true,
+	.outputs = TRC_CLI_TEXT,
 	.option = report_options,
 };
 
@@ -139,6 +142,7 @@ const struct trc_verb trc_verb_summary = {
 	.run = run_summary,
 	.takes_many = true,
 	.selects = true,
+	.outputs = TRC_CLI_TEXT,
 };
 
 typedef int tell_fn(struct trc_model *m, FILE *out, const struct trc_report_options *options,
@@ -169,10 +173,11 @@ static int run_critical_path(struct trc_cli *cli, const struct trc_request *requ
 const struct trc_verb trc_verb_why = {
 	.name = "why",
 	.arg_name = "WHAT",
-	.doc = "why it lasted: longest, wait:ID, task:ID|TYPE, region:TYPE, thread:TID|NAME, program",
+	.doc = "why it lasted: longest, wait:ID, task:ID|TYPE, region:ID|TYPE, thread:TID|NAME, FROM..TO, program",
 	.run = run_why,
 	.tells_stacks = true,
 	.selects = true,
+	.outputs = TRC_CLI_TEXT | TRC_CLI_JSON,
 };
 
 const struct trc_verb trc_verb_critical_path = {
@@ -182,4 +187,5 @@ const struct trc_verb trc_verb_critical_path = {
 	.run = run_critical_path,
 	.tells_stacks = true,
 	.selects = true,
+	.outputs = TRC_CLI_TEXT | TRC_CLI_JSON,
 };

@@ -13,7 +13,8 @@ static int set_output(struct trc_cli *cli, struct trc_request *request, const ch
 }
 
 static const struct trc_cli_option sql_options[] = {
-	{"output", '\0', "FORMAT", "table (default), csv, tsv or json; of --what-if json",
+	{"output", '\0', "FORMAT",
+	 "of --sql and --diff: table, csv, tsv or json; of --why, --critical-path and --what-if json",
 	 set_output},
 	{0},
 };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include "cli.h"
 #include "width.h"
-#include "analyzer/report/whatif.h"
+#include "analyzer/why/whatif.h"
 
 static int run_what_if(struct trc_cli *cli, const struct trc_request *request)
 {
@@ -28,4 +28,5 @@ const struct trc_verb trc_verb_what_if = {
 	.doc = "how long tasks would take: 'lock NAME * 0.5', 'no lock NAME', "
 	       "'function NAME * 0.5', 'procs N'",
 	.run = run_what_if,
+	.outputs = TRC_CLI_TEXT | TRC_CLI_JSON,
 };

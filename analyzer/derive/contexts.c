@@ -115,6 +115,11 @@ static uint64_t pair_key(uint32_t context, uint32_t labels)
 	return (uint64_t)context << 32 | labels;
 }
 
+uint64_t trc_context_set_key(const struct trc_context_set *set)
+{
+	return pair_key(set->context, set->labels);
+}
+
 /* How many labels a context makes of these, at most. */
 static size_t set_labels(const struct trc_model *m, uint32_t labels)
 {

@@ -13,6 +13,8 @@
  *       while somebody waits is recorded
  *   deadlocks:D4  a wait that began after the window's end is in no cycle: what the others did
  *       meanwhile is not known
+ *   deadlocks:D5  a lock that readers hold and writers wait for is a node of its own, between these and those: there
+ *       are as many edges as threads, not one for each pair
  *
  * A writer that waits for readers waits for all of them; who they are is known with --locks=all.
  */
@@ -24,31 +26,44 @@
 struct claim {
 	uint64_t object;
 	int64_t ns;
-	uint32_t holder; /* 0 = nobody, or not known */
-	uint8_t reason;	 /* as the holder took it */
+	uint32_t holder;    /* 0 = nobody, or not known */
+	uint8_t reason;	    /* as the holder took it */
+	uint32_t n_waiters; /* that wait for the holder, with edges */
 };
 
-/* Rows of threads_now: `from` waits for something that `to` has. */
+/* Nodes: `from` waits for something that `to` has. */
 struct edge {
 	uint32_t from, to;
 	bool certain;
+};
+
+/* D5 */
+struct read_lock {
+	uint64_t object;
+	uint32_t first_reader; /* thread; 0 = none was seen yet */
+	uint32_t n_writers;    /* that wait for its readers */
 };
 
 struct deadlocks {
 	struct trc_model *m;
 	const struct trc_lock_uses *uses;
 	struct trc_thread_now *now;
-	uint32_t n;
-	struct trc_index row;	    /* by thread */
-	struct trc_index claim_row; /* by object */
-	struct trc_array claims;    /* struct claim: of every lock that is waited for */
-	struct trc_array edges;	    /* struct edge; after edges_sort() by `from` */
-	uint32_t *first_edge;	    /* [n + 1] */
-	int64_t until_ns;	    /* D4 */
+	uint32_t n;			/* threads, the first nodes: rows of threads_now */
+	uint32_t n_nodes;		/* the others are read_locks */
+	struct trc_array read_locks;	/* struct read_lock */
+	struct trc_index read_lock_row; /* by object */
+	struct trc_index row;		/* by thread */
+	struct trc_index claim_row;	/* by object */
+	struct trc_array claims;	/* struct claim: of every lock that is waited for */
+	struct trc_array edges;		/* struct edge; after edges_sort() by `from` */
+	uint32_t *first_edge;		/* [n_nodes + 1] */
+	int64_t until_ns;		/* D4 */
 	int64_t last_gap_ns;
-	uint32_t *dead; /* [n]: number of the deadlock, 0 = none */
-	bool *in_cycle; /* [n] */
+	uint32_t *dead; /* [n_nodes]: number of the deadlock, 0 = none */
+	bool *in_cycle; /* [n_nodes] */
 	uint32_t n_dead;
+	const struct edge **
+		lock_kept; /* [n_nodes - n]: of a read_lock in a deadlock, one that keeps it; NULL = none */
 };
 
 static bool is_exclusive(unsigned int reason)
@@ -89,7 +104,7 @@ static int claims_begin(struct deadlocks *d)
 		if (!claim ||
 		    trc_index_put(&d->claim_row, d->now[i].object, (uint32_t)(d->claims.n - 1)))
 			return -ENOMEM;
-		*claim = (struct claim){d->now[i].object, TRC_NEVER, 0, 0};
+		*claim = (struct claim){.object = d->now[i].object, .ns = TRC_NEVER};
 	}
 	return 0;
 }
@@ -158,24 +173,33 @@ static bool nothing_missing_since(const struct deadlocks *d, int64_t ns)
 	return d->m->window_ns <= ns && d->last_gap_ns < ns;
 }
 
+static int edge_put(struct deadlocks *d, uint32_t from, uint32_t to, bool certain)
+{
+	struct edge *edge = trc_array_add(&d->edges);
+
+	if (!edge)
+		return -ENOMEM;
+	*edge = (struct edge){from, to, certain};
+	return 0;
+}
+
+/* D3: the thread in row `to` had at that time what somebody waits for. */
+static bool is_certain(const struct deadlocks *d, uint32_t to, int64_t ns)
+{
+	return trc_reader_info(d->m->reader)->complete &&
+	       ((d->now[to].state == TRC_THREAD_WAITING && d->now[to].since_ns <= ns) ||
+		nothing_missing_since(d, ns));
+}
+
 static int edge_add(struct deadlocks *d, uint32_t from, uint32_t holder, int64_t ns)
 {
 	uint32_t to = trc_index_get(&d->row, holder);
-	struct edge *edge;
 
 	if (!d->now[from].holder)
 		d->now[from].holder = holder;
 	if (to == TRC_INDEX_NONE || d->now[from].since_ns > d->until_ns)
 		return 0;
-	edge = trc_array_add(&d->edges);
-	if (!edge)
-		return -ENOMEM;
-	*edge = (struct edge){from, to, false};
-	/* D3 */
-	edge->certain = trc_reader_info(d->m->reader)->complete &&
-			((d->now[to].state == TRC_THREAD_WAITING && d->now[to].since_ns <= ns) ||
-			 nothing_missing_since(d, ns));
-	return 0;
+	return edge_put(d, from, to, is_certain(d, to, ns));
 }
 
 /* Only the thread itself can end what a joiner waits for, whenever it was asked. */
@@ -184,41 +208,118 @@ static int edge_add_join(struct deadlocks *d, uint32_t from, uint32_t joined)
 	return edge_add(d, from, joined, INT64_MAX);
 }
 
+static int edge_of_claim(struct deadlocks *d, uint32_t from, struct claim *claim)
+{
+	size_t n = d->edges.n;
+	int err = edge_add(d, from, claim->holder, claim->ns);
+
+	claim->n_waiters += d->edges.n > n;
+	return err;
+}
+
 static int edges_from_waits(struct deadlocks *d)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < d->n && !err; i++) {
-		const struct claim *claim =
+		struct claim *claim =
 			trc_reason_is_lock(d->now[i].reason) ? claim_of(d, d->now[i].object) : NULL;
 		uint32_t told = d->now[i].holder;
 
 		d->now[i].holder = 0;
 		if (claim && claim->holder)
-			err = edge_add(d, i, claim->holder, claim->ns);
+			err = edge_of_claim(d, i, claim);
 		else if (!claim && d->now[i].reason == TRC_REASON_JOIN && told)
 			err = edge_add_join(d, i, told);
 	}
 	return err;
 }
 
+/* ---- readers (D5) ---- */
+
+static struct read_lock *read_lock_of(const struct deadlocks *d, uint64_t object)
+{
+	uint32_t row = trc_index_get(&d->read_lock_row, object);
+
+	return row == TRC_INDEX_NONE ? NULL : (struct read_lock *)d->read_locks.row + row;
+}
+
+static bool waits_to_write(const struct trc_thread_now *now)
+{
+	return now->reason == TRC_REASON_RWLOCK_WRITE;
+}
+
+static int read_locks_find(struct deadlocks *d)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		struct read_lock *lock;
+
+		if (!waits_to_write(&d->now[i]) || read_lock_of(d, d->now[i].object))
+			continue;
+		lock = trc_array_add(&d->read_locks);
+		if (!lock || trc_index_put(&d->read_lock_row, d->now[i].object,
+					   (uint32_t)(d->read_locks.n - 1)))
+			return -ENOMEM;
+		lock->object = d->now[i].object;
+	}
+	return 0;
+}
+
+/* From the lock to who reads it, if somebody waits to write. */
 static int edges_to_readers(struct deadlocks *d)
 {
 	const struct trc_lock_use *use = d->uses->uses.row;
+	int err = 0;
 
-	for (size_t u = 0; u < d->uses->uses.n; u++, use++) {
+	for (size_t u = 0; u < d->uses->uses.n && !err; u++, use++) {
 		const struct claim *claim = use->n_held ? claim_of(d, use->object) : NULL;
+		struct read_lock *lock = claim ? read_lock_of(d, use->object) : NULL;
+		uint32_t to = trc_index_get(&d->row, use->thread);
 
-		if (!claim || claim->holder || use->reason != TRC_REASON_RWLOCK_READ ||
+		if (!lock || claim->holder || use->reason != TRC_REASON_RWLOCK_READ ||
 		    use->released_ns > use->acquired_ns)
 			continue;
-		for (uint32_t i = 0; i < d->n; i++)
-			if (d->now[i].reason == TRC_REASON_RWLOCK_WRITE &&
-			    d->now[i].object == use->object &&
-			    edge_add(d, i, use->thread, use->acquired_ns))
-				return -ENOMEM;
+		if (!lock->first_reader)
+			lock->first_reader = use->thread;
+		if (to != TRC_INDEX_NONE)
+			err = edge_put(
+				d, d->n + (uint32_t)(lock - (struct read_lock *)d->read_locks.row),
+				to, is_certain(d, to, use->acquired_ns));
 	}
-	return 0;
+	return err;
+}
+
+/* From who waits to write to the lock, if somebody reads it. */
+static int edges_from_writers(struct deadlocks *d)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < d->n && !err; i++) {
+		struct read_lock *lock =
+			waits_to_write(&d->now[i]) ? read_lock_of(d, d->now[i].object) : NULL;
+
+		if (!lock || !lock->first_reader)
+			continue;
+		if (!d->now[i].holder)
+			d->now[i].holder = lock->first_reader;
+		if (d->now[i].since_ns > d->until_ns)
+			continue;
+		lock->n_writers++;
+		err = edge_put(d, i,
+			       d->n + (uint32_t)(lock - (struct read_lock *)d->read_locks.row),
+			       true);
+	}
+	return err;
+}
+
+static int edges_of_read_locks(struct deadlocks *d)
+{
+	int err = read_locks_find(d);
+
+	d->n_nodes = d->n + (uint32_t)d->read_locks.n;
+	if (!err)
+		err = edges_to_readers(d);
+	return err ? err : edges_from_writers(d);
 }
 
 static const struct edge *edges_of(const struct deadlocks *d, uint32_t row, uint32_t *n)
@@ -241,7 +342,7 @@ static int edges_sort(struct deadlocks *d)
 {
 	const struct edge *edge;
 
-	d->first_edge = calloc(d->n + 2, sizeof(*d->first_edge));
+	d->first_edge = calloc(d->n_nodes + 2, sizeof(*d->first_edge));
 	if (!d->first_edge)
 		return -ENOMEM;
 	if (d->edges.n)
@@ -249,7 +350,7 @@ static int edges_sort(struct deadlocks *d)
 	edge = d->edges.row;
 	for (size_t i = 0; i < d->edges.n; i++)
 		d->first_edge[edge[i].from + 1]++;
-	for (uint32_t i = 0; i < d->n; i++)
+	for (uint32_t i = 0; i < d->n_nodes; i++)
 		d->first_edge[i + 1] += d->first_edge[i];
 	return 0;
 }
@@ -345,18 +446,18 @@ static void search_from(struct deadlocks *d, struct search *s, uint32_t root)
 
 static int find_cycles(struct deadlocks *d)
 {
-	uint32_t *memory = calloc(5 * (size_t)d->n + 1, sizeof(*memory));
-	struct search s = {.is_open = calloc(d->n + 1, sizeof(*s.is_open))};
+	uint32_t *memory = calloc(5 * (size_t)d->n_nodes + 1, sizeof(*memory));
+	struct search s = {.is_open = calloc(d->n_nodes + 1, sizeof(*s.is_open))};
 
-	d->dead = calloc(d->n + 1, sizeof(*d->dead));
-	d->in_cycle = calloc(d->n + 1, sizeof(*d->in_cycle));
+	d->dead = calloc(d->n_nodes + 1, sizeof(*d->dead));
+	d->in_cycle = calloc(d->n_nodes + 1, sizeof(*d->in_cycle));
 	if (memory && s.is_open && d->dead && d->in_cycle) {
 		s.order = memory;
-		s.lowest = s.order + d->n;
-		s.next = s.lowest + d->n;
-		s.path = s.next + d->n;
-		s.open = s.path + d->n;
-		for (uint32_t i = 0; i < d->n; i++)
+		s.lowest = s.order + d->n_nodes;
+		s.next = s.lowest + d->n_nodes;
+		s.path = s.next + d->n_nodes;
+		s.open = s.path + d->n_nodes;
+		for (uint32_t i = 0; i < d->n_nodes; i++)
 			if (!s.order[i])
 				search_from(d, &s, i);
 	}
@@ -375,16 +476,17 @@ static int number_deadlocks(struct deadlocks *d)
 	for (uint32_t i = 0; i < d->n; i++)
 		if (d->in_cycle[i] && !number[d->dead[i]])
 			number[d->dead[i]] = ++n;
+	for (uint32_t i = 0; i < d->n_nodes; i++)
+		d->dead[i] = number[d->dead[i]];
 	for (uint32_t i = 0; i < d->n; i++)
-		d->now[i].deadlock = d->dead[i] = number[d->dead[i]];
+		d->now[i].deadlock = d->dead[i];
 	free(number);
 	return 0;
 }
 
 /* --- the rows --- */
 
-/* Why this one is kept: of those in a cycle, another that is, rather than what else it waits for.
- */
+/* Why this one is kept: of those in a cycle, another that is, rather than what else it waits for. */
 static const struct edge *edge_that_keeps(const struct deadlocks *d, uint32_t row)
 {
 	uint32_t n;
@@ -397,10 +499,29 @@ static const struct edge *edge_that_keeps(const struct deadlocks *d, uint32_t ro
 	return NULL;
 }
 
+/* The thread that keeps it: of a lock that readers hold, one of these. */
+static const struct edge *thread_that_keeps(const struct deadlocks *d, uint32_t row)
+{
+	const struct edge *edge = edge_that_keeps(d, row);
+
+	return edge && edge->to >= d->n ? d->lock_kept[edge->to - d->n] : edge;
+}
+
+/* Once for each lock: every writer asks, and there may be as many readers (D5). */
+static int find_lock_kept(struct deadlocks *d)
+{
+	d->lock_kept = calloc(d->n_nodes - d->n + 1, sizeof(*d->lock_kept));
+	if (!d->lock_kept)
+		return -ENOMEM;
+	for (uint32_t i = d->n; i < d->n_nodes; i++)
+		d->lock_kept[i - d->n] = edge_that_keeps(d, i);
+	return 0;
+}
+
 static int deadlock_row(struct deadlocks *d, uint32_t row)
 {
 	const struct trc_thread_now *now = &d->now[row];
-	const struct edge *edge = edge_that_keeps(d, row);
+	const struct edge *edge = thread_that_keeps(d, row);
 	struct trc_deadlock *out = edge ? trc_array_add(&d->m->deadlocks) : NULL;
 
 	if (!out)
@@ -427,26 +548,43 @@ static int cycle_rows(struct deadlocks *d, uint32_t row, bool *told)
 	while (!told[row] && !err) {
 		told[row] = true;
 		err = deadlock_row(d, row);
-		row = edge_that_keeps(d, row)->to;
+		row = thread_that_keeps(d, row)->to;
 	}
 	return err;
+}
+
+/* The rows of threads by their deadlocks: those of a number from first[number] to first[number + 1]. */
+static void sort_by_deadlock(const struct deadlocks *d, uint32_t *first, uint32_t *row)
+{
+	for (uint32_t i = 0; i < d->n; i++)
+		first[d->dead[i] + 2]++;
+	for (uint32_t number = 1; number < d->n_dead + 2; number++)
+		first[number + 1] += first[number];
+	for (uint32_t i = 0; i < d->n; i++)
+		row[first[d->dead[i] + 1]++] = i;
 }
 
 static int deadlock_rows(struct deadlocks *d)
 {
 	bool *told = calloc(d->n + 1, sizeof(*told));
-	int err = told ? 0 : -ENOMEM;
+	uint32_t *first = calloc(d->n_dead + 4, sizeof(*first));
+	uint32_t *row = calloc(d->n + 1, sizeof(*row));
+	int err = told && first && row ? find_lock_kept(d) : -ENOMEM;
 
+	if (!err)
+		sort_by_deadlock(d, first, row);
 	for (uint32_t number = 1; number <= d->n_dead && !err; number++) {
 		/* One walk tells of all, but where a writer waits for several that are in it. */
-		for (uint32_t i = 0; i < d->n && !err; i++)
-			if (d->in_cycle[i] && d->dead[i] == number)
-				err = cycle_rows(d, i, told);
-		for (uint32_t i = 0; i < d->n && !err; i++)
-			if (d->dead[i] == number && !d->in_cycle[i])
-				err = deadlock_row(d, i);
+		for (uint32_t k = first[number]; k < first[number + 1] && !err; k++)
+			if (d->in_cycle[row[k]])
+				err = cycle_rows(d, row[k], told);
+		for (uint32_t k = first[number]; k < first[number + 1] && !err; k++)
+			if (!d->in_cycle[row[k]])
+				err = deadlock_row(d, row[k]);
 	}
 	free(told);
+	free(first);
+	free(row);
 	return err;
 }
 
@@ -471,26 +609,22 @@ static int find_timeouts(struct deadlocks *d)
 
 /* --- what each thread holds --- */
 
-static int held_add(struct deadlocks *d, uint32_t thread, uint64_t object, uint8_t reason)
+static int held_add(struct deadlocks *d, uint32_t thread, uint64_t object, uint8_t reason,
+		    uint32_t n_waiters)
 {
 	const struct trc_lock_use *use = trc_lock_uses_find(d->uses, object, thread);
 	struct trc_lock_held *held = trc_array_add(&d->m->locks_held);
 
 	if (!held)
 		return -ENOMEM;
-	*held = (struct trc_lock_held){
-		.thread = thread, .reason = reason, .object = object, .since_ns = TRC_NEVER};
+	*held = (struct trc_lock_held){.thread = thread,
+				       .reason = reason,
+				       .object = object,
+				       .since_ns = TRC_NEVER,
+				       .waiters = n_waiters};
 	if (use && use->n_held) {
 		held->since_ns = use->acquired_ns;
 		held->stack = use->stack;
-	}
-	for (uint32_t i = 0; i < d->n; i++) {
-		uint32_t n;
-		const struct edge *edge = edges_of(d, i, &n);
-
-		for (uint32_t e = 0; e < n && d->now[i].object == object; e++)
-			held->waiters += d->now[edge[e].to].thread == thread &&
-					 trc_reason_is_lock(d->now[i].reason);
 	}
 	return 0;
 }
@@ -504,6 +638,15 @@ static int compare_held(const void *a, const void *b)
 	return (x->object > y->object) - (x->object < y->object);
 }
 
+/* Who wait to write what this thread reads. */
+static uint32_t n_writers(const struct deadlocks *d, const struct trc_lock_use *use)
+{
+	const struct read_lock *lock =
+		use->reason == TRC_REASON_RWLOCK_READ ? read_lock_of(d, use->object) : NULL;
+
+	return lock ? lock->n_writers : 0;
+}
+
 static int find_locks_held(struct deadlocks *d)
 {
 	const struct trc_lock_use *use = d->uses->uses.row;
@@ -512,13 +655,14 @@ static int find_locks_held(struct deadlocks *d)
 
 	for (size_t i = 0; i < d->claims.n && !err; i++, claim++)
 		if (claim->holder)
-			err = held_add(d, claim->holder, claim->object, claim->reason);
+			err = held_add(d, claim->holder, claim->object, claim->reason,
+				       claim->n_waiters);
 	for (size_t i = 0; i < d->uses->uses.n && !err; i++, use++) {
 		claim = claim_of(d, use->object);
 		if (use->n_held && use->released_ns <= use->acquired_ns &&
 		    trc_index_get(&d->row, use->thread) != TRC_INDEX_NONE &&
 		    !(claim && claim->holder))
-			err = held_add(d, use->thread, use->object, use->reason);
+			err = held_add(d, use->thread, use->object, use->reason, n_writers(d, use));
 	}
 	if (d->m->locks_held.n)
 		qsort(d->m->locks_held.row, d->m->locks_held.n, sizeof(struct trc_lock_held),
@@ -558,7 +702,7 @@ static int run(struct deadlocks *d)
 	look_around(d);
 	err = edges_from_waits(d);
 	if (!err)
-		err = edges_to_readers(d);
+		err = edges_of_read_locks(d);
 	if (!err)
 		err = edges_sort(d);
 	if (!err)
@@ -581,6 +725,7 @@ int trc_derive_deadlocks(struct trc_model *m, const struct trc_lock_uses *uses)
 		.n = (uint32_t)m->threads_now.n,
 		.claims = {.row_bytes = sizeof(struct claim)},
 		.edges = {.row_bytes = sizeof(struct edge)},
+		.read_locks = {.row_bytes = sizeof(struct read_lock)},
 	};
 	int err = run(&d);
 
@@ -588,8 +733,11 @@ int trc_derive_deadlocks(struct trc_model *m, const struct trc_lock_uses *uses)
 	trc_index_free(&d.claim_row);
 	trc_array_free(&d.claims);
 	trc_array_free(&d.edges);
+	trc_array_free(&d.read_locks);
+	trc_index_free(&d.read_lock_row);
 	free(d.first_edge);
 	free(d.dead);
 	free(d.in_cycle);
+	free(d.lock_kept);
 	return err;
 }

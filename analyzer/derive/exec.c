@@ -76,6 +76,13 @@ int64_t trc_exec_after_ns(const struct trc_model *m, uint32_t serial)
 	return image < m->execs.n ? exec[image].ts_ns : TRC_NEVER;
 }
 
+uint32_t trc_model_former_serial(const struct trc_model *m)
+{
+	const struct trc_exec *exec = m->execs.row;
+
+	return m->execs.n ? exec[m->execs.n - 1].before : 0;
+}
+
 /* E1.  Threads are sorted. */
 void trc_exec_lives(struct trc_model *m)
 {

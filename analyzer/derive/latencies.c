@@ -16,14 +16,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "analyzer/model/on_procs.h"
 #include "analyzer/model/parts.h"
 #include "analyzer/model/timeline.h"
 #include "analyzer/model/waits.h"
-
-/* The stretches on a proc, by start. */
-struct on_proc {
-	uint32_t first, n;
-};
 
 struct latencies {
 	struct trc_model *m;
@@ -32,143 +28,20 @@ struct latencies {
 	size_t n_on_cpu, n_parks;
 	struct trc_by_thread stretches, parks;
 	uint32_t *outer; /* by row of parks: of trc_waits_nesting() */
-	struct trc_index proc_row;
-	struct trc_array procs; /* struct on_proc */
-	uint32_t *stretch;	/* rows of on_cpu by proc */
-	int64_t *ran_ns;    /* by place in stretch[]: all up to its end, since the proc's first */
-	int64_t *of_thread; /* by row of threads: what it ran instead, while a row is looked at */
-	uint64_t n_looked_at;
+	struct trc_on_procs procs;
 };
-
-/* A proc runs one thread at a time, and few threads wait for it: only a file that was made to be hard has
- * more. */
-enum { LOOKED_AT_EACH = 64, LOOKED_AT_LEAST = 1 << 20 };
-
-static int64_t start_of(const struct latencies *l, const struct trc_on_cpu *on)
-{
-	return on->start_ns == TRC_NEVER ? l->m->start_ns : on->start_ns;
-}
-
-static int64_t end_of(const struct latencies *l, const struct trc_on_cpu *on)
-{
-	return on->end_ns == TRC_NEVER ? l->m->end_ns : on->end_ns;
-}
-
-/* ---- stretches by proc ---- */
-
-static int list_procs(struct latencies *l)
-{
-	struct on_proc *proc;
-	uint32_t first = 0;
-
-	l->procs.row_bytes = sizeof(struct on_proc);
-	l->stretch = calloc(l->n_on_cpu + 1, sizeof(*l->stretch));
-	l->ran_ns = calloc(l->n_on_cpu + 1, sizeof(*l->ran_ns));
-	if (!l->stretch || !l->ran_ns)
-		return -ENOMEM;
-	for (size_t i = 0; i < l->n_on_cpu; i++) {
-		uint32_t number = trc_index_number(&l->proc_row, l->on_cpu[i].proc);
-
-		if (!number || (number > l->procs.n && !trc_array_add(&l->procs)))
-			return -ENOMEM;
-		((struct on_proc *)l->procs.row)[number - 1].n++;
-	}
-	proc = l->procs.row;
-	for (size_t i = 0; i < l->procs.n; i++) {
-		proc[i].first = first;
-		first += proc[i].n;
-		proc[i].n = 0;
-	}
-	for (size_t i = 0; i < l->n_on_cpu; i++) {
-		struct on_proc *on = &proc[trc_index_get(&l->proc_row, l->on_cpu[i].proc) - 1];
-		uint32_t at = on->first + on->n++;
-
-		l->stretch[at] = (uint32_t)i;
-		l->ran_ns[at] = at > on->first ? l->ran_ns[at - 1] : 0;
-		trc_add_ns(&l->ran_ns[at], start_of(l, &l->on_cpu[i]), end_of(l, &l->on_cpu[i]));
-	}
-	return 0;
-}
-
-/* The place of the proc's first stretch that ends after this time. */
-static uint32_t place_from(const struct latencies *l, const struct on_proc *proc, int64_t ts_ns)
-{
-	uint32_t low = proc->first, high = proc->first + proc->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (end_of(l, &l->on_cpu[l->stretch[middle]]) <= ts_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* How long the proc had run threads of the program by this time. */
-static int64_t ran_by(const struct latencies *l, const struct on_proc *proc, int64_t ts_ns)
-{
-	uint32_t at = place_from(l, proc, ts_ns);
-	int64_t ns = at > proc->first ? l->ran_ns[at - 1] : 0;
-
-	if (at < proc->first + proc->n)
-		trc_add_ns(&ns, start_of(l, &l->on_cpu[l->stretch[at]]), ts_ns);
-	return ns;
-}
 
 /* ---- who ran instead ---- */
 
-static bool too_many(const struct latencies *l)
-{
-	return l->n_looked_at > l->n_on_cpu * (uint64_t)LOOKED_AT_EACH + LOOKED_AT_LEAST;
-}
-
-/* Adds what each thread ran on the proc meanwhile, or takes it off again; notes who ran most. */
-static void tally(struct latencies *l, struct trc_latency *row, const struct on_proc *proc,
-		  bool take_off)
-{
-	size_t n;
-	const struct trc_thread *threads = trc_model_threads(l->m, &n);
-
-	for (uint32_t at = place_from(l, proc, row->woken_ns); at < proc->first + proc->n; at++) {
-		const struct trc_on_cpu *on = &l->on_cpu[l->stretch[at]];
-		int64_t from_ns = start_of(l, on), to_ns = end_of(l, on), *ns;
-		const struct trc_thread *thread = trc_model_thread(l->m, on->thread);
-
-		if (from_ns >= row->running_ns)
-			break;
-		l->n_looked_at++;
-		if (!thread)
-			continue;
-		ns = &l->of_thread[thread - threads];
-		if (take_off) {
-			*ns = 0;
-			continue;
-		}
-		trc_add_ns(ns, from_ns > row->woken_ns ? from_ns : row->woken_ns,
-			   to_ns < row->running_ns ? to_ns : row->running_ns);
-		if (*ns <= row->instead_ns)
-			continue;
-		row->instead_ns = *ns;
-		row->instead = on->thread;
-	}
-}
-
 static void find_instead(struct latencies *l, struct trc_latency *row)
 {
-	uint32_t number = trc_index_get(&l->proc_row, row->instead_proc);
-	const struct on_proc *proc = (const struct on_proc *)l->procs.row + number - 1;
+	struct trc_instead instead;
 
-	row->own_ns = ran_by(l, proc, row->running_ns) - ran_by(l, proc, row->woken_ns);
-	if (row->own_ns > row->running_ns - row->woken_ns) /* clocks: sched:H1 moves begins */
-		row->own_ns = row->running_ns - row->woken_ns;
-	row->instead_ns = TRC_NEVER;
-	if (too_many(l))
-		return;
-	row->instead_ns = 0;
-	tally(l, row, proc, false);
-	tally(l, row, proc, true);
+	trc_on_procs_instead(&l->procs, row->instead_proc, row->woken_ns, row->running_ns,
+			     &instead);
+	row->own_ns = instead.all_ns;
+	row->instead = instead.thread;
+	row->instead_ns = instead.ns;
 }
 
 /* ---- latencies ---- */
@@ -296,9 +169,8 @@ static int add_threads(struct latencies *l)
 	int err;
 
 	trc_model_threads(l->m, &n);
-	l->of_thread = calloc(n + 1, sizeof(*l->of_thread));
 	l->outer = trc_waits_nesting(l->m);
-	err = l->of_thread && l->outer ? list_procs(l) : -ENOMEM;
+	err = l->outer ? trc_on_procs_make(&l->procs, l->m) : -ENOMEM;
 	if (!err)
 		err = trc_by_thread_make(&l->stretches, l->m, l->on_cpu, l->n_on_cpu,
 					 sizeof(*l->on_cpu), trc_thread_of_on_cpu);
@@ -324,11 +196,7 @@ int trc_derive_latencies(struct trc_model *m, struct trc_error *error)
 				     offsetof(struct trc_latency, thread));
 	trc_by_thread_free(&l.stretches);
 	trc_by_thread_free(&l.parks);
-	trc_index_free(&l.proc_row);
-	trc_array_free(&l.procs);
-	free(l.stretch);
-	free(l.ran_ns);
-	free(l.of_thread);
+	trc_on_procs_free(&l.procs);
 	free(l.outer);
 	if (err) {
 		snprintf(error->text, sizeof(error->text), "scheduling latencies: out of memory");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/model/between.h"
+#include "analyzer/model/image.h"
 #include "analyzer/model/selection.h"
 #include "analyzer/model/waits.h"
 #include "convoys.h"
@@ -29,6 +30,7 @@ struct listed {
 	uint32_t *unlock_row;		/* by row of unlocks: the lock's row */
 	uint32_t *next_wait;		/* by row of parks: the lock's next + 1, by start */
 	struct trc_convoys convoys;
+	bool is_mapped; /* rows that are no trc_array's are an image's */
 };
 
 struct summing {
@@ -440,6 +442,8 @@ static void listed_free(struct listed *l)
 {
 	trc_array_free(&l->rows);
 	trc_array_free(&l->running);
+	if (l->is_mapped)
+		return;
 	free(l->unlock_row);
 	free(l->next_wait);
 	trc_convoys_close(&l->convoys);
@@ -661,4 +665,36 @@ void trc_lock_sums_free(struct trc_lock_sums *sums)
 {
 	trc_array_free(&sums->rows);
 	trc_index_free(&sums->index);
+}
+
+/* ---- in an image ------------------------------------------------------------------------- */
+
+int trc_lock_sums_walk(struct trc_image *image, struct trc_model *m)
+{
+	struct trc_kept *kept = trc_model_kept(m, TRC_KEPT_LOCKS);
+	bool is_read = trc_image_is_read(image);
+	struct listed *l;
+	size_t n_row, n_next;
+
+	if (kept && is_read)
+		*kept = (struct trc_kept){calloc(1, sizeof(*l)), kept_free};
+	if (!kept || !kept->thing)
+		return is_read && kept ? -ENOMEM : -EINVAL;
+	l = kept->thing;
+	if (is_read) {
+		l->rows.row_bytes = sizeof(struct trc_lock_sum);
+		l->running.row_bytes = sizeof(struct running);
+		l->is_mapped = true;
+	}
+	trc_model_unlocks(m, &n_row);
+	n_row++;
+	trc_model_parks(m, &n_next);
+	n_next++;
+	trc_image_array(image, &l->rows, NULL);
+	trc_image_array(image, &l->running, NULL);
+	l->unlock_row = trc_image_rows(image, l->unlock_row, &n_row, sizeof(*l->unlock_row), NULL);
+	l->next_wait = trc_image_rows(image, l->next_wait, &n_next, sizeof(*l->next_wait), NULL);
+	l->convoys.link = trc_image_rows(image, l->convoys.link, &l->convoys.n,
+					 sizeof(*l->convoys.link), NULL);
+	return 0;
 }

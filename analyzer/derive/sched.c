@@ -12,8 +12,9 @@
  *   sched:H3  what was recorded of a process after it became another program belongs to that one
  *       (exec.c)
  *   sched:H4  a proc runs one thread: a stretch whose stop was not recorded ends when another
- *       thread is put on its proc, or with the thread. A thread that dies never has a stop: the
- *       kernel takes its counters away before it leaves
+ *       thread is put on its proc, or with the thread. A thread that dies leaves its proc after
+ *       its last stop, which says when the kernel took its counters away (perf_buffer:V8); older
+ *       recorders have none
  */
 #include <errno.h>
 #include <stdlib.h>

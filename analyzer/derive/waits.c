@@ -388,7 +388,7 @@ static int waits_end(struct trc_derive *derive)
 	if (!err)
 		err = threads_sum_parks(w);
 	if (!err)
-		err = trc_derive_futex_locks(m, &w->unparks);
+		err = trc_derive_locks(m, &w->unparks);
 	return err ? err : trc_derive_wakers(m, &w->unparks);
 }
 

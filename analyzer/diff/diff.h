@@ -8,10 +8,10 @@
  *       variable of a lock, the type of a task; never by an address or a line
  *   diff:D2  amounts are per task of the type that has most tasks, if all traces have that; else
  *       per second
- *   diff:D3  the noise of a trace is taken from the slices of its time, with what makes
- *       neighbours alike (statistics.h).  With several traces before, how much they differ among
- *       each other counts, too.  So does the difference of how long threads that could run had
- *       no proc, but for how long threads ran
+ *   diff:D3  the noise of an amount is estimated from slices of the trace's time; neighbouring slices
+ *       are not taken to be independent (statistics.h).  With several traces before, how much these
+ *       differ among each other is noise, too.  So is a difference in the time that runnable threads
+ *       had no proc; this does not apply to how long threads ran
  *   diff:D4  a row changed if its change is beyond noise although so many rows were looked at:
  *       by Holm's method the probability that any row of equal runs is called changed is at most
  *       TRC_DIFF_ALARM
@@ -20,13 +20,15 @@
  *       only with several traces before
  *   diff:D6  a row with fewer than TRC_DIFF_EVENTS events on both sides is not compared, nor one
  *       that is less than a two hundredth of its kind on both sides
- *   diff:D7  where amounts are per second, and all processes ended by themselves after as many waits, but for
- *       2 %, each may have done the same work: how long the runs took is told, too
+ *   diff:D7  the runs may all have done the same work if amounts are per second, all processes ended by
+ *       themselves, and their numbers of waits differ by no more than 2 %: then the durations of the
+ *       runs are compared, too
  *   diff:D8  threads are alike whose names differ in numbers only.  How long they ran is by the kernel's
  *       records, if all traces have them; else how long they were in no wait.  Either is compared with
  *       several traces before only, as CPU time is (D5)
- *   diff:D9  the noise of memory in use at the end is that of as many objects, drawn at random, or how
- *       much the amount goes up and down in the last half of the trace, if that is more
+ *   diff:D9  the noise of memory in use at the end is the larger of two: how much the sum of the same
+ *       number of objects varies when they are drawn at random, and how much the amount goes up and
+ *       down in the last half of the trace
  *   diff:D10  what traces cannot say because they were recorded with other options is not compared
  */
 #ifndef TRC_ANALYZER_DIFF_DIFF_H

@@ -24,13 +24,18 @@ struct writer {
 	bool *right; /* numbers only, so far */
 };
 
+static const char *const names[] = {[TRC_OUTPUT_TABLE] = "table",
+				    [TRC_OUTPUT_CSV] = "csv",
+				    [TRC_OUTPUT_TSV] = "tsv",
+				    [TRC_OUTPUT_JSON] = "json"};
+
+const char *trc_output_name(enum trc_output output)
+{
+	return names[output];
+}
+
 int trc_output_parse(const char *name, enum trc_output *output)
 {
-	static const char *const names[] = {[TRC_OUTPUT_TABLE] = "table",
-					    [TRC_OUTPUT_CSV] = "csv",
-					    [TRC_OUTPUT_TSV] = "tsv",
-					    [TRC_OUTPUT_JSON] = "json"};
-
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!strcmp(name, names[i])) {
 			*output = (enum trc_output)i;

@@ -22,6 +22,7 @@ enum trc_output { TRC_OUTPUT_TABLE, TRC_OUTPUT_CSV, TRC_OUTPUT_TSV, TRC_OUTPUT_J
 
 /* 0 and *output, or -EINVAL. */
 int trc_output_parse(const char *name, enum trc_output *output);
+const char *trc_output_name(enum trc_output output);
 
 /* Runs every statement in `sql`, one after the other, and writes their rows.  0, or -errno with
  * a line in error.  That `out` could not be written is for the caller to see (ferror()). */

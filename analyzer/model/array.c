@@ -7,14 +7,16 @@
 
 static int rows_grow(struct trc_array *rows)
 {
-	size_t capacity = rows->capacity ? rows->capacity + rows->capacity / 2 : 64;
+	size_t capacity = rows->capacity ? rows->capacity + rows->capacity / 2 : rows->n + 64;
 	void *row;
 
 	if (capacity > SIZE_MAX / rows->row_bytes)
 		return -ENOMEM;
-	row = realloc(rows->row, capacity * rows->row_bytes);
+	row = realloc(rows->capacity ? rows->row : NULL, capacity * rows->row_bytes);
 	if (!row)
 		return -ENOMEM;
+	if (!rows->capacity && rows->n) /* A4 */
+		memcpy(row, rows->row, rows->n * rows->row_bytes);
 	rows->row = row;
 	rows->capacity = capacity;
 	return 0;
@@ -24,7 +26,7 @@ void *trc_array_add(struct trc_array *rows)
 {
 	void *row;
 
-	if (rows->n == rows->capacity && rows_grow(rows))
+	if (rows->n >= rows->capacity && rows_grow(rows))
 		return NULL;
 	row = (char *)rows->row + rows->n++ * rows->row_bytes;
 	memset(row, 0, rows->row_bytes);
@@ -35,7 +37,7 @@ void trc_array_trim(struct trc_array *rows)
 {
 	void *row;
 
-	if (!rows->n || rows->n == rows->capacity)
+	if (!rows->n || rows->n >= rows->capacity)
 		return;
 	row = realloc(rows->row, rows->n * rows->row_bytes);
 	if (row) {
@@ -46,7 +48,8 @@ void trc_array_trim(struct trc_array *rows)
 
 void trc_array_free(struct trc_array *rows)
 {
-	free(rows->row);
+	if (rows->capacity)
+		free(rows->row);
 	rows->row = NULL;
 	rows->n = rows->capacity = 0;
 }
@@ -365,6 +368,19 @@ const char *trc_pool_text(struct trc_pool *arena, const char *bytes, size_t n_by
 	}
 	*to = '\0';
 	return text;
+}
+
+const struct trc_pool_chunk *trc_pool_next(const struct trc_pool *arena,
+					   const struct trc_pool_chunk *before, const char **bytes,
+					   size_t *n_bytes)
+{
+	const struct trc_pool_chunk *chunk = before ? before->next : arena->chunk;
+
+	if (chunk) {
+		*bytes = chunk->bytes;
+		*n_bytes = chunk->used;
+	}
+	return chunk;
 }
 
 void trc_pool_free(struct trc_pool *arena)

@@ -5,6 +5,7 @@
  *       a few calls of realloc() for millions of rows
  *   array:A2  a sort is stable and moves each row at most once
  *   array:A3  each process draws how keys are spread: no file can choose keys that fall together
+ *   array:A4  rows without capacity are not the array's own (image.h): they are neither changed nor freed
  */
 #ifndef TRC_ANALYZER_MODEL_ARRAY_H
 #define TRC_ANALYZER_MODEL_ARRAY_H
@@ -60,6 +61,11 @@ struct trc_pool {
 	struct trc_pool_chunk *chunk;
 };
 void *trc_pool_take(struct trc_pool *arena, size_t n_bytes);
+/* The pool's parts, one after another: NULL begins, and ends.  What is taken later lies behind the bytes of a part, or in another
+ * part. */
+const struct trc_pool_chunk *trc_pool_next(const struct trc_pool *arena,
+					   const struct trc_pool_chunk *before, const char **bytes,
+					   size_t *n_bytes);
 /* A zero-terminated copy in which embedded zeros became U+FFFD; NULL without memory. */
 const char *trc_pool_text(struct trc_pool *arena, const char *bytes, size_t n_bytes);
 void trc_pool_free(struct trc_pool *arena);

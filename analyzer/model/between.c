@@ -2,6 +2,7 @@
 #include "between.h"
 
 #include <stdlib.h>
+#include "image.h"
 #include "parts.h"
 
 enum { BLOCK_ROWS = 256 };
@@ -110,8 +111,9 @@ static void note(struct trc_between *b, const void *rows, enum trc_between_table
 
 	if (b->block && b->rows == rows && b->n == n)
 		return;
-	free(b->block);
-	*b = (struct trc_between){rows, n, malloc(n_blocks * sizeof(*b->block))};
+	if (!b->is_mapped)
+		free(b->block);
+	*b = (struct trc_between){rows, n, malloc(n_blocks * sizeof(*b->block)), false};
 	for (size_t k = 0; b->block && k < n_blocks; k++) {
 		size_t end = (k + 1) * BLOCK_ROWS;
 
@@ -143,5 +145,25 @@ size_t trc_between_next(const struct trc_model *m, enum trc_between_table table,
 void trc_between_free(struct trc_between table[TRC_BETWEEN_TABLES])
 {
 	for (size_t i = 0; table && i < TRC_BETWEEN_TABLES; i++)
-		free(table[i].block);
+		if (!table[i].is_mapped)
+			free(table[i].block);
+}
+
+int trc_between_walk(struct trc_image *image, struct trc_model *m)
+{
+	for (unsigned int t = 0; t < TRC_BETWEEN_TABLES; t++) {
+		struct trc_between *b = &m->indexes->between[t];
+		size_t n, n_blocks = 0;
+		const void *rows = rows_of(m, t, &n);
+		struct trc_between_block *block;
+
+		if (!trc_image_is_read(image)) {
+			note(b, rows, t, n);
+			n_blocks = b->block ? n / BLOCK_ROWS + 1 : 0;
+		}
+		block = trc_image_rows(image, b->block, &n_blocks, sizeof(*block), NULL);
+		if (trc_image_is_read(image) && block && n_blocks == n / BLOCK_ROWS + 1)
+			*b = (struct trc_between){rows, n, block, true};
+	}
+	return 0;
 }

@@ -36,8 +36,12 @@ size_t trc_between_next(const struct trc_model *m, enum trc_between_table table,
 struct trc_between {
 	const void *rows; /* that the notes are of */
 	size_t n;
-	struct trc_between_block *block; /* owned */
+	struct trc_between_block *block; /* owned, unless they are an image's */
+	bool is_mapped;
 };
+struct trc_image;
+/* image.h */
+int trc_between_walk(struct trc_image *image, struct trc_model *m);
 void trc_between_free(struct trc_between table[TRC_BETWEEN_TABLES]);
 
 #endif

@@ -61,6 +61,9 @@ struct trc_lock_sums {
 int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool count_threads,
 		       struct trc_error *error);
 void trc_lock_sums_free(struct trc_lock_sums *sums);
+struct trc_image;
+/* What a model keeps of this (trc_model_keep()), in an image (image.h); once such sums were made. */
+int trc_lock_sums_walk(struct trc_image *image, struct trc_model *m);
 /* The lock that waits for this reason are for; NULL = none. */
 const struct trc_lock_sum *trc_lock_sum_find(const struct trc_lock_sums *sums, unsigned int reason,
 					     uint64_t object);

@@ -3,11 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "descriptors.h"
+#include "image.h"
 #include "spans.h"
 
 static void rows_set_up(struct trc_model *m)
 {
 	m->threads.row_bytes = sizeof(struct trc_thread);
+	m->lock_edges.row_bytes = sizeof(struct trc_lock_edge);
+	m->descriptors.row_bytes = sizeof(struct trc_descriptor_name);
 	m->parks.row_bytes = sizeof(struct trc_park);
 	m->unlocks.row_bytes = sizeof(struct trc_unlock);
 	m->gaps.row_bytes = sizeof(struct trc_gap);
@@ -50,6 +54,18 @@ static void rows_set_up(struct trc_model *m)
 	m->frame_origin.row_bytes = sizeof(struct trc_frame_origin);
 }
 
+/* The recorder notices the end of a process a little later, up to a tenth of a second: where the kernel tells of each thread's
+ * exit, the last event is the end. */
+static bool ends_with_last_event(const struct trc_reader *r)
+{
+	const char *ended = trc_reader_info_get(r, "ended");
+	const char *sched = trc_reader_info_get(r, "sched");
+
+	return trc_reader_info(r)->complete && !trc_reader_info_get(r, "snapshot") && sched &&
+	       !strcmp(sched, "yes") && ended &&
+	       (!strncmp(ended, "exit ", 5) || !strncmp(ended, "killed by ", 10));
+}
+
 static int model_set_up(struct trc_model *m)
 {
 	const struct trc_file_info *info = trc_reader_info(m->reader);
@@ -60,7 +76,7 @@ static int model_set_up(struct trc_model *m)
 		return -ENOMEM;
 	m->start_ns = info->n_events && info->first_ns < 0 ? info->first_ns : 0;
 	m->end_ns = info->n_events && info->last_ns > m->start_ns ? info->last_ns : m->start_ns;
-	if (info->last_sync_ns > m->end_ns)
+	if (info->last_sync_ns > m->end_ns && !ends_with_last_event(m->reader))
 		m->end_ns = info->last_sync_ns;
 	if (trc_model_read_coverage(m))
 		return -ENOMEM;
@@ -130,7 +146,8 @@ static void rows_drop(struct trc_model *m, unsigned int parts)
 		trc_array_free(&m->context_sets);
 		trc_thread_spans_free(&m->context_spans);
 		trc_index_free(&m->context_set);
-		free(m->label_first);
+		if (!trc_image_has(m, m->label_first))
+			free(m->label_first);
 		m->label_first = NULL;
 	}
 	if (parts & TRC_PART_FIBERS) {
@@ -190,6 +207,7 @@ void trc_model_close(struct trc_model *m)
 	free(m->string);
 	trc_pool_free(&m->text);
 	trc_reader_close(m->reader);
+	trc_image_close(m->image);
 	free(m);
 }
 

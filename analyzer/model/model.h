@@ -520,6 +520,9 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
 enum trc_kept_kind {
 	TRC_KEPT_STEPS, /* how threads wait for each other: analyzer/causes/steps.c */
 	TRC_KEPT_LOCKS, /* which unlock and wait is of which lock: analyzer/derive/lock_sums.c */
+	TRC_KEPT_TASK_SPANS, /* when which thread worked for which task, how, and for which region: analyzer/causes/task_times.c */
+	TRC_KEPT_TASK_TIMES,
+	TRC_KEPT_REGION_TIMES,
 	TRC_KEPT_KINDS,
 };
 struct trc_kept {
@@ -619,6 +622,8 @@ uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t 
 			    uint64_t place);
 /* Lost events, summed over all gaps. */
 uint64_t trc_model_lost_events(const struct trc_model *m);
+/* The highest serial of threads of programs that the process was before it executed its last one; 0 = there was none. */
+uint32_t trc_model_former_serial(const struct trc_model *m);
 /* How often the process forked, as far as recorded. */
 uint64_t trc_model_forks(const struct trc_model *m);
 

@@ -19,6 +19,7 @@
 
 struct trc_symbols;
 struct trc_jit;
+struct trc_image;
 
 /* The parts that come from events. */
 enum {
@@ -116,7 +117,13 @@ struct trc_model {
 	struct trc_array stack_frame, frame, frame_origin;
 	struct trc_symbols *symbols;
 	struct trc_jit *jit; /* NULL = none */
+
+	struct trc_image
+		*image; /* what rows are mapped of, which are not the arrays' own; NULL = none */
 };
+
+/* What context_set has it by. */
+uint64_t trc_context_set_key(const struct trc_context_set *set);
 
 /* A derivation while the events go by.  All functions return 0 or -errno. */
 struct trc_derive {
@@ -166,14 +173,15 @@ int64_t trc_exec_after_ns(const struct trc_model *m, uint32_t serial);
  * that each unlock's critical section caused. */
 struct trc_unpark {
 	int64_t ts_ns;
-	int64_t taken_ns; /* of a lock's: futex_locks:V2; else TRC_NEVER */
+	int64_t taken_ns; /* of a lock's: derived_locks:V2; else TRC_NEVER */
 	uint64_t object, count;
 	uint32_t thread, stack, reason, proc;
 	uint64_t place; /* model:M5 */
 };
 int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks);
-/* Before that: waits for futexes that are locks, and their wakings as unlocks (futex_locks.c). */
-int trc_derive_futex_locks(struct trc_model *m, struct trc_array *unparks);
+/* Before that: waits for futexes and semaphores that are locks, and their wakings as unlocks
+ * (derived_locks.c). */
+int trc_derive_locks(struct trc_model *m, struct trc_array *unparks);
 
 /* frames and stack_frames. */
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "image.h"
 #include "parts.h"
 #include "timeline.h"
 #include "waits.h"
@@ -15,7 +16,6 @@ struct maker {
 	uint32_t *outer;
 	struct trc_array pieces; /* of one thread: struct trc_wait_piece */
 	int64_t switches_ns;
-	bool cut;
 };
 
 static int64_t later(int64_t a_ns, int64_t b_ns)
@@ -47,8 +47,22 @@ static int time_add(struct maker *k, size_t thread, int64_t from_ns, int64_t to_
 	return time ? 0 : -ENOMEM;
 }
 
-/* What of from..to the thread was in no wait. */
-static int add_outside_waits(struct maker *k, size_t thread, int64_t from_ns, int64_t to_ns)
+static int wait_add(struct maker *k, uint32_t park, uint32_t thread, int64_t from_ns, int64_t to_ns)
+{
+	struct trc_preempted_wait *wait;
+
+	if (from_ns >= to_ns)
+		return 0;
+	wait = trc_array_add(&k->p->wait);
+	if (!wait)
+		return -ENOMEM;
+	*wait = (struct trc_preempted_wait){from_ns, to_ns, park, thread};
+	return 0;
+}
+
+/* What of from..to the thread was in no wait, or in one that does not count (timeline:P1). */
+static int add_gap(struct maker *k, const struct trc_thread *t, size_t thread, int64_t from_ns,
+		   int64_t to_ns)
 {
 	const struct trc_wait_piece *piece = k->pieces.row;
 	int err = 0;
@@ -57,45 +71,40 @@ static int add_outside_waits(struct maker *k, size_t thread, int64_t from_ns, in
 		return 0;
 	for (size_t i = trc_wait_piece_at(&k->pieces, from_ns); i < k->pieces.n && !err; i++) {
 		int64_t until_ns = i + 1 < k->pieces.n ? piece[i + 1].start_ns : INT64_MAX;
+		int64_t start_ns = later(piece[i].start_ns, from_ns);
 
 		if (piece[i].start_ns >= to_ns)
 			break;
-		if (!piece[i].park)
-			err = time_add(k, thread, later(piece[i].start_ns, from_ns),
-				       earlier(until_ns, to_ns));
+		until_ns = earlier(until_ns, to_ns);
+		if (!piece[i].park || piece[i].preempted)
+			err = time_add(k, thread, start_ns, until_ns);
+		if (piece[i].park && piece[i].preempted && !err)
+			err = wait_add(k, piece[i].park, t->serial, start_ns, until_ns);
 	}
 	return err;
 }
 
-/* When it ran again after its stretch i; if it did not, when it ended: but where the trace was cut,
- * it may have. */
-static int64_t off_until_ns(const struct maker *k, size_t thread, uint32_t i, int64_t end_ns)
-{
-	if (i + 1 < k->stretches.first[thread + 1])
-		return earlier(k->on_cpu[k->stretches.row[i + 1]].start_ns, end_ns);
-	return k->cut ? INT64_MIN : end_ns;
-}
-
 static int add_thread(struct maker *k, const struct trc_thread *t, size_t thread)
 {
-	int64_t start_ns = later(t->start_ns, k->switches_ns), end_ns = trc_model_end_ns(k->m);
+	int64_t start_ns = later(t->start_ns, k->switches_ns);
+	uint32_t limit = k->stretches.first[thread + 1];
 	bool has_pieces = false;
 	int err = 0;
 
-	if (t->end_ns != TRC_NEVER)
-		end_ns = earlier(t->end_ns, end_ns);
-	for (uint32_t i = k->stretches.first[thread]; i < k->stretches.first[thread + 1] && !err;
-	     i++) {
-		const struct trc_on_cpu *on = &k->on_cpu[k->stretches.row[i]];
+	for (uint32_t i = k->stretches.first[thread]; i < limit && !err; i++) {
+		const struct trc_on_cpu *on = &k->on_cpu[k->stretches.row[i]], *next = NULL;
 
 		if (!on->preempted || on->end_ns == TRC_NEVER)
 			continue;
 		if (!has_pieces)
-			err = trc_wait_pieces_make(&k->pieces, k->m, &k->parks, k->outer, thread);
+			err = trc_wait_pieces_make(&k->pieces, k->m, &k->parks, &k->stretches,
+						   k->outer, thread);
 		has_pieces = true;
+		if (i + 1 < limit)
+			next = &k->on_cpu[k->stretches.row[i + 1]];
 		if (!err)
-			err = add_outside_waits(k, thread, later(on->end_ns, start_ns),
-						off_until_ns(k, thread, i, end_ns));
+			err = add_gap(k, t, thread, later(on->end_ns, start_ns),
+				      trc_off_until_ns(k->m, t, next));
 	}
 	return err;
 }
@@ -117,19 +126,28 @@ static int add_threads(struct maker *k)
 	return err;
 }
 
+static int compare_waits(const void *a, const void *b)
+{
+	const struct trc_preempted_wait *x = a, *y = b;
+
+	if (x->park != y->park)
+		return x->park < y->park ? -1 : 1;
+	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
 int trc_preempted_make(struct trc_preempted *p, const struct trc_model *m)
 {
 	struct maker k = {.p = p,
 			  .m = m,
 			  .pieces = {.row_bytes = sizeof(struct trc_wait_piece)},
-			  .switches_ns = trc_model_switches_from_ns(m),
-			  .cut = !trc_reader_info(trc_model_reader(m))->complete};
+			  .switches_ns = trc_model_switches_from_ns(m)};
 	size_t n_on_cpu, n_parks;
 	const struct trc_park *park = trc_model_parks(m, &n_parks);
 	int err;
 
 	*p = (struct trc_preempted){.m = m,
-				    .time = {.row_bytes = sizeof(struct trc_preempted_time)}};
+				    .time = {.row_bytes = sizeof(struct trc_preempted_time)},
+				    .wait = {.row_bytes = sizeof(struct trc_preempted_wait)}};
 	k.on_cpu = trc_model_on_cpu(m, &n_on_cpu);
 	if (!n_on_cpu)
 		return 0;
@@ -142,6 +160,8 @@ int trc_preempted_make(struct trc_preempted *p, const struct trc_model *m)
 					 trc_thread_of_park);
 	if (!err)
 		err = add_threads(&k);
+	if (p->wait.n)
+		qsort(p->wait.row, p->wait.n, p->wait.row_bytes, compare_waits);
 	free(k.outer);
 	trc_by_thread_free(&k.stretches);
 	trc_by_thread_free(&k.parks);
@@ -152,7 +172,9 @@ int trc_preempted_make(struct trc_preempted *p, const struct trc_model *m)
 void trc_preempted_free(struct trc_preempted *p)
 {
 	trc_array_free(&p->time);
-	free(p->first);
+	trc_array_free(&p->wait);
+	if (!p->m || !trc_image_has(p->m, p->first))
+		free(p->first);
 	p->first = NULL;
 }
 
@@ -192,4 +214,32 @@ int64_t trc_preempted_ns(const struct trc_preempted *p, uint32_t thread, int64_t
 	row = (size_t)(t - trc_model_threads(p->m, &n));
 	return before(p, p->first[row], p->first[row + 1], to_ns) -
 	       before(p, p->first[row], p->first[row + 1], from_ns);
+}
+
+const struct trc_preempted_wait *trc_preempted_waits(const struct trc_preempted *p, size_t *n)
+{
+	*n = p ? p->wait.n : 0;
+	return p ? p->wait.row : NULL;
+}
+
+int64_t trc_preempted_wait_ns(const struct trc_preempted *p, uint32_t park, int64_t from_ns,
+			      int64_t to_ns)
+{
+	size_t n, low = 0, high;
+	const struct trc_preempted_wait *wait = trc_preempted_waits(p, &n);
+	int64_t ns = 0;
+
+	for (high = n; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (wait[middle].park < park)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < n && wait[low].park == park; low++)
+		if (wait[low].from_ns < to_ns && wait[low].to_ns > from_ns)
+			trc_add_ns(&ns, later(wait[low].from_ns, from_ns),
+				   earlier(wait[low].to_ns, to_ns));
+	return ns;
 }

@@ -2,8 +2,8 @@
  * preempted.h - when threads could have run, and had no proc.
  *
  * A thread is preempted from when it is taken off its proc, though it could go on, until it is put
- * on one again.  While it is in a recorded wait it is not: a wait is its own explanation.  These are
- * the times that causes call preempted (analyzer/causes/steps.c).
+ * on one again.  While it is in a recorded wait it is not: a wait is its own explanation; but for waits for files (timeline:P1).
+ * These are the times that causes call preempted (analyzer/causes/steps.c).
  */
 #ifndef TRC_ANALYZER_MODEL_PREEMPTED_H
 #define TRC_ANALYZER_MODEL_PREEMPTED_H
@@ -16,10 +16,17 @@ struct trc_preempted_time {
 	int64_t before_ns; /* of the thread's times before this one, summed */
 };
 
+/* Of a wait, timeline:P1: its own, not what lies in waits within it. */
+struct trc_preempted_wait {
+	int64_t from_ns, to_ns;
+	uint32_t park, thread; /* id in parks */
+};
+
 /* Zeroed memory is what may be freed. */
 struct trc_preempted {
 	const struct trc_model *m;
 	struct trc_array time; /* struct trc_preempted_time, by thread, then by time */
+	struct trc_array wait; /* struct trc_preempted_wait, by park, then by time */
 	uint32_t *first;       /* by row of threads: where its times begin; NULL = none are known */
 };
 
@@ -34,5 +41,11 @@ static inline bool trc_preempted_known(const struct trc_preempted *p)
 /* How much of from..to the thread with this serial was preempted; 0 if that is not known. */
 int64_t trc_preempted_ns(const struct trc_preempted *p, uint32_t thread, int64_t from_ns,
 			 int64_t to_ns);
+
+/* Of waits: the array's rows; none if p is NULL. */
+const struct trc_preempted_wait *trc_preempted_waits(const struct trc_preempted *p, size_t *n);
+/* How much of from..to the wait was preempted itself. */
+int64_t trc_preempted_wait_ns(const struct trc_preempted *p, uint32_t park, int64_t from_ns,
+			      int64_t to_ns);
 
 #endif

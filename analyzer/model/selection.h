@@ -33,6 +33,7 @@
 #include "array.h"
 #include "label_filter.h"
 #include "model.h"
+#include "task_spans.h"
 
 enum { TRC_SELECTION_ASKED_MAX = 16 };
 
@@ -48,22 +49,11 @@ struct trc_selection {
 	int64_t from_ns, to_ns; /* the window; INT64_MIN, INT64_MAX = no end (V6) */
 	struct trc_index in;	/* by serial: threads, if n_threads */
 	struct trc_array spans; /* struct trc_selected_span, by track and time, if n_tasks */
-	uint8_t *task_in; /* by row of tasks, if n_tasks: 1 = a child's, 2 = it is asked for */
+	uint8_t *task_in; /* by row of tasks, if n_tasks: 1 = a child's; TRC_TASK_APART = it is
+			       asked for */
 	size_t n_picked, n_of_type; /* tasks that are asked for, and those they were picked from */
 	int64_t least_ns;	    /* the shortest of those picked */
 };
-
-/* A time that belongs to a task.  A track is a thread's serial, or trc_fiber_track(). */
-struct trc_selected_span {
-	uint64_t track;
-	int64_t from_ns, to_ns;
-	int64_t before_ns; /* of the track's spans before this one, summed */
-};
-
-static inline uint64_t trc_fiber_track(uint32_t fiber)
-{
-	return (uint64_t)1 << 32 | fiber;
-}
 
 /* ---- what is asked for: selection_find.c.  Each returns 0, or -errno with a line in error ---- */
 int trc_selection_ask_window(struct trc_selection *s, const char *text, struct trc_error *error);
@@ -115,6 +105,8 @@ int64_t trc_selection_thread_ns(const struct trc_selection *s, const struct trc_
 /* "the slowest 1% of task request (5 of 500, from 12 ms on); thread worker; the window 1s..2s;
  * under tenant=7" */
 void trc_selection_tell(struct trc_line *line, const struct trc_selection *s);
+/* " --window 1s..2s --thread 'worker 1'": what asks for it again; nothing for NULL. */
+void trc_selection_options(struct trc_line *line, const struct trc_selection *s);
 
 /* ---- V3: analyzer/derive/caused.c ---- */
 struct trc_preempted;

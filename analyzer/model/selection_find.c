@@ -12,80 +12,7 @@
 
 enum { NAME_SHOWN = 80 };
 
-/* ---- times ---- */
-
-static const struct {
-	const char *name;
-	double ns;
-} UNITS[] = {
-	{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"min", 60e9}, {"s", 1e9},
-};
-
-static const char *skip_blanks(const char *text)
-{
-	return text + strspn(text, " ");
-}
-
-/* One number and its unit, at *text, which moves behind it. */
-static bool take_term(const char **text, int64_t *ns)
-{
-	const char *digits = *text;
-	char *end;
-	double number;
-
-	if (*digits != '.' && (*digits < '0' || *digits > '9'))
-		return false;
-	/* No sign, no exponent, nothing hexadecimal. */
-	if (digits[strspn(digits, "0123456789")] == 'x' ||
-	    digits[strspn(digits, "0123456789")] == 'X')
-		return false;
-	number = strtod(digits, &end);
-	end += strspn(end, " ");
-	for (size_t i = 0; i < sizeof(UNITS) / sizeof(*UNITS); i++) {
-		size_t n = strlen(UNITS[i].name);
-
-		if (strncmp(end, UNITS[i].name, n) != 0)
-			continue;
-		number *= UNITS[i].ns;
-		if (!(number < (double)(INT64_MAX / 4)))
-			return false;
-		*ns += (int64_t)(number + 0.5);
-		*text = skip_blanks(end + n);
-		return true;
-	}
-	/* Nought is nought in any unit. */
-	*text = end;
-	return number == 0 && !*end;
-}
-
-/* "1.2s", "350 ms", "2 min 05 s": as the report prints times.  Both ends of the text are its own.
- */
-static bool parse_time(const char *text, int64_t *ns)
-{
-	*ns = 0;
-	text = skip_blanks(text);
-	if (!*text)
-		return false;
-	for (int terms = 0; *text && terms < 4; terms++)
-		if (!take_term(&text, ns))
-			return false;
-	return !*text;
-}
-
-/* One end of FROM..TO; nothing = the trace's own, `otherwise`. */
-static bool parse_end(const char *text, size_t n, int64_t otherwise, int64_t *ns)
-{
-	char copy[64];
-
-	if (n >= sizeof(copy))
-		return false;
-	memcpy(copy, text, n);
-	copy[n] = '\0';
-	*ns = otherwise;
-	return !*skip_blanks(copy) || parse_time(copy, ns);
-}
-
-static bool is_number(const char *text, uint64_t *number)
+bool trc_selection_number(const char *text, uint64_t *number)
 {
 	char *end;
 
@@ -96,45 +23,18 @@ static bool is_number(const char *text, uint64_t *number)
 	return !*end && !errno;
 }
 
-/* Times are since the trace's begin.  *task is the id if it is task:ID; 0 = it is not. */
-static int parse_window(const char *text, int64_t *from_ns, int64_t *to_ns, uint64_t *task,
-			struct trc_error *error)
-{
-	const char *dots = strstr(text, "..");
-
-	*task = 0;
-	if (!strncmp(text, "task:", 5) && is_number(text + 5, task) && *task)
-		return 0;
-	*task = 0;
-	if (!dots || !parse_end(text, (size_t)(dots - text), 0, from_ns) ||
-	    !parse_end(dots + 2, strlen(dots + 2), INT64_MAX, to_ns)) {
-		SAY(error,
-		    "a window is FROM..TO, times since the beginning with a unit, as in 1.2s..1.5s or "
-		    "350ms.., or task:ID, not %.60s",
-		    text);
-		return -EINVAL;
-	}
-	if (*from_ns >= *to_ns) {
-		SAY(error, *from_ns > *to_ns ? "%.60s ends before it begins" : "%.60s is empty",
-		    text);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 /* ---- what is asked for ---- */
 
 int trc_selection_ask_window(struct trc_selection *s, const char *text, struct trc_error *error)
 {
-	int64_t from_ns, to_ns;
-	uint64_t task;
+	struct trc_window window;
 	int err;
 
 	if (s->window) {
 		SAY(error, "there is one window at a time");
 		return -EINVAL;
 	}
-	err = parse_window(text, &from_ns, &to_ns, &task, error);
+	err = trc_window_parse(&window, text, error);
 	if (!err)
 		s->window = text;
 	return err;
@@ -190,7 +90,7 @@ int trc_selection_check(const struct trc_selection *s, struct trc_error *error)
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < s->n_tasks; i++) {
-		if (!is_number(s->task[i], &id))
+		if (!trc_selection_number(s->task[i], &id))
 			continue;
 		SAY(error, "--slowest is of all tasks of a type, and --task %.40s is one task",
 		    s->task[i]);
@@ -235,7 +135,7 @@ static int find_thread(struct trc_selection *s, const struct trc_model *m, const
 	const struct trc_thread *thread = trc_model_threads(m, &n);
 	struct trc_line line;
 	uint64_t tid;
-	bool by_tid = is_number(name, &tid), found = false, like;
+	bool by_tid = trc_selection_number(name, &tid), found = false, like;
 
 	for (size_t i = 0; i < n && !found; i++)
 		found = by_tid ? thread[i].tid == tid : !strcmp(thread[i].name, name);
@@ -276,28 +176,29 @@ static int find_window_of_task(struct trc_selection *s, const struct trc_model *
 
 static int find_window(struct trc_selection *s, const struct trc_model *m, struct trc_error *error)
 {
-	int64_t start_ns = trc_model_start_ns(m), lasts_ns, from_ns, to_ns;
-	char number[TRC_NUMBER_BYTES];
-	uint64_t task;
+	struct trc_window_trace trace = {
+		.reader = trc_model_reader(m),
+		.start_ns = trc_model_start_ns(m),
+	};
+	struct trc_window window;
+	int64_t from_ns, to_ns;
+	int err;
 
 	if (!s->window)
 		return 0;
-	if (parse_window(s->window, &from_ns, &to_ns, &task, error))
-		return -EINVAL;
-	if (task)
-		return find_window_of_task(s, m, task, error);
-	if (__builtin_sub_overflow(trc_model_end_ns(m), start_ns, &lasts_ns))
-		lasts_ns = INT64_MAX;
-	if (from_ns > lasts_ns) {
-		SAY(error, "--window %.60s: the trace lasts %s", s->window,
-		    trc_text_duration(number, lasts_ns));
-		return -ENOENT;
-	}
+	err = trc_window_parse(&window, s->window, error);
+	if (err || window.task)
+		return err ? err : find_window_of_task(s, m, window.task, error);
+	if (__builtin_sub_overflow(trc_model_end_ns(m), trace.start_ns, &trace.lasts_ns))
+		trace.lasts_ns = INT64_MAX;
+	err = trc_window_place(&window, &trace, &from_ns, &to_ns, error);
+	if (err)
+		return err;
 	/* V6 */
 	if (from_ns > 0)
-		s->from_ns = start_ns + from_ns;
-	if (to_ns < lasts_ns)
-		s->to_ns = start_ns + to_ns;
+		s->from_ns = trace.start_ns + from_ns;
+	if (to_ns < trace.lasts_ns)
+		s->to_ns = trace.start_ns + to_ns;
 	return 0;
 }
 

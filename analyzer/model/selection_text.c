@@ -1,4 +1,5 @@
 /* selection_text.c - a selection in words. */
+#include <string.h>
 #include "analyzer/text/line.h"
 #include "selection_parts.h"
 
@@ -50,4 +51,52 @@ void trc_selection_tell(struct trc_line *line, const struct trc_selection *s)
 		trc_line_add(line, "%sunder ", before);
 		trc_line_data(line, trc_label_filter_text(s->labels), TRC_WIDTH_MAX / 4);
 	}
+}
+
+/* ---- as options ---- */
+
+/* As a shell takes it: in quotes, unless it has only what means nothing to one. */
+static void add_quoted(struct trc_line *line, const char *text)
+{
+	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_.,:=+/%@-";
+	if (*text && !text[strspn(text, PLAIN)]) {
+		trc_line_add(line, "%s", text);
+		return;
+	}
+	trc_line_add(line, "'");
+	while (*text) {
+		size_t n = strcspn(text, "'");
+
+		if (n)
+			trc_line_add(line, "%.*s", (int)n, text);
+		text += n;
+		if (!*text)
+			break;
+		trc_line_add(line, "'\\''");
+		text++;
+	}
+	trc_line_add(line, "'");
+}
+
+static void add_option(struct trc_line *line, const char *option, const char *text)
+{
+	trc_line_add(line, " --%s ", option);
+	add_quoted(line, text);
+}
+
+void trc_selection_options(struct trc_line *line, const struct trc_selection *s)
+{
+	if (!s)
+		return;
+	if (s->window)
+		add_option(line, "window", s->window);
+	for (size_t i = 0; i < s->n_threads; i++)
+		add_option(line, "thread", s->thread[i]);
+	for (size_t i = 0; i < s->n_tasks; i++)
+		add_option(line, "task", s->task[i]);
+	if (s->slowest > 0)
+		trc_line_add(line, " --slowest %g%%", s->slowest);
+	if (s->labels)
+		add_option(line, "label-filter", trc_label_filter_text(s->labels));
 }

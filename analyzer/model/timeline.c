@@ -59,6 +59,9 @@ void trc_by_thread_free(struct trc_by_thread *by)
 
 /* ---- pieces ---- */
 
+/* A thread's waits lie far apart in the table: the one that comes so many later is fetched early. */
+enum { FETCH_AHEAD = 16 };
+
 /* Pieces follow each other: a wait within one that ended before it (clocks) has none left. */
 static int piece_add(struct trc_array *pieces, int64_t start_ns, uint32_t park, bool begins)
 {
@@ -68,7 +71,7 @@ static int piece_add(struct trc_array *pieces, int64_t start_ns, uint32_t park, 
 		return -ENOMEM;
 	if (pieces->n > 1 && piece[-1].start_ns > start_ns)
 		start_ns = piece[-1].start_ns;
-	*piece = (struct trc_wait_piece){start_ns, park, begins};
+	*piece = (struct trc_wait_piece){.start_ns = start_ns, .park = park, .begins = begins};
 	return 0;
 }
 
@@ -91,8 +94,118 @@ static int parks_leave(struct trc_array *pieces, const struct trc_model *m, cons
 	return err;
 }
 
+/* ---- P1 ---- */
+
+struct cutter {
+	const struct trc_model *m;
+	const struct trc_thread *thread;
+	const struct trc_park *park;
+	const struct trc_on_cpu *on_cpu;
+	const struct trc_by_thread *stretches;
+	struct trc_array out;
+	int64_t switches_ns;
+	uint32_t next, limit; /* in stretches->row: the first that may be followed by a gap here */
+};
+
+/* When the thread was without a proc by force, after its stretch i; false = it was not, or nobody knows until when. */
+static bool gap_after(const struct cutter *c, uint32_t i, int64_t *from_ns, int64_t *to_ns)
+{
+	const struct trc_on_cpu *off = &c->on_cpu[c->stretches->row[i]], *next = NULL;
+
+	if (!off->preempted || off->end_ns == TRC_NEVER)
+		return false;
+	if (i + 1 < c->limit)
+		next = &c->on_cpu[c->stretches->row[i + 1]];
+	*from_ns = off->end_ns > c->switches_ns ? off->end_ns : c->switches_ns;
+	*to_ns = trc_off_until_ns(c->m, c->thread, next);
+	return *from_ns < *to_ns;
+}
+
+static int cut_add(struct cutter *c, struct trc_wait_piece *piece, int64_t to_ns, bool preempted)
+{
+	struct trc_wait_piece *added;
+
+	if (piece->start_ns >= to_ns)
+		return 0;
+	added = trc_array_add(&c->out);
+	if (!added)
+		return -ENOMEM;
+	*added = *piece;
+	added->preempted = preempted;
+	piece->start_ns = to_ns;
+	piece->begins = false;
+	return 0;
+}
+
+/* A piece of a wait, up to until_ns. */
+static int cut_piece(struct cutter *c, struct trc_wait_piece piece, int64_t until_ns)
+{
+	int64_t from_ns, to_ns;
+	int err = 0;
+
+	for (; c->next < c->limit && !err; c->next++) {
+		if (!gap_after(c, c->next, &from_ns, &to_ns) || to_ns <= piece.start_ns)
+			continue;
+		if (from_ns >= until_ns)
+			break;
+		err = cut_add(c, &piece, from_ns, false);
+		if (!err)
+			err = cut_add(c, &piece, to_ns < until_ns ? to_ns : until_ns, true);
+		if (to_ns > until_ns)
+			return err;
+	}
+	return err || piece.start_ns >= until_ns ? err : cut_add(c, &piece, until_ns, false);
+}
+
+static int cut_pieces(struct cutter *c, const struct trc_array *pieces)
+{
+	const struct trc_wait_piece *piece = pieces->row;
+	int err = 0;
+
+	for (size_t i = 0; i < pieces->n && !err; i++) {
+		int64_t until_ns = i + 1 < pieces->n ? piece[i + 1].start_ns : INT64_MAX;
+		struct trc_wait_piece *added;
+
+		if (piece[i].park && trc_wait_may_be_preempted(&c->park[piece[i].park - 1]) &&
+		    piece[i].start_ns < until_ns) {
+			err = cut_piece(c, piece[i], until_ns);
+			continue;
+		}
+		added = trc_array_add(&c->out);
+		err = added ? 0 : -ENOMEM;
+		if (added)
+			*added = piece[i];
+	}
+	return err;
+}
+
+static int cut_preempted(struct trc_array *pieces, const struct trc_model *m,
+			 const struct trc_by_thread *stretches, size_t thread)
+{
+	size_t n;
+	struct cutter c = {.m = m,
+			   .thread = trc_model_threads(m, &n) + thread,
+			   .park = trc_model_parks(m, &n),
+			   .on_cpu = trc_model_on_cpu(m, &n),
+			   .stretches = stretches,
+			   .out = {.row_bytes = sizeof(struct trc_wait_piece)},
+			   .switches_ns = trc_model_switches_from_ns(m),
+			   .next = stretches->first[thread],
+			   .limit = stretches->first[thread + 1]};
+	int err;
+
+	if (c.next == c.limit)
+		return 0;
+	err = cut_pieces(&c, pieces);
+	trc_array_free(err ? &c.out : pieces);
+	if (!err)
+		*pieces = c.out;
+	return err;
+}
+
 int trc_wait_pieces_make(struct trc_array *pieces, const struct trc_model *m,
-			 const struct trc_by_thread *parks, const uint32_t *outer, size_t thread)
+			 const struct trc_by_thread *parks, const struct trc_by_thread *stretches,
+			 const uint32_t *outer, size_t thread)
 {
 	size_t n;
 	const struct trc_park *park = trc_model_parks(m, &n);
@@ -104,12 +217,16 @@ int trc_wait_pieces_make(struct trc_array *pieces, const struct trc_model *m,
 	for (uint32_t i = parks->first[thread]; i < parks->first[thread + 1] && !err; i++) {
 		uint32_t row = parks->row[i];
 
+		if (parks->first[thread + 1] - i > FETCH_AHEAD)
+			__builtin_prefetch(&park[parks->row[i + FETCH_AHEAD]]);
 		err = parks_leave(pieces, m, outer, &inside, park[row].start_ns);
 		if (!err)
 			err = piece_add(pieces, park[row].start_ns, row + 1, true);
 		inside = row + 1;
 	}
-	return err ? err : parks_leave(pieces, m, outer, &inside, INT64_MAX);
+	if (!err)
+		err = parks_leave(pieces, m, outer, &inside, INT64_MAX);
+	return err ? err : cut_preempted(pieces, m, stretches, thread);
 }
 
 size_t trc_wait_piece_at(const struct trc_array *pieces, int64_t ts_ns)

@@ -1,10 +1,15 @@
 /*
  * timeline.h - which wait each thread was in at each time, for all who cut a thread's time.
+ *
+ *   timeline:P1  a call that reads or writes is a wait from its begin to its end.  A thread that is taken off its proc in
+ *       it, though it could go on, waits for a proc, and not for the file: such a piece is preempted.  A wait that another
+ *       thread ended is not, nor one for a lock or a thread: with a proc it would have waited all the same
  */
 #ifndef TRC_ANALYZER_MODEL_TIMELINE_H
 #define TRC_ANALYZER_MODEL_TIMELINE_H
 
 #include "array.h"
+#include "format/waits.h"
 #include "model.h"
 
 /* Rows of a table by thread, in the table's order: those of the thread in row i of the model's
@@ -26,16 +31,37 @@ uint32_t trc_thread_of_on_cpu(const void *on_cpu);
 /* From here up to the next piece the thread is in this wait. */
 struct trc_wait_piece {
 	int64_t start_ns;
-	uint32_t park; /* id in parks, the innermost wait; 0 = in none */
-	bool begins;   /* the wait begins here */
+	uint32_t park;	/* id in parks, the innermost wait; 0 = in none */
+	bool begins;	/* the wait begins here */
+	bool preempted; /* P1: of this wait, the thread could go on, and had no proc */
 };
 
 /*
  * Cuts the time of a thread, from INT64_MIN on, into `pieces` (struct trc_wait_piece), which are emptied
- * first.  parks: those of trc_thread_of_park(); outer: of trc_waits_nesting().  0 or -ENOMEM.
+ * first.  parks: those of trc_thread_of_park(); stretches: those of trc_thread_of_on_cpu(); outer: of trc_waits_nesting().
+ * 0 or -ENOMEM.
  */
 int trc_wait_pieces_make(struct trc_array *pieces, const struct trc_model *m,
-			 const struct trc_by_thread *parks, const uint32_t *outer, size_t thread);
+			 const struct trc_by_thread *parks, const struct trc_by_thread *stretches,
+			 const uint32_t *outer, size_t thread);
+/* P1: of waits that can be preempted. */
+static inline bool trc_wait_may_be_preempted(const struct trc_park *park)
+{
+	return !park->waker && trc_wait_class(park->reason) == TRC_WAIT_FILES;
+}
+/* P1: until when the thread had no proc after a stretch on one; next: its next stretch, NULL = it ran no more.  Then that is when it
+ * ended, or the trace; but where the trace was cut it may have run: INT64_MIN. */
+static inline int64_t trc_off_until_ns(const struct trc_model *m, const struct trc_thread *t,
+				       const struct trc_on_cpu *next)
+{
+	int64_t end_ns = trc_model_end_ns(m);
+
+	if (t->end_ns != TRC_NEVER && t->end_ns < end_ns)
+		end_ns = t->end_ns;
+	if (next)
+		return next->start_ns < end_ns ? next->start_ns : end_ns;
+	return trc_reader_info(trc_model_reader(m))->complete ? end_ns : INT64_MIN;
+}
 /* The index of the piece that this time lies in. */
 size_t trc_wait_piece_at(const struct trc_array *pieces, int64_t ts_ns);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "image.h"
 #include "parts.h"
 
 static int make(struct trc_unlocks_of *of, const struct trc_unlock *unlock, size_t n_unlocks)
@@ -49,7 +50,41 @@ void trc_unlocks_of_free(struct trc_unlocks_of *of)
 	if (!of)
 		return;
 	trc_index_free(&of->lock);
-	free(of->first);
-	free(of->row);
+	if (!of->is_mapped) {
+		free(of->first);
+		free(of->row);
+	}
 	free(of);
+}
+
+/* Of what is mapped: locks by address. */
+static int index_locks(struct trc_unlocks_of *of, const struct trc_unlock *unlock, size_t n_locks)
+{
+	int err = 0;
+
+	for (uint32_t number = 1; number <= n_locks && !err; number++)
+		err = trc_index_put(&of->lock, unlock[of->row[of->first[number]]].object, number);
+	of->lock.n = n_locks;
+	return err;
+}
+
+int trc_unlocks_of_walk(struct trc_image *image, struct trc_model *m)
+{
+	const struct trc_unlocks_of *own =
+		trc_image_is_read(image) ? NULL : trc_model_unlocks_of(m);
+	size_t n_first = own ? own->lock.n + 3 : 0, n_row, n;
+	const struct trc_unlock *unlock = trc_model_unlocks(m, &n);
+	struct trc_unlocks_of of = {.is_mapped = true};
+
+	n_row = own ? n + 1 : 0;
+	of.first =
+		trc_image_rows(image, own ? own->first : NULL, &n_first, sizeof(*of.first), NULL);
+	of.row = trc_image_rows(image, own ? own->row : NULL, &n_row, sizeof(*of.row), NULL);
+	if (!trc_image_is_read(image) || !of.first || !of.row)
+		return 0;
+	m->indexes->unlocks_of = calloc(1, sizeof(of));
+	if (!m->indexes->unlocks_of)
+		return -ENOMEM;
+	*m->indexes->unlocks_of = of;
+	return index_locks(m->indexes->unlocks_of, unlock, n_first - 3);
 }

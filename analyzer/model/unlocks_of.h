@@ -9,10 +9,14 @@ struct trc_unlocks_of {
 	struct trc_index lock; /* by address: its number, 1, 2, ... */
 	/* Rows of unlocks: those of the lock `number` are row[first[number]] up to row[first[number + 1]]. */
 	uint32_t *first, *row;
+	bool is_mapped; /* both are an image's */
 };
 
 /* Of a model that has TRC_PART_WAITS; borrowed from it.  NULL without memory. */
 const struct trc_unlocks_of *trc_model_unlocks_of(const struct trc_model *m);
+struct trc_image;
+/* image.h */
+int trc_unlocks_of_walk(struct trc_image *image, struct trc_model *m);
 void trc_unlocks_of_free(struct trc_unlocks_of *of); /* accepts NULL */
 
 #endif

@@ -82,6 +82,7 @@ uint8_t trc_wait_kind(unsigned int reason)
 	case TRC_REASON_ONCE:
 	case TRC_REASON_FUTEX:
 	case TRC_REASON_FUTEX_LOCK:
+	case TRC_REASON_SEM_LOCK:
 		return (uint8_t)reason;
 	default:
 		return 0;

@@ -85,7 +85,7 @@ static int piece_count(struct offcpu *o, const struct off_time *off,
 	if (piece->park) {
 		const struct trc_park *park = &o->park[piece->park - 1];
 
-		sample.off = park->reason;
+		sample.off = piece->preempted ? TRC_OFF_PREEMPTED : park->reason;
 		sample.stack = park->stack;
 	} else {
 		trc_profile_borrow_stack(o->sample, &o->samples, off->row, from_ns, &sample);
@@ -160,7 +160,8 @@ static int add_thread(struct offcpu *o, size_t thread)
 	int64_t from_ns = later(t->start_ns, trc_model_start_ns(o->m));
 	int64_t end_ns = trc_model_end_ns(o->m), switches_ns = end_ns;
 	struct off_time off;
-	int err = trc_wait_pieces_make(&o->pieces, o->m, &o->parks, o->outer, thread);
+	int err =
+		trc_wait_pieces_make(&o->pieces, o->m, &o->parks, &o->stretches, o->outer, thread);
 
 	if (t->end_ns != TRC_NEVER)
 		end_ns = earlier(t->end_ns, end_ns);

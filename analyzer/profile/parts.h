@@ -14,7 +14,7 @@ struct trc_profile_sums {
 	struct trc_array rows;		       /* struct trc_profile_sample */
 	struct trc_index row;		       /* by stack and tag */
 	struct trc_index tag;  /* by labels, off, stack_kind and cause, then by that and size */
-	struct trc_index size; /* by bytes */
+	struct trc_index size; /* by bytes, or who ran instead */
 };
 
 bool trc_profile_passes(const struct trc_profile_sums *sums, uint32_t labels);
@@ -39,6 +39,8 @@ int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, co
 int trc_profile_hold(struct trc_profile_sums *sums, struct trc_profile *p, struct trc_error *error);
 int trc_profile_latency(struct trc_profile_sums *sums, struct trc_profile *p,
 			struct trc_error *error);
+/* -ENOENT if there are no tasks. */
+int trc_profile_path(struct trc_profile_sums *sums, struct trc_profile *p, struct trc_error *error);
 int trc_profile_offcpu(struct trc_profile_sums *sums, struct trc_profile *p);
 /* `allocs`: what was allocated is the main value, else what is in use. */
 int trc_profile_heap(struct trc_profile_sums *sums, struct trc_profile *p, bool allocs,

@@ -6,6 +6,7 @@
  * only mappings that samples lie in follow.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +162,7 @@ static size_t export_locations(struct exporter *e, struct trc_model *m,
 }
 
 /* Beyond those of a label set. */
-enum { OWN_LABELS_MAX = 3, KEY_BYTES = 128 };
+enum { OWN_LABELS_MAX = 4, KEY_BYTES = 128, THREAD_BYTES = 80 };
 
 /* A label's key, in `buffer` if something stands before it. */
 static const char *export_key(const struct exporter *e, const char *key, char buffer[KEY_BYTES])
@@ -172,12 +173,24 @@ static const char *export_key(const struct exporter *e, const char *key, char bu
 	return buffer;
 }
 
-/* Those of its label set, why it was off, what it is blamed for, and how large each object is. */
+/* "worker 3 (4711)"; NULL = there is none. */
+static const char *thread_name(const struct exporter *e, uint32_t serial, char text[THREAD_BYTES])
+{
+	const struct trc_thread *thread = serial ? trc_model_thread(e->m, serial) : NULL;
+
+	if (!thread)
+		return NULL;
+	snprintf(text, THREAD_BYTES, "%s (%" PRIu64 ")", thread->name, (uint64_t)thread->tid);
+	return text;
+}
+
+/* Those of its label set, why it was off, what it is blamed for, who ran instead, and how large each object is. */
 static size_t export_labels(struct exporter *e, const struct trc_profile_sample *sample,
-			    char key[TRC_LABELS_MAX][KEY_BYTES],
+			    char key[TRC_LABELS_MAX][KEY_BYTES], char thread[THREAD_BYTES],
 			    struct trc_pprof_label out[TRC_LABELS_MAX + OWN_LABELS_MAX])
 {
 	const char *off = trc_profile_off_name(e->m, sample->off);
+	const char *instead = thread_name(e, sample->instead, thread);
 	size_t n_set, n = 0;
 	const struct trc_set_label *label = trc_model_label_set(e->m, sample->labels, &n_set);
 
@@ -193,6 +206,8 @@ static size_t export_labels(struct exporter *e, const struct trc_profile_sample 
 	if (sample->cause)
 		out[n++] = (struct trc_pprof_label){.key = "cause",
 						    .text = trc_cause_name(sample->cause)};
+	if (instead)
+		out[n++] = (struct trc_pprof_label){.key = "instead", .text = instead};
 	if (e->profile->sized)
 		out[n++] = (struct trc_pprof_label){
 			.key = "bytes", .number = (int64_t)sample->bytes, .unit = "bytes"};
@@ -203,12 +218,12 @@ static void export_sample(struct exporter *e, struct trc_model *m,
 			  const struct trc_profile_sample *sample)
 {
 	struct trc_pprof_label label[TRC_LABELS_MAX + OWN_LABELS_MAX];
-	char key[TRC_LABELS_MAX][KEY_BYTES];
+	char key[TRC_LABELS_MAX][KEY_BYTES], thread[THREAD_BYTES];
 	uint32_t location[LOCATIONS_MAX];
 	size_t n = export_locations(e, m, sample, location);
 
 	trc_pprof_sample(e->pprof, location, n, sample->value, label,
-			 export_labels(e, sample, key, label));
+			 export_labels(e, sample, key, thread, label));
 }
 
 static void export_comments(struct exporter *e)

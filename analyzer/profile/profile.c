@@ -32,11 +32,13 @@ static uint32_t tag_of(struct trc_profile_sums *sums, const struct trc_profile_s
 	uint64_t why = sample->off + sample->stack_kind * (uint64_t)TAG_STACK_KIND +
 		       sample->cause * (uint64_t)TAG_CAUSE;
 	uint32_t tag = number_of(&sums->tag, why << 32 | sample->labels);
+	/* A profile has the one or the other, or neither. */
+	uint64_t more = sample->bytes ? sample->bytes : sample->instead;
 	uint32_t size;
 
-	if (!sample->bytes || tag == TRC_INDEX_NONE)
+	if (!more || tag == TRC_INDEX_NONE)
 		return tag;
-	size = number_of(&sums->size, sample->bytes);
+	size = number_of(&sums->size, more);
 	if (size == TRC_INDEX_NONE)
 		return size;
 	return number_of(&sums->tag, (uint64_t)(TAG_SIZED + size) << 32 | tag);
@@ -64,6 +66,7 @@ struct trc_profile_sample *trc_profile_row(struct trc_profile_sums *sums,
 	row->stack_kind = sample->stack_kind;
 	row->cause = sample->cause;
 	row->bytes = sample->bytes;
+	row->instead = sample->instead;
 	return row;
 }
 
@@ -125,6 +128,8 @@ static int compare_samples(const void *a, const void *b, void *profile)
 		return x->stack_kind < y->stack_kind ? -1 : 1;
 	if (x->cause != y->cause)
 		return x->cause < y->cause ? -1 : 1;
+	if (x->instead != y->instead)
+		return x->instead < y->instead ? -1 : 1;
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
@@ -157,6 +162,8 @@ static int sum_up(struct trc_profile_sums *sums, struct trc_profile *p, const ch
 		return trc_profile_mutex(sums, p);
 	if (!strcmp(name, "blame"))
 		return trc_profile_blame(sums, p);
+	if (!strcmp(name, "path"))
+		return trc_profile_path(sums, p, error);
 	if (!strcmp(name, "offcpu"))
 		return trc_profile_offcpu(sums, p);
 	if (!strcmp(name, "hold"))
@@ -192,6 +199,7 @@ int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char
 				 TRC_PART_WAITS | TRC_PART_SCHED | TRC_PART_LABELS |
 					 TRC_PART_SAMPLES | TRC_PART_HEAP | TRC_PART_FIBERS |
 					 (strcmp(name, "blame") ? 0 : TRC_PART_NOW) |
+					 (strcmp(name, "path") ? 0 : TRC_PART_NOW | TRC_PART_USER) |
 					 (strcmp(name, "hold") ? 0 : TRC_PART_HOLDS) |
 					 (strcmp(name, "latency") ? 0 : TRC_PART_LATENCIES),
 				 error);

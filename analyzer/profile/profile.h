@@ -13,10 +13,12 @@
  * the thread up, through all waits between (analyzer/causes/blame.h): the stack that ran, slept, or waited for
  * the outside; of a thread that was not sampled, that of the unlock or signal that ended the waiting for it.
  * `cause` says which, labels are those of who waited.
+ * path: path/nanoseconds: the critical paths of tasks (analyzer/causes/causes.h), by the stack of what a task depended on, and by
+ * `cause`; labels are those under which the task began.
  * hold: holds/count and held/nanoseconds: how long locks were held, at the stack that took them; with
  * --locks=all.
  * latency: latencies/count and delay/nanoseconds: from when threads could run until they ran, by switch records;
- * `off` says from what they came.
+ * `off` says from what they came, `instead` who ran meanwhile.
  * heap, allocs: alloc_objects/count, alloc_space/bytes, inuse_objects/count and inuse_space/bytes, by
  * stack and size, as estimated from samples; what to look at first is what lives at the end, or what
  * was allocated.
@@ -50,6 +52,8 @@
  *   profile:L10  with a selection (analyzer/model/selection.h) a wait has the time of it that is inside, and
  *       mutex what was caused to that; what was allocated inside is what heap and allocs have, in use if it
  *       lives at the trace's end
+ *   profile:L12  path: of the tasks that are asked for; else of all that are no part of another one, as a child's time is its
+ *       parent's; and whole, if something of it is selected
  *   profile:L11  a hold counts whole if its thread is inside at any time of it; a latency has what is inside
  */
 #ifndef TRC_ANALYZER_PROFILE_PROFILE_H
@@ -86,7 +90,8 @@ struct trc_profile_sample {
 	uint8_t stack_kind; /* enum trc_stack_kind */
 	uint8_t cause;	    /* blame: enum trc_cause_kind; else 0 */
 	int64_t value[TRC_PROFILE_VALUES_MAX];
-	uint64_t bytes; /* heap, allocs: of each object */
+	uint64_t bytes;	  /* heap, allocs: of each object */
+	uint32_t instead; /* latency: the thread that ran longest meanwhile; 0 = none */
 };
 
 struct trc_profile {
@@ -105,7 +110,7 @@ struct trc_profile {
 };
 
 /*
- * `name` is block, mutex, blame, hold, cpu, offcpu, latency, wall, heap, allocs, or the name of a sampled event, with its suffix or
+ * `name` is block, mutex, blame, path, hold, cpu, offcpu, latency, wall, heap, allocs, or the name of a sampled event, with its suffix or
  * without.  Only of what the model's selection has (analyzer/model/selection.h).  On success *out is the
  * caller's: trc_profile_free() it.  -ENOENT: the trace has nothing of that name.
  */

@@ -67,7 +67,8 @@ struct adder {
 static int add_latency(struct adder *a, const struct trc_latency *latency)
 {
 	const struct trc_thread *thread = trc_model_thread(a->sums->m, latency->thread);
-	struct trc_profile_sample sample = {.off = TRC_OFF_PREEMPTED, .value = {1, 0}};
+	struct trc_profile_sample sample = {
+		.off = TRC_OFF_PREEMPTED, .instead = latency->instead, .value = {1, 0}};
 
 	sample.value[1] = trc_selection_ns(a->sums->selection, latency->thread, latency->woken_ns,
 					   latency->running_ns);

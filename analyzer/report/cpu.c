@@ -6,15 +6,20 @@
  *   cpu:F2  nothing is left out of a stack: time in the C library was spent there
  *   cpu:F3  values are those with lost samples made up for (analyzer/derive/scaled.c); the rest of
  *       what was lost has a line of its own
+ *   cpu:F4  a share has its margin behind it, in percentage points: half of its 95 % interval
+ *       (margins.c)
+ *   cpu:F5  what was sampled in trc's own code, which the program would not run without trc, is one row, as in the page.  That
+ *       trc is further out in a stack means nothing: it begins the threads
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/profile/profile.h"
 #include "parts.h"
 #include "format/check.h"
 
-enum { EVENTS_MAX = 16, NAME_WIDTH = 28 };
+enum { EVENTS_MAX = 16, NAME_WIDTH = 28, VALUE_WIDTH = 13, SHARE_WIDTH = 8, MARGIN_WIDTH = 6 };
 
 struct function {
 	uint32_t frame; /* one of its frames, an index; of the first: no stack */
@@ -23,8 +28,9 @@ struct function {
 };
 
 /* The functions of all frames. */
+enum { NO_STACK, TRC_ITSELF, NAMED }; /* rows; NAMED: the first that a frame has */
 struct functions {
-	struct trc_array rows; /* struct function; the first is for samples without a stack */
+	struct trc_array rows; /* struct function */
 	uint32_t *of_frame;
 };
 
@@ -37,6 +43,7 @@ struct sums {
 	int64_t unseen; /* 0 with a filter: of what was not sampled nobody knows the labels */
 	int64_t all;	/* both: what shares are of */
 	int64_t *by_stack, *by_thread, *by_label; /* by id, by row, by row of the label's first */
+	struct trc_report_margins margins;
 };
 
 /* ---- adding up ---- */
@@ -60,17 +67,33 @@ static uint64_t function_hash(const struct trc_report *r, uint32_t i)
 	return trc_check64(&address, sizeof(address), seed);
 }
 
+/* F5: what stands for frames of trc's own code. */
+static void find_trc(struct functions *f, const struct trc_report *r)
+{
+	uint32_t n = r->stacks->n_stacks ? r->stacks->stack_first[r->stacks->n_stacks] : 0;
+
+	for (uint32_t at = 0; at < n; at++)
+		if (trc_profile_is_trc(r->stacks, r->m, at))
+			f->of_frame[r->stacks->stack_frame[at] - 1] = TRC_ITSELF;
+}
+
 static int functions_find(struct functions *f, const struct trc_report *r)
 {
 	struct trc_index index = {0};
-	int err = trc_array_add(&f->rows) ? 0 : -ENOMEM;
+	int err = 0;
 
+	for (int row = 0; row < NAMED && !err; row++)
+		err = trc_array_add(&f->rows) ? 0 : -ENOMEM;
 	f->of_frame = calloc(r->stacks->n_frames + 1, sizeof(*f->of_frame));
-	if (!f->of_frame)
+	if (!f->of_frame || err)
 		return -ENOMEM;
+	find_trc(f, r);
 	for (uint32_t i = 0; i < r->stacks->n_frames && !err; i++) {
 		uint64_t hash = function_hash(r, i);
 		uint32_t at = trc_index_get(&index, hash);
+
+		if (f->of_frame[i] == TRC_ITSELF)
+			continue;
 
 		if (at == TRC_INDEX_NONE) {
 			struct function *added = trc_array_add(&f->rows);
@@ -96,14 +119,16 @@ static void functions_add(struct functions *f, const struct trc_report *r, uint3
 	struct function *row = f->rows.row;
 
 	if (first == end) {
-		trc_report_add(&row[0].self, value);
-		trc_report_add(&row[0].total, value);
+		trc_report_add(&row[NO_STACK].self, value);
+		trc_report_add(&row[NO_STACK].total, value);
 		return;
 	}
 	trc_report_add(&row[f->of_frame[s->stack_frame[first] - 1]].self, value);
 	for (uint32_t i = first; i < end; i++) {
 		struct function *in = &row[f->of_frame[s->stack_frame[i] - 1]];
 
+		if (i > first && in == &row[TRC_ITSELF])
+			continue;
 		if (in->stack != stack)
 			trc_report_add(&in->total, value);
 		in->stack = stack;
@@ -121,6 +146,12 @@ static void functions_fill(struct functions *f, const struct trc_report *r, cons
 			functions_add(f, r, i, sums->by_stack[i]);
 }
 
+bool trc_report_wants_sample(const struct trc_report *r, const struct trc_sample *sample)
+{
+	return trc_selection_passes(r->selection, r->m, sample->labels) &&
+	       trc_selection_has_time(r->selection, sample->thread, sample->ts_ns);
+}
+
 static void sample_add(struct sums *sums, const struct trc_report *r,
 		       const struct trc_sample *sample)
 {
@@ -129,8 +160,7 @@ static void sample_add(struct sums *sums, const struct trc_report *r,
 	size_t n;
 	const struct trc_set_label *label = trc_model_label_set(r->m, sample->labels, &n);
 
-	if (!trc_selection_passes(r->selection, r->m, sample->labels) ||
-	    !trc_selection_has_time(r->selection, sample->thread, sample->ts_ns))
+	if (!trc_report_wants_sample(r, sample))
 		return;
 	sums->samples++;
 	trc_report_add(&sums->total, value);
@@ -171,6 +201,7 @@ static void sums_free(struct sums *sums)
 	free(sums->by_stack);
 	free(sums->by_thread);
 	free(sums->by_label);
+	trc_report_margins_free(&sums->margins);
 }
 
 /* ---- functions ---- */
@@ -192,25 +223,37 @@ static int compare_functions(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void print_function(struct trc_report *r, const struct sums *sums,
-			   const struct function *function, bool no_stack)
+/* A value, its share and how far that may be off. */
+static void add_value(struct trc_line *line, const struct sums *sums, int64_t value, double margin)
 {
-	struct trc_frame frame = {0};
 	char number[TRC_NUMBER_BYTES];
+
+	trc_line_right(line, VALUE_WIDTH, value_text(number, sums, value));
+	trc_line_right(line, SHARE_WIDTH, trc_text_share(number, value, sums->all));
+	trc_line_right(line, MARGIN_WIDTH, trc_text_margin(number, margin, sums->all));
+}
+
+static void print_function(struct trc_report *r, const struct sums *sums, const struct functions *f,
+			   const struct function *function)
+{
+	size_t at = (size_t)(function - (const struct function *)f->rows.row);
+	/* Of trc's own row both are one. */
+	const double *total_margin = at == TRC_ITSELF ? sums->margins.self : sums->margins.total;
+	struct trc_frame frame = {0};
 	struct trc_line line;
 
-	if (!no_stack) {
+	if (at >= NAMED) {
 		frame = r->stacks->frame[function->frame];
 		frame.address = unnamed_address(r, function->frame);
 	}
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_right(&line, 16, value_text(number, sums, function->self));
-	trc_line_right(&line, 8, trc_text_share(number, function->self, sums->all));
-	trc_line_right(&line, 16, value_text(number, sums, function->total));
-	trc_line_right(&line, 8, trc_text_share(number, function->total, sums->all));
+	add_value(&line, sums, function->self, sums->margins.self[at]);
+	add_value(&line, sums, function->total, total_margin[at]);
 	trc_line_add(&line, "  ");
-	if (no_stack)
+	if (at == NO_STACK)
 		trc_line_add(&line, "(no stack)");
+	else if (at == TRC_ITSELF)
+		trc_line_add(&line, "trc, recording");
 	else
 		trc_report_function(r, &line, &frame);
 	trc_report_line(r, &line);
@@ -223,10 +266,9 @@ static void print_unseen(struct trc_report *r, const struct sums *sums)
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_ALARM);
-	trc_line_right(&line, 16, value_text(number, sums, sums->unseen));
-	trc_line_right(&line, 8, trc_text_share(number, sums->unseen, sums->all));
-	trc_line_right(&line, 16, "");
-	trc_line_right(&line, 8, "");
+	trc_line_right(&line, VALUE_WIDTH, value_text(number, sums, sums->unseen));
+	trc_line_right(&line, SHARE_WIDTH, trc_text_share(number, sums->unseen, sums->all));
+	trc_line_right(&line, MARGIN_WIDTH + VALUE_WIDTH + SHARE_WIDTH + MARGIN_WIDTH, "");
 	trc_line_add(&line, "  (not sampled)");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
@@ -238,10 +280,9 @@ static void print_columns(struct trc_report *r)
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_DIM);
-	trc_line_right(&line, 16, "self");
-	trc_line_right(&line, 8, "");
-	trc_line_right(&line, 16, "total");
-	trc_line_right(&line, 8, "");
+	trc_line_right(&line, VALUE_WIDTH, "self");
+	trc_line_right(&line, SHARE_WIDTH + MARGIN_WIDTH + VALUE_WIDTH, "total");
+	trc_line_right(&line, SHARE_WIDTH + MARGIN_WIDTH, "");
 	trc_line_add(&line, "  function");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
@@ -266,7 +307,7 @@ static int print_functions(struct trc_report *r, const struct sums *sums, const 
 	if (sums->unseen)
 		print_unseen(r, sums);
 	for (size_t i = 0; i < n && i < r->top; i++)
-		print_function(r, sums, order[i], order[i] == row);
+		print_function(r, sums, f, order[i]);
 	if (n > r->top) {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_add(&line, "    and %zu more function%s", n - r->top,
@@ -426,11 +467,16 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 	}
 	if (!err && sums.samples) {
 		functions_fill(f, r, &sums);
-		err = print_functions(r, &sums, f);
+		err = trc_report_margins_make(&sums.margins, r, event->event, f->of_frame,
+					      f->rows.n);
 		if (!err)
-			err = trc_report_thread_shares(r, sums.by_thread, sums.all);
+			err = print_functions(r, &sums, f);
 		if (!err)
-			err = trc_report_label_shares(r, sums.by_label, sums.total, sums.all);
+			err = trc_report_thread_shares(r, sums.by_thread, sums.margins.by_thread,
+						       sums.all);
+		if (!err)
+			err = trc_report_label_shares(r, sums.by_label, sums.margins.by_label,
+						      (int64_t[]){sums.total, sums.all});
 	}
 	sums_free(&sums);
 	return err;

@@ -10,23 +10,6 @@
 
 enum { FRAMES_MAX = 16 };
 
-void trc_report_signal(struct trc_line *line, const struct trc_signal *s)
-{
-	const char *name = trc_signal_name(s->signal), *words;
-	const char *code = trc_signal_code_name(s->signal, s->code, &words);
-
-	if (name)
-		trc_line_add(line, "SIG%s", name);
-	else
-		trc_line_add(line, "signal %u", s->signal);
-	if (code)
-		trc_line_add(line, ", %s: %s", code, words);
-	else
-		trc_line_add(line, ", code %" PRId64, s->code);
-	if (trc_signal_has_address(s->signal, s->code))
-		trc_line_add(line, " (0x%" PRIx64 ")", s->address);
-}
-
 static void print_signal(struct trc_report *r, const struct trc_signal *s)
 {
 	char number[TRC_NUMBER_BYTES];
@@ -42,33 +25,6 @@ static void print_signal(struct trc_report *r, const struct trc_signal *s)
 	if (!s->fatal)
 		trc_line_add(&line, ", handled by the program");
 	trc_report_line(r, &line);
-}
-
-/* "11 (SIGSEGV) code 1 at 0x0 in thread 4711", as the recorder noted it, in words. */
-static bool parse_note(const char *text, struct trc_signal *s, uint32_t *tid)
-{
-	return sscanf(text,
-		      "%" SCNu32 " (SIG%*[A-Z0-9]) code %" SCNd64 " at %" SCNx64
-		      " in thread %" SCNu32,
-		      &s->signal, &s->code, &s->address, tid) == 4;
-}
-
-void trc_report_signal_note(struct trc_report *r, struct trc_line *line)
-{
-	const char *text = trc_report_info(r, "signal");
-	struct trc_signal s = {.fatal = true};
-	uint32_t tid;
-
-	if (parse_note(text, &s, &tid)) {
-		trc_line_add(line, "thread %u: ", tid);
-		trc_line_style(line, TRC_STYLE_ALARM);
-		trc_report_signal(line, &s);
-	} else {
-		trc_line_add(line, "signal ");
-		trc_line_style(line, TRC_STYLE_ALARM);
-		trc_line_data(line, text, 80);
-	}
-	trc_line_style(line, TRC_STYLE_PLAIN);
 }
 
 /* What the process itself left behind, if its event is not in the trace. */

@@ -7,15 +7,23 @@
  *       nothing
  *   report_heap:H3  all of it is estimated from samples; what was allocated before the trace is in
  *       nothing
+ *   report_heap:H4  an estimate has its margin behind it: half of its 95 % interval, in bytes
+ *       (analyzer/model/margin.h).  What was allocated in all has none, for want of room; if
+ *       every allocation was sampled there is no such column
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include "analyzer/model/margin.h"
 #include "parts.h"
 
+enum { BYTES_WIDTH = 10, MARGIN_WIDTH = 9, SHARE_WIDTH = 7, OBJECTS_WIDTH = 11 };
+
 struct place {
-	double in_use, at_half, allocated; /* bytes */
-	double objects;			   /* in use */
+	double in_use, at_half, allocated;		     /* bytes */
+	double objects;					     /* in use */
+	struct trc_heap_margin in_use_margin, growth_margin; /* H4 */
 };
 
 struct memory {
@@ -23,24 +31,35 @@ struct memory {
 	struct place all;
 	int64_t *by_label; /* bytes in use, by row of the label's first */
 	int64_t labelled;  /* the same of all, with or without labels: rounded alike */
+	struct trc_heap_margin *label_margin; /* as by_label */
 	int64_t half_ns;
 	uint64_t samples, finest, coarsest;
 };
 
 /* ---- adding up ---- */
 
+static void margin_add(struct trc_heap_margin *margin, const struct trc_alloc *alloc)
+{
+	trc_heap_margin_add(margin, alloc->objects, (double)alloc->bytes);
+}
+
 static void place_add(struct place *place, const struct trc_alloc *alloc, int64_t half_ns)
 {
 	double bytes = alloc->objects * (double)alloc->bytes;
+	bool at_half =
+		alloc->ts_ns <= half_ns &&
+		(alloc->lives || (alloc->freed_ns != TRC_NEVER && alloc->freed_ns > half_ns));
 
 	place->allocated += bytes;
 	if (alloc->lives) {
 		place->in_use += bytes;
 		place->objects += alloc->objects;
+		margin_add(&place->in_use_margin, alloc);
 	}
-	if (alloc->ts_ns <= half_ns &&
-	    (alloc->lives || (alloc->freed_ns != TRC_NEVER && alloc->freed_ns > half_ns)))
+	if (at_half)
 		place->at_half += bytes;
+	if (at_half != alloc->lives) /* the others are in both: they do not change */
+		margin_add(&place->growth_margin, alloc);
 }
 
 static void alloc_add(struct memory *memory, const struct trc_report *r,
@@ -64,8 +83,12 @@ static void alloc_add(struct memory *memory, const struct trc_report *r,
 		return;
 	bytes = trc_estimate_whole(alloc->objects * (double)alloc->bytes);
 	trc_report_add(&memory->labelled, bytes);
-	for (size_t i = 0; i < n; i++)
-		trc_report_add(&memory->by_label[r->label_first[label + i - r->label]], bytes);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t first = r->label_first[label + i - r->label];
+
+		trc_report_add(&memory->by_label[first], bytes);
+		margin_add(&memory->label_margin[first], alloc);
+	}
 }
 
 /* ---- lines ---- */
@@ -73,6 +96,17 @@ static void alloc_add(struct memory *memory, const struct trc_report *r,
 static const char *bytes_text(char number[TRC_NUMBER_BYTES], double bytes)
 {
 	return trc_text_bytes(number, (uint64_t)trc_estimate_whole(bytes));
+}
+
+/* "±1.25 MB"; "" if there is nothing between the samples. */
+static const char *margin_text(char text[TRC_NUMBER_BYTES + 2],
+			       const struct trc_heap_margin *margin)
+{
+	double bytes = trc_heap_margin(margin);
+
+	memcpy(text, "\xc2\xb1", 2);
+	bytes_text(text + 2, bytes);
+	return bytes < 1 ? "" : text;
 }
 
 static const char *growth_text(char text[TRC_NUMBER_BYTES + 1], const struct place *place)
@@ -84,17 +118,29 @@ static const char *growth_text(char text[TRC_NUMBER_BYTES + 1], const struct pla
 	return growth > -1 && growth < 1 ? "" : text;
 }
 
-static void print_columns(struct trc_report *r)
+/* The margins' column; nothing if every allocation was sampled. */
+static void add_margin_column(struct trc_line *line, const struct memory *memory,
+			      const struct trc_heap_margin *margin)
+{
+	char text[TRC_NUMBER_BYTES + 2] = "";
+
+	if (memory->coarsest > 1)
+		trc_line_right(line, MARGIN_WIDTH, margin ? margin_text(text, margin) : "");
+}
+
+static void print_columns(struct trc_report *r, const struct memory *memory)
 {
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_DIM);
-	trc_line_right(&line, 10, "in use");
-	trc_line_right(&line, 8, "");
-	trc_line_right(&line, 12, "objects");
-	trc_line_right(&line, 11, "growth");
-	trc_line_right(&line, 11, "allocated");
+	trc_line_right(&line, BYTES_WIDTH, "in use");
+	add_margin_column(&line, memory, NULL);
+	trc_line_right(&line, SHARE_WIDTH, "");
+	trc_line_right(&line, OBJECTS_WIDTH, "objects");
+	trc_line_right(&line, BYTES_WIDTH, "growth");
+	add_margin_column(&line, memory, NULL);
+	trc_line_right(&line, BYTES_WIDTH + 1, "allocated");
 	trc_line_add(&line, "  where");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
@@ -108,16 +154,18 @@ static void print_place(struct trc_report *r, const struct memory *memory,
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_right(&line, 10, bytes_text(number, place->in_use));
-	trc_line_right(&line, 8,
+	trc_line_right(&line, BYTES_WIDTH, bytes_text(number, place->in_use));
+	add_margin_column(&line, memory, &place->in_use_margin);
+	trc_line_right(&line, SHARE_WIDTH,
 		       any ? trc_text_share(number, trc_estimate_whole(place->in_use),
 					    trc_estimate_whole(memory->all.in_use))
 			   : "");
-	trc_line_right(&line, 12,
+	trc_line_right(&line, OBJECTS_WIDTH,
 		       any ? trc_text_count(number, (uint64_t)trc_estimate_whole(place->objects))
 			   : "");
-	trc_line_right(&line, 11, growth_text(growth, place));
-	trc_line_right(&line, 11, bytes_text(number, place->allocated));
+	trc_line_right(&line, BYTES_WIDTH, growth_text(growth, place));
+	add_margin_column(&line, memory, &place->growth_margin);
+	trc_line_right(&line, BYTES_WIDTH + 1, bytes_text(number, place->allocated));
 	trc_line_add(&line, "  ");
 	trc_report_stack(r, &line, (uint32_t)(place - memory->place));
 }
@@ -169,7 +217,7 @@ static int print_places(struct trc_report *r, const struct memory *memory)
 	}
 	qsort(order, n, sizeof(struct place *), compare_in_use);
 	n_shown = n_in_use < r->top ? n_in_use : r->top;
-	print_columns(r);
+	print_columns(r, memory);
 	for (size_t i = 0; i < n_shown; i++)
 		print_place(r, memory, order[i]);
 	if (n_in_use > n_shown)
@@ -183,7 +231,7 @@ static int print_places(struct trc_report *r, const struct memory *memory)
 
 static void print_heading(struct trc_report *r, const struct memory *memory)
 {
-	char number[TRC_NUMBER_BYTES];
+	char number[TRC_NUMBER_BYTES], margin[TRC_NUMBER_BYTES + 2];
 	struct trc_line line;
 
 	putc('\n', r->out);
@@ -191,8 +239,11 @@ static void print_heading(struct trc_report *r, const struct memory *memory)
 	trc_line_style(&line, TRC_STYLE_BOLD);
 	trc_line_add(&line, "Memory");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
-	trc_line_add(&line, "  %s in use at the end", bytes_text(number, memory->all.in_use));
-	trc_line_add(&line, ", %s allocated", bytes_text(number, memory->all.allocated));
+	trc_line_add(&line, "  %s", bytes_text(number, memory->all.in_use));
+	if (*margin_text(margin, &memory->all.in_use_margin))
+		trc_line_add(&line, " %s", margin);
+	trc_line_add(&line, " in use at the end, %s allocated",
+		     bytes_text(number, memory->all.allocated));
 	trc_line_add(&line, ", from %s sample%s", trc_text_count(number, memory->samples),
 		     memory->samples == 1 ? "" : "s");
 	if (memory->finest <= 1 && memory->coarsest <= 1)
@@ -219,6 +270,24 @@ static void print_doubt(struct trc_report *r)
 
 /* ---- the section ---- */
 
+static int print_labels(struct trc_report *r, const struct memory *memory)
+{
+	double *margin = calloc(r->n_labels + 1, sizeof(*margin));
+	double all = (double)memory->labelled;
+	int err = margin ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < r->n_labels && !err; i++)
+		if (memory->by_label[i])
+			margin[i] = trc_heap_margin_share(&memory->label_margin[i],
+							  &memory->all.in_use_margin,
+							  (double)memory->by_label[i] / all);
+	if (!err)
+		err = trc_report_label_shares(r, memory->by_label, margin,
+					      (int64_t[]){memory->labelled, memory->labelled});
+	free(margin);
+	return err;
+}
+
 int trc_report_heap(struct trc_report *r)
 {
 	struct memory memory = {.half_ns = r->start_ns + (r->end_ns - r->start_ns) / 2};
@@ -230,7 +299,8 @@ int trc_report_heap(struct trc_report *r)
 		return 0;
 	memory.place = calloc(r->stacks->n_stacks + 1, sizeof(*memory.place));
 	memory.by_label = calloc(r->n_labels + 1, sizeof(*memory.by_label));
-	if (!memory.place || !memory.by_label)
+	memory.label_margin = calloc(r->n_labels + 1, sizeof(*memory.label_margin));
+	if (!memory.place || !memory.by_label || !memory.label_margin)
 		err = -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++)
 		alloc_add(&memory, r, &alloc[i]);
@@ -239,10 +309,10 @@ int trc_report_heap(struct trc_report *r)
 		print_doubt(r);
 		err = print_places(r, &memory);
 		if (!err)
-			err = trc_report_label_shares(r, memory.by_label, memory.labelled,
-						      memory.labelled);
+			err = print_labels(r, &memory);
 	}
 	free(memory.place);
 	free(memory.by_label);
+	free(memory.label_margin);
 	return err;
 }

@@ -8,104 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
+#include "analyzer/model/preempted.h"
 #include "format/check.h"
 
-enum { KEYS_MAX = 8, VALUES_MAX = 5, KEY_WIDTH = 24, VALUE_WIDTH = 40, LABEL_WIDTH = 32 };
-
-static bool is_same(const struct trc_set_label *a, const struct trc_set_label *b)
-{
-	return !strcmp(a->key, b->key) && !strcmp(a->value, b->value) &&
-	       a->is_number == b->is_number;
-}
-
-static uint64_t label_hash(const struct trc_set_label *label, bool is_number)
-{
-	uint64_t seed = trc_check64(label->key, strlen(label->key), is_number);
-
-	return trc_check64(label->value, strlen(label->value), seed);
-}
-
-/* Texts that are empty, or look like a number that the key has as well. */
-static void find_quoted(struct trc_report *r, const struct trc_index *first)
-{
-	for (uint32_t i = 0; i < r->n_labels; i++) {
-		const struct trc_set_label *label = &r->label[i], *number;
-		uint32_t found = label->is_number ? TRC_INDEX_NONE
-						  : trc_index_get(first, label_hash(label, true));
-
-		number = found == TRC_INDEX_NONE ? NULL : &r->label[found];
-		r->label_quoted[i] = !*label->value || (number && number->is_number &&
-							!strcmp(number->key, label->key) &&
-							!strcmp(number->value, label->value));
-	}
-}
-
-int trc_report_labels_init(struct trc_report *r)
-{
-	struct trc_index first = {0};
-	int err = 0;
-
-	r->label = trc_model_labels(r->m, &r->n_labels);
-	r->label_first = calloc(r->n_labels + 1, sizeof(*r->label_first));
-	r->label_quoted = calloc(r->n_labels + 1, sizeof(*r->label_quoted));
-	if (!r->label_first || !r->label_quoted)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < r->n_labels && !err; i++) {
-		uint64_t hash = label_hash(&r->label[i], r->label[i].is_number);
-		uint32_t found = trc_index_get(&first, hash);
-
-		r->label_first[i] = i;
-		if (found == TRC_INDEX_NONE)
-			err = trc_index_put(&first, hash, i);
-		else if (is_same(&r->label[found], &r->label[i]))
-			r->label_first[i] = found;
-	}
-	if (!err)
-		find_quoted(r, &first);
-	trc_index_free(&first);
-	return err;
-}
-
-bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns, uint64_t place)
-{
-	return trc_selection_has(r->selection, r->m, thread, ts_ns, place);
-}
-
-void trc_report_label_value(const struct trc_report *r, struct trc_line *line,
-			    const struct trc_set_label *label, int max_width)
-{
-	bool quoted = r->label_quoted[label - r->label];
-
-	trc_line_add(line, quoted ? "\"" : "");
-	trc_line_data(line, label->value, quoted ? max_width - 2 : max_width);
-	trc_line_add(line, quoted ? "\"" : "");
-}
-
-void trc_report_label(const struct trc_report *r, struct trc_line *line,
-		      const struct trc_set_label *label)
-{
-	trc_line_data(line, label->key, KEY_WIDTH);
-	trc_line_add(line, "=");
-	trc_report_label_value(r, line, label, VALUE_WIDTH);
-}
-
-void trc_report_labels_line(struct trc_report *r, uint32_t labels)
-{
-	size_t n;
-	const struct trc_set_label *label = trc_model_label_set(r->m, labels, &n);
-	struct trc_line line;
-
-	if (!n)
-		return;
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_to(&line, 12);
-	trc_line_add(&line, "under ");
-	for (size_t i = 0; i < n; i++) {
-		trc_line_add(&line, i ? ", " : "");
-		trc_report_label(r, &line, &label[i]);
-	}
-	trc_report_line(r, &line);
-}
+enum { KEYS_MAX = 8, VALUES_MAX = 5, KEY_WIDTH = 24, LABEL_WIDTH = 32 };
 
 /* ---- time by label ---- */
 
@@ -148,6 +54,19 @@ static void sum_spans(const struct trc_report *r, struct sum *sum)
 		sums_add(r, sum, span[i].value, -1, trc_report_label_span_ns(r, &span[i]));
 }
 
+/* timeline:P1 */
+static void take_off_preempted(const struct trc_report *r, struct sum *sum)
+{
+	size_t n, n_parks;
+	const struct trc_park *park = trc_model_parks(r->m, &n_parks);
+	const struct trc_preempted_wait *wait = trc_preempted_waits(trc_model_preempted(r->m), &n);
+
+	for (size_t i = 0; i < n; i++)
+		sums_add(r, sum, trc_park_labels(r->m, &park[wait[i].park - 1]), TRC_WAIT_FILES,
+			 -trc_selection_ns(r->selection, wait[i].thread, wait[i].from_ns,
+					   wait[i].to_ns));
+}
+
 static int sum_waits(const struct trc_report *r, struct sum *sum)
 {
 	size_t n;
@@ -172,6 +91,7 @@ static int sum_waits(const struct trc_report *r, struct sum *sum)
 					   end_ns < around_end_ns ? end_ns : around_end_ns));
 	}
 	free(outer);
+	take_off_preempted(r, sum);
 	return 0;
 }
 
@@ -333,20 +253,59 @@ static void print_keys(struct trc_report *r, const struct trc_array *keys, const
 	trc_report_line(r, &line);
 }
 
+/* *sum and keys are to be freed, also after an error. */
+static int sum_by_label(const struct trc_report *r, struct sum **sum, struct trc_array *keys)
+{
+	int err = 0;
+
+	*keys = (struct trc_array){.row_bytes = sizeof(struct key)};
+	*sum = calloc(r->n_labels + 1, sizeof(**sum));
+	if (!*sum)
+		return -ENOMEM;
+	if (r->n_labels) {
+		sum_spans(r, *sum);
+		err = sum_waits(r, *sum);
+	}
+	return err ? err : keys_find(keys, *sum, sums_order(r, *sum));
+}
+
 int trc_report_by_label(struct trc_report *r)
 {
-	struct sum *sum = calloc(r->n_labels + 1, sizeof(*sum));
-	struct trc_array keys = {.row_bytes = sizeof(struct key)};
-	int err = sum ? 0 : -ENOMEM;
+	struct sum *sum;
+	struct trc_array keys;
+	int err = sum_by_label(r, &sum, &keys);
 
-	if (!err && r->n_labels) {
-		sum_spans(r, sum);
-		err = sum_waits(r, sum);
-	}
-	if (!err)
-		err = keys_find(&keys, sum, sums_order(r, sum));
 	if (!err && keys.n)
 		print_keys(r, &keys, sum);
+	trc_array_free(&keys);
+	free(sum);
+	return err;
+}
+
+static int add_label_times(struct trc_array *rows, const struct key *key, const struct sum *sum)
+{
+	for (size_t i = 0; i < key->n && i < VALUES_MAX; i++) {
+		const struct sum *of = &sum[key->first + i];
+		struct trc_label_time *row = trc_array_add(rows);
+
+		if (!row)
+			return -ENOMEM;
+		*row = (struct trc_label_time){
+			.label = of->label, .n_values = key->n, .time_ns = of->time_ns};
+		memcpy(row->class_ns, of->class_ns, sizeof(row->class_ns));
+	}
+	return 0;
+}
+
+int trc_report_label_times(struct trc_report *r, struct trc_array *rows)
+{
+	struct sum *sum;
+	struct trc_array keys;
+	int err = sum_by_label(r, &sum, &keys);
+	const struct key *key = keys.row;
+
+	for (size_t i = 0; i < keys.n && i < KEYS_MAX && !err; i++)
+		err = add_label_times(rows, &key[i], sum);
 	trc_array_free(&keys);
 	free(sum);
 	return err;

@@ -2,7 +2,8 @@
  * latencies.c - how long threads that could run waited for a proc, and who had it: what the table
  * sched_latency has, by threads whose names differ in digits only.
  *
- *   report_latencies:A1  told if some group of threads spent a hundredth of its time so
+ *   report_latencies:A1  told if some group of threads spent a hundredth of its time so; with --full also by who made them
+ *       ready, and by proc
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,11 +13,10 @@
 #include "format/check.h"
 
 struct group {
-	uint32_t first;	    /* row of its first thread */
-	uint32_t n_threads; /* that had any */
-	uint64_t n;
+	struct trc_report_quantiles latency; /* the first member: trc_report_quantiles() */
+	uint32_t first;			     /* row of its first thread */
+	uint32_t n_threads;		     /* that had any */
 	int64_t alive_ns, total_ns, preempted_ns, own_ns;
-	int64_t p50_ns, p99_ns, max_ns;
 	uint32_t instead; /* row of threads: who ran most of it instead; and how long */
 	int64_t instead_ns;
 };
@@ -103,8 +103,12 @@ static int add_instead(struct latencies *l, uint32_t number, const struct trc_la
 	return 0;
 }
 
-static bool is_wanted(const struct trc_report *r, const struct trc_latency *latency)
+bool trc_report_latency(const struct trc_report *r, const struct trc_latency *latency, int64_t *ns)
 {
+	if (!trc_model_thread(r->m, latency->thread))
+		return false;
+	*ns = trc_selection_ns(r->selection, latency->thread, latency->woken_ns,
+			       latency->running_ns);
 	if (!r->selection)
 		return true;
 	return trc_selection_touches(r->selection, latency->thread, latency->woken_ns,
@@ -116,21 +120,20 @@ static int add_latency(struct latencies *l, const struct trc_latency *latency)
 {
 	const struct trc_report *r = l->r;
 	const struct trc_thread *thread = trc_model_thread(r->m, latency->thread);
-	int64_t ns = trc_selection_ns(r->selection, latency->thread, latency->woken_ns,
-				      latency->running_ns);
 	struct trc_key *value;
 	struct group *group;
 	uint32_t number;
+	int64_t ns;
 
-	if (!thread || !is_wanted(r, latency))
+	if (!trc_report_latency(r, latency, &ns))
 		return 0;
 	number = group_number(l, (uint32_t)(thread - r->thread));
 	value = number ? trc_array_add(&l->values) : NULL;
 	if (!value)
 		return -ENOMEM;
-	*value = (struct trc_key){ns, number};
+	*value = (struct trc_key){ns, number - 1};
 	group = group_at(l, number);
-	group->n++;
+	group->latency.n++;
 	trc_report_add(&group->total_ns, ns);
 	trc_report_add(&group->own_ns, latency->own_ns < ns ? latency->own_ns : ns);
 	if (latency->kind == TRC_LATENCY_PREEMPTED)
@@ -139,23 +142,24 @@ static int add_latency(struct latencies *l, const struct trc_latency *latency)
 }
 
 /* lock_sums:K2 */
-static int set_percentiles(struct latencies *l)
+int trc_report_quantiles(struct trc_array *values, void *first, size_t row_bytes, size_t n_groups)
 {
-	struct trc_key *key = l->values.row, *scratch;
-	uint64_t *seen = calloc(l->groups.n + 1, sizeof(*seen));
+	struct trc_key *key = values->row;
+	struct trc_key *scratch = malloc((values->n + 1) * sizeof(*scratch));
+	uint64_t *seen = calloc(n_groups + 1, sizeof(*seen));
 
-	scratch = malloc((l->values.n + 1) * sizeof(*scratch));
-	if (seen && scratch && l->values.n)
-		trc_keys_sort(key, scratch, l->values.n);
-	for (size_t i = 0; seen && scratch && i < l->values.n; i++) {
-		struct group *group = group_at(l, key[i].row);
+	if (seen && scratch && values->n)
+		trc_keys_sort(key, scratch, values->n);
+	for (size_t i = 0; seen && scratch && i < values->n; i++) {
+		struct trc_report_quantiles *q =
+			(void *)((char *)first + (size_t)key[i].row * row_bytes);
 		uint64_t rank = ++seen[key[i].row];
 
-		if (rank == group->n - group->n / 2)
-			group->p50_ns = key[i].key;
-		if (rank == group->n - group->n / 100)
-			group->p99_ns = key[i].key;
-		group->max_ns = key[i].key;
+		if (rank == q->n - q->n / 2)
+			q->p50_ns = key[i].key;
+		if (rank == q->n - q->n / 100)
+			q->p99_ns = key[i].key;
+		q->max_ns = key[i].key;
 	}
 	free(scratch);
 	free(seen);
@@ -221,10 +225,10 @@ static void print_group(struct trc_report *r, const struct group *group)
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_right(&line, 10, trc_text_duration(number, group->total_ns));
 	trc_line_right(&line, 9, trc_text_share(number, group->total_ns, group->alive_ns));
-	trc_line_right(&line, 11, trc_text_count(number, group->n));
-	trc_line_right(&line, 10, trc_text_duration(number, group->p50_ns));
-	trc_line_right(&line, 10, trc_text_duration(number, group->p99_ns));
-	trc_line_right(&line, 10, trc_text_duration(number, group->max_ns));
+	trc_line_right(&line, 11, trc_text_count(number, group->latency.n));
+	trc_line_right(&line, 10, trc_text_duration(number, group->latency.p50_ns));
+	trc_line_right(&line, 10, trc_text_duration(number, group->latency.p99_ns));
+	trc_line_right(&line, 10, trc_text_duration(number, group->latency.max_ns));
 	trc_line_add(&line, "  ");
 	trc_report_thread(r, &line, r->thread[group->first].serial, 26);
 	if (group->n_threads > 1)
@@ -239,7 +243,8 @@ static bool matters(const struct group *group)
 	return group->total_ns > 0 && group->total_ns >= group->alive_ns / 100;
 }
 
-static void print_groups(struct latencies *l)
+/* False if none is told. */
+static bool print_groups(struct latencies *l)
 {
 	struct group *group = l->groups.row;
 	char total[TRC_NUMBER_BYTES], right[TRC_NUMBER_BYTES + 64];
@@ -251,8 +256,7 @@ static void print_groups(struct latencies *l)
 		n += matters(&group[i]);
 	}
 	if (!n) /* A1 */
-		return;
-	qsort(group, l->groups.n, sizeof(*group), compare_groups);
+		return false;
 	snprintf(right, sizeof(right), "%s from when threads could run until they did",
 		 trc_text_duration(total, total_ns));
 	trc_report_heading(l->r, "Scheduling latency", right);
@@ -262,38 +266,88 @@ static void print_groups(struct latencies *l)
 			print_group(l->r, &group[i]);
 			told++;
 		}
+	return true;
 }
 
-int trc_report_latencies(struct trc_report *r)
+/* ---- the section ---- */
+
+static int latencies_sum(struct latencies *l, struct trc_report *r)
 {
-	struct latencies l = {
+	struct trc_error error;
+	const struct trc_latency *latency;
+	size_t n;
+	int err = trc_model_need(r->m, TRC_PART_LATENCIES, &error);
+
+	*l = (struct latencies){
 		.r = r,
 		.groups = {.row_bytes = sizeof(struct group)},
 		.values = {.row_bytes = sizeof(struct trc_key)},
 		.instead_ns = {.row_bytes = sizeof(int64_t)},
 	};
-	size_t n;
-	const struct trc_latency *latency;
-	struct trc_error error;
-	int err = trc_model_need(r->m, TRC_PART_LATENCIES, &error);
-
 	if (err)
 		return err;
 	latency = trc_model_latencies(r->m, &n);
-	l.group_of = calloc(r->n_threads + 1, sizeof(*l.group_of));
-	if (!l.group_of)
+	l->group_of = calloc(r->n_threads + 1, sizeof(*l->group_of));
+	if (!l->group_of)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_latency(&l, &latency[i]);
+		err = add_latency(l, &latency[i]);
 	if (!err)
-		err = set_percentiles(&l);
-	if (!err && n)
-		print_groups(&l);
-	free(l.group_of);
-	trc_array_free(&l.groups);
-	trc_index_free(&l.number);
-	trc_array_free(&l.values);
-	trc_index_free(&l.pair);
-	trc_array_free(&l.instead_ns);
+		err = trc_report_quantiles(&l->values, l->groups.row, sizeof(struct group),
+					   l->groups.n);
+	if (!err && l->groups.n)
+		qsort(l->groups.row, l->groups.n, sizeof(struct group), compare_groups);
+	return err;
+}
+
+static void latencies_free(struct latencies *l)
+{
+	free(l->group_of);
+	trc_array_free(&l->groups);
+	trc_index_free(&l->number);
+	trc_array_free(&l->values);
+	trc_index_free(&l->pair);
+	trc_array_free(&l->instead_ns);
+}
+
+int trc_report_latencies(struct trc_report *r)
+{
+	struct latencies l;
+	int err = latencies_sum(&l, r);
+	size_t n;
+	const struct trc_latency *latency = trc_model_latencies(r->m, &n);
+
+	if (!err && n && print_groups(&l) && r->full)
+		err = trc_report_latencies_by(r, latency, n);
+	latencies_free(&l);
+	return err;
+}
+
+int trc_report_latency_groups(struct trc_report *r, struct trc_array *rows)
+{
+	struct latencies l;
+	int err = latencies_sum(&l, r);
+	const struct group *group = l.groups.row;
+
+	for (size_t i = 0; i < l.groups.n && !err; i++, group++) {
+		struct trc_latency_group *row = trc_array_add(rows);
+
+		if (!row)
+			err = -ENOMEM;
+		else
+			*row = (struct trc_latency_group){
+				.thread = r->thread[group->first].serial,
+				.n_threads = group->n_threads,
+				.n = group->latency.n,
+				.alive_ns = group->alive_ns,
+				.total_ns = group->total_ns,
+				.preempted_ns = group->preempted_ns,
+				.own_ns = group->own_ns,
+				.p50_ns = group->latency.p50_ns,
+				.p99_ns = group->latency.p99_ns,
+				.max_ns = group->latency.max_ns,
+			};
+	}
+	latencies_free(&l);
 	return err;
 }

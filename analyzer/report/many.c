@@ -5,9 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "findings.h"
+#include "analyzer/findings/findings.h"
 #include "analyzer/model/process.h"
 #include "parts.h"
+#include "analyzer/findings/print.h"
 
 enum {
 	ROWS = 40, /* that are told one by one */
@@ -26,6 +27,7 @@ struct row {
 	int64_t locks_ns, files_ns;
 	int64_t cost_ns; /* all of these */
 	uint64_t n_threads;
+	struct trc_hints hints;
 };
 
 struct found {
@@ -164,6 +166,7 @@ static int row_fill(struct trc_many *many, struct row *row, struct trc_report *r
 	if (!row->path || !row->pid || !row->command || !row->called)
 		return -ENOMEM;
 	row_measure(row, r);
+	trc_report_hints_of(r, &row->hints);
 	add_sums(many, row, r);
 	return keep_findings(many, r, row);
 }
@@ -373,21 +376,126 @@ static void name_process(const struct row *row, char *who, size_t n_bytes)
 		snprintf(who, n_bytes, "%s", base_name(row->path));
 }
 
-static void print_findings(const struct trc_many *many, struct trc_report *r, bool summary)
+static int print_findings(const struct trc_many *many, struct trc_report *r, bool summary)
 {
 	const struct found *found = many->found.row;
+	int err = 0;
 
 	for (size_t i = 0; i < many->found.n && (!summary || i < SUMMARY_FINDINGS); i++) {
 		char who[WHO_BYTES];
 
-		if (!i && !summary)
+		if (!i && !summary) {
 			trc_report_heading(r, "Findings", NULL);
+			err = trc_finding_print_narrowed(r);
+		}
 		name_process((const struct row *)many->rows.row + found[i].row, who, sizeof(who));
 		if (summary)
 			trc_finding_print_line(r, &found[i].finding, who);
 		else
 			trc_finding_print(r, &found[i].finding, who);
 	}
+	return err;
+}
+
+/* ---- what to record next time ---- */
+
+static double share_ran(const struct row *row)
+{
+	return row && row->hints.ran_ns ? (double)row->hints.ran_ns / (double)row->hints.lasted_ns
+					: 0;
+}
+
+static void hint_begin(struct trc_line *line, const struct trc_report *r, const struct row *row)
+{
+	char who[WHO_BYTES];
+
+	trc_line_begin(line, r->width, r->colour);
+	trc_line_style(line, TRC_STYLE_DIM);
+	trc_line_add(line, "next: ");
+	if (!row)
+		return;
+	name_process(row, who, sizeof(who));
+	trc_line_data(line, who, WHO_BYTES);
+	trc_line_add(line, ": ");
+}
+
+static void hint_end(struct trc_line *line, struct trc_report *r)
+{
+	trc_line_style(line, TRC_STYLE_PLAIN);
+	trc_report_line(r, line);
+}
+
+static void add_others(struct trc_line *line, uint64_t n)
+{
+	char number[TRC_NUMBER_BYTES];
+
+	if (n > 1)
+		trc_line_add(line, ", and so %s more", trc_text_count(number, n - 1));
+}
+
+/* The one that ran for most of its time, and how many others. */
+static void print_samples_hint(const struct trc_many *many, struct trc_report *r)
+{
+	const struct row *row = many->rows.row, *most = NULL;
+	struct trc_line line;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < many->rows.n; i++) {
+		n += row[i].hints.ran_ns > 0;
+		if (share_ran(&row[i]) > share_ran(most))
+			most = &row[i];
+	}
+	if (!most)
+		return;
+	hint_begin(&line, r, most);
+	trc_report_hint_samples(&line, &most->hints);
+	add_others(&line, n);
+	trc_line_add(&line, "; trace-record -F 1000 samples where");
+	hint_end(&line, r);
+}
+
+/* Rings of the size that the worst of them needs. */
+static void print_ring_hint(const struct trc_many *many, struct trc_report *r)
+{
+	const struct row *row = many->rows.row, *most = NULL;
+	struct trc_line line;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < many->rows.n; i++) {
+		if (!row[i].hints.ring_was_full)
+			continue;
+		n++;
+		if (!most || row[i].hints.ring.enough_bytes > most->hints.ring.enough_bytes)
+			most = &row[i];
+	}
+	if (!most)
+		return;
+	hint_begin(&line, r, most);
+	trc_line_add(&line, "events were lost");
+	add_others(&line, n);
+	trc_line_add(&line, "; ");
+	trc_report_ring_words(&line, &most->hints.ring);
+	hint_end(&line, r);
+}
+
+static void print_forks_hint(const struct trc_many *many, struct trc_report *r)
+{
+	const struct row *row = many->rows.row;
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < many->rows.n; i++)
+		if (__builtin_add_overflow(n, row[i].hints.n_forks, &n))
+			n = UINT64_MAX;
+	if (!n)
+		return;
+	hint_begin(&line, r, NULL);
+	trc_line_add(&line,
+		     "%s process%s forked by programs that were recorded one by one; "
+		     "trace-record --follow records descendants",
+		     trc_text_count(number, n), n == 1 ? " was" : "es were");
+	hint_end(&line, r);
 }
 
 static void print_next(struct trc_report *r, const struct row *row)
@@ -396,7 +504,9 @@ static void print_next(struct trc_report *r, const struct row *row)
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_DIM);
-	trc_line_add(&line, "one of them: trace-analyze ");
+	trc_line_add(&line, "one of them: trace-analyze");
+	trc_selection_options(&line, r->selection);
+	trc_line_add(&line, " ");
 	trc_line_data(&line, row->path, 70);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
@@ -410,6 +520,7 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 			       .selection = many->options->selection};
 	size_t n;
 	const struct row **order = sorted(many);
+	int err;
 
 	if (!order)
 		return -ENOMEM;
@@ -423,10 +534,15 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 	for (size_t i = 0; i < n; i++)
 		print_row(&r, order[i], summary ? INT64_MAX : least_ns(many));
 	print_rest(&r, order + n, many->rows.n - n);
-	print_findings(many, &r, summary);
+	err = print_findings(many, &r, summary);
 	if (!summary)
 		putc('\n', out);
+	print_ring_hint(many, &r);
+	if (!summary) {
+		print_samples_hint(many, &r);
+		print_forks_hint(many, &r);
+	}
 	print_next(&r, order[0]);
 	free(order);
-	return 0;
+	return err;
 }

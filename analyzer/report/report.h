@@ -13,17 +13,10 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "analyzer/model/array.h"
 #include "analyzer/model/model.h"
-
-struct trc_report_options {
-	bool colour;
-	bool full;			       /* stacks frame by frame */
-	int width;			       /* columns; 0 = 100 */
-	size_t top;			       /* rows of a section; 0 = 10 */
-	const char *path;		       /* of the trace, as the user named it */
-	const struct trc_selection *selection; /* of many traces: that of each; NULL = all */
-	double slowest; /* --why: so many percent of the tasks, the slowest; 0 = all */
-};
+#include "analyzer/words/report_options.h"
+#include "format/waits.h"
 
 /* Derives what it needs.  0 or -errno with a line in error; a failed write is out's business. */
 int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_options *options,
@@ -34,9 +27,26 @@ enum { TRC_SUMMARY_LINES_MAX = 15 };
 int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_options *options,
 		       struct trc_error *error);
 
-/* Which threads the report calls idle (idle.c): idle[i] of row i of the model's threads becomes 0 or 1.
- * None are if only a part of the trace is selected.  Derives what it needs.  0 or -errno with a line in
- * error. */
-int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, struct trc_error *error);
+/* A row of the section "Scheduling latency": threads whose names differ in digits only (latencies.c). */
+struct trc_latency_group {
+	uint32_t thread;    /* serial of the first */
+	uint32_t n_threads; /* that had any */
+	uint64_t n;
+	int64_t alive_ns, total_ns, preempted_ns,
+		own_ns; /* own_ns: meanwhile the program's threads ran */
+	int64_t p50_ns, p99_ns, max_ns;
+};
+
+/* A row of the section "Labels" (labels.c). */
+struct trc_label_time {
+	const struct trc_set_label *label; /* the model's */
+	uint64_t n_values;		   /* of its key, told or not */
+	int64_t time_ns, class_ns[TRC_WAIT_CLASSES];
+};
+
+/* Both in their order, whatever the report would tell of them; of labels as many rows as it tells.  Arrays to be freed, also after an
+ * error.  Derives what it needs.  0 or -errno with a line in error. */
+int trc_report_times(struct trc_model *m, struct trc_array *latencies, struct trc_array *labels,
+		     struct trc_error *error);
 
 #endif

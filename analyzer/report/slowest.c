@@ -1,6 +1,7 @@
 /* slowest.c - where the time of the slowest tasks of a type went. */
-#include "why_tasks.h"
-#include "why_words.h"
+#include "parts.h"
+#include "analyzer/why/tasks.h"
+#include "analyzer/why/words.h"
 
 static void print_line(struct trc_report *r, const struct trc_why_tree *tree, uint32_t id,
 		       const char *before)
@@ -10,7 +11,7 @@ static void print_line(struct trc_report *r, const struct trc_why_tree *tree, ui
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
 	trc_line_add(&line, "%s", before);
-	trc_why_share(r, &line, tree, id);
+	trc_why_share(r, &line, tree, id, tree->total_ns);
 	trc_report_line(r, &line);
 }
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include "parts.h"
+#include "analyzer/findings/print.h"
 
 enum { TOP_WAITS = 3 };
 
@@ -28,12 +29,13 @@ static void print_head(struct trc_report *r)
 
 static void print_wait(struct trc_report *r, const struct trc_group_details *d)
 {
+	int64_t waited_ns = d->group->total_ns - d->group->no_proc_ns; /* timeline:P1 */
 	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES], waits[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_right(&line, 10, trc_text_duration(total, d->group->total_ns));
-	trc_line_right(&line, 7, trc_text_share(share, d->group->total_ns, d->threads_ns));
+	trc_line_right(&line, 10, trc_text_duration(total, waited_ns));
+	trc_line_right(&line, 7, trc_text_share(share, waited_ns, d->threads_ns));
 	trc_line_add(&line, "  %s wait%s of %u thread%s for ",
 		     trc_text_count(waits, d->group->waits), d->group->waits == 1 ? "" : "s",
 		     d->n_threads, d->n_threads == 1 ? "" : "s");
@@ -110,6 +112,8 @@ int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_o
 		err = trc_report_crash_line(&r);
 		trc_report_deadlock_line(&r);
 		if (!err)
+			err = trc_report_abandoned_lines(&r);
+		if (!err)
 			err = trc_report_risk_lines(&r);
 		if (!err)
 			err = trc_report_procs_lines(&r);
@@ -125,7 +129,9 @@ int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_o
 	}
 	if (!err) {
 		trc_line_begin(&line, r.width, r.colour);
-		trc_line_add(&line, "next: trace-analyze ");
+		trc_line_add(&line, "next: trace-analyze");
+		trc_selection_options(&line, r.selection);
+		trc_line_add(&line, " ");
 		trc_line_data(&line, r.path, 78);
 		trc_report_line(&r, &line);
 	}

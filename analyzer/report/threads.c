@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "parts.h"
 
 static const char *const CLASS_NAME[TRC_WAIT_CLASSES] = {
@@ -13,7 +14,7 @@ static const char *const CLASS_NAME[TRC_WAIT_CLASSES] = {
 
 struct row {
 	const struct trc_thread *thread;
-	const int64_t *class_ns;
+	int64_t class_ns[TRC_WAIT_CLASSES];
 	int64_t alive_ns, unparked_ns, on_cpu_ns;
 };
 
@@ -43,20 +44,15 @@ int64_t trc_report_ran_ns(const struct trc_report *r)
 	return sum_ns;
 }
 
-/* Of what is selected; TRC_NEVER = not known. */
-static int64_t on_cpu_ns(const struct trc_report *r, size_t i)
-{
-	if (!r->selection || r->thread[i].on_cpu_ns == TRC_NEVER)
-		return r->thread[i].on_cpu_ns;
-	return r->selection->labels ? TRC_NEVER : r->selected[i].on_cpu_ns;
-}
-
 static void make_row(const struct trc_report *r, size_t i, struct row *row)
 {
 	row->thread = &r->thread[i];
-	row->class_ns = r->class_ns[i];
+	memcpy(row->class_ns, r->class_ns[i], sizeof(row->class_ns));
 	row->alive_ns = trc_report_lifetime_ns(r, row->thread);
-	row->on_cpu_ns = on_cpu_ns(r, i);
+	row->on_cpu_ns = trc_report_on_cpu_ns(r, i);
+	/* The kernel has it on a proc a little before its first event and after its last. */
+	if (row->on_cpu_ns > row->alive_ns)
+		row->on_cpu_ns = row->alive_ns;
 	row->unparked_ns = row->alive_ns;
 	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
 		row->unparked_ns -= row->class_ns[class];

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
-#include "user_types.h"
+#include "analyzer/words/user_types.h"
+#include "user_times.h"
 
 static void print_columns(struct trc_report *r)
 {
@@ -67,20 +68,25 @@ enum { SLOWEST_OF = 20 }; /* of fewer tasks no slowest ones are told */
 static int print_spans(struct trc_report *r, const char *heading, trc_user_span_fn *span_at,
 		       size_t n)
 {
+	struct trc_user_times times = {0};
 	struct trc_user_types t;
 	int err = trc_user_types_of_spans(&t, r, span_at, n);
 	const struct trc_user_type *type = t.types.row;
 
+	if (!err && t.types.n)
+		err = trc_user_times_make(&times, r, &t, span_at == trc_user_region_span);
 	if (!err && t.types.n) {
 		trc_report_heading(r, heading, NULL);
 		print_columns(r);
 		for (size_t i = 0; i < t.types.n && i < r->top && !err; i++) {
 			print_type(r, &t, &type[i]);
+			trc_user_times_print(&times, r, i);
 			if (span_at == trc_user_task_span && type[i].n_ended >= SLOWEST_OF)
 				err = trc_report_slowest(r, type[i].name);
 		}
 		print_more(r, t.types.n);
 	}
+	trc_user_times_free(&times);
 	trc_user_types_free(&t);
 	return err;
 }

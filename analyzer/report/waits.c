@@ -17,42 +17,6 @@ static const char *const HEADING[TRC_WAIT_CLASSES] = {
 	[TRC_WAIT_OUTSIDE] = "Waiting for requests, timers and children",
 };
 
-/* One of many is told only if it stands out, or has a name. */
-static void add_objects(struct trc_report *r, struct trc_line *line,
-			const struct trc_group_details *d)
-{
-	const struct trc_group *group = d->group;
-
-	if (d->n_objects > 1 && d->object_ns <= group->total_ns / 2 &&
-	    trc_report_is_nameless(r, group->reason, d->object, group->stack)) {
-		trc_line_add(line, ", %u objects", d->n_objects);
-		return;
-	}
-	trc_report_object(r, line, group->reason, d->object, group->stack);
-	if (d->n_objects > 1)
-		trc_line_add(line, " and %u other%s", d->n_objects - 1,
-			     d->n_objects == 2 ? "" : "s");
-}
-
-void trc_report_what(struct trc_report *r, struct trc_line *line,
-		     const struct trc_group_details *details)
-{
-	const struct trc_group *group = details->group;
-
-	trc_line_add(line, "%s",
-		     group->several_reasons ? trc_wait_kind_name(trc_wait_kind(group->reason))
-					    : trc_reason_name(group->reason));
-	if (group->reason == TRC_REASON_JOIN && details->holder) {
-		trc_line_add(line, " ");
-		trc_report_thread(r, line, details->holder, 26);
-		if (details->n_objects > 1)
-			trc_line_add(line, " and %u other%s", details->n_objects - 1,
-				     details->n_objects == 2 ? "" : "s");
-	} else if (!trc_report_descriptors(r, line, details)) {
-		add_objects(r, line, details);
-	}
-}
-
 static void add_share(struct trc_line *line, int64_t part, int64_t whole)
 {
 	char number[TRC_NUMBER_BYTES];
@@ -213,6 +177,22 @@ static void print_allocated(struct trc_report *r, uint32_t stack)
 	trc_report_stack(r, &line, stack);
 }
 
+/* What is a fifth of the waits or more. */
+static void print_no_proc(struct trc_report *r, const struct trc_group_details *d)
+{
+	int64_t ns = d->group->no_proc_ns;
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (!ns || ns < d->group->total_ns / 5)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	trc_line_add(&line, "for %s of it %s could have run, but had no proc",
+		     trc_text_duration(number, ns), d->n_threads == 1 ? "it" : "they");
+	trc_report_line(r, &line);
+}
+
 static void print_group(struct trc_report *r, const struct trc_lock_sums *locks,
 			const struct trc_group_details *d)
 {
@@ -283,6 +263,7 @@ static void print_class(struct trc_report *r, const struct trc_lock_sums *locks,
 		print_columns(r);
 	for (i = 0; i < n && i < most && !is_negligible(&d[i], &d[0]); i++) {
 		print_group(r, locks, &d[i]);
+		print_no_proc(r, &d[i]);
 		rest_ns -= d[i].group->total_ns;
 	}
 	print_rest(r, g->n_groups_of[class] - i, rest_ns,

@@ -152,7 +152,7 @@ static int export_to(struct trc_model *m, const char *path, struct trc_error *er
 
 	rc = sqlite3_open_v2(path, &x.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 	if (!rc)
-		rc = trc_sql_add_tables(x.db, m, PREFIX);
+		rc = trc_sql_add_tables(x.db, m, PREFIX, 0);
 	if (rc) {
 		snprintf(error->text, sizeof(error->text), "%s", why_not_open(&x, rc));
 		err = -EIO;

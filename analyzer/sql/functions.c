@@ -1,6 +1,6 @@
 /* functions.c - the functions that queries have beside SQLite's. */
 #include <stdlib.h>
-#include "analyzer/report/stack_text.h"
+#include "analyzer/words/stack_text.h"
 #include "parts.h"
 
 static const struct function {

@@ -41,15 +41,16 @@ static int authorize(void *context, int action, const char *a, const char *b, co
 }
 
 /* One vtab source for each table; freed with the last module that uses them. */
-static int add_table(sqlite3 *db, struct trc_model *m, const char *prefix, const char *name,
-		     const struct trc_sql_table *table, unsigned int kind)
+static int add_table(sqlite3 *db, const struct trc_vtab_source *of, const char *prefix,
+		     const char *name)
 {
 	struct trc_vtab_source *source = malloc(sizeof(*source));
+	const struct trc_sql_table *table = of->table;
 	char *full = sqlite3_mprintf("%s%s", prefix, name);
 	int rc = SQLITE_NOMEM;
 
 	if (source && full) {
-		*source = (struct trc_vtab_source){m, table, kind};
+		*source = *of;
 		/* Frees source, also on failure. */
 		rc = sqlite3_create_module_v2(db, full,
 					      !table			   ? &trc_vtab_events
@@ -63,33 +64,53 @@ static int add_table(sqlite3 *db, struct trc_model *m, const char *prefix, const
 	return rc;
 }
 
-int trc_sql_add_tables(sqlite3 *db, struct trc_model *m, const char *prefix)
+int trc_sql_add_tables(sqlite3 *db, struct trc_model *m, const char *prefix, size_t cause_rows)
 {
-	const struct trc_sql_table *table;
-	int rc = add_table(db, m, prefix, "events", NULL, 0);
+	struct trc_vtab_source of = {.m = m, .cause_rows = cause_rows};
+	int rc = add_table(db, &of, prefix, "events");
 
-	for (size_t i = 0; !rc && (table = trc_sql_table_at(i)); i++)
-		rc = add_table(db, m, prefix, table->name, table, 0);
+	for (size_t i = 0; !rc && (of.table = trc_sql_table_at(i)); i++)
+		rc = add_table(db, &of, prefix, of.table->name);
+	of.table = NULL;
 	for (unsigned int kind = 1; !rc && kind <= TRC_KIND_MAX; kind++) {
 		char name[80];
 
 		if (!trc_event_kind(m, kind)->name)
 			continue;
 		snprintf(name, sizeof(name), "event_%s", trc_event_kind(m, kind)->name);
-		rc = add_table(db, m, prefix, name, NULL, kind);
+		of.kind = kind;
+		rc = add_table(db, &of, prefix, name);
 	}
 	return rc;
 }
 
+/* First of all: a pragma is refused later, and this one would drop the views of what is selected. */
+static int set_bounds(sqlite3 *db, const struct trc_sql_bounds *bounds)
+{
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, bounds->value_bytes);
+	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, bounds->pattern_bytes);
+	return sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+}
+
 int trc_sql_open(sqlite3 **out, struct trc_model *m, struct trc_error *error)
+{
+	return trc_sql_open_bounded(out, m, NULL, error);
+}
+
+int trc_sql_open_bounded(sqlite3 **out, struct trc_model *m, const struct trc_sql_bounds *bounds,
+			 struct trc_error *error)
 {
 	sqlite3 *db = NULL;
 	int rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
 
+	if (!rc && bounds)
+		rc = set_bounds(db, bounds);
 	if (!rc)
-		rc = trc_sql_add_tables(db, m, "");
+		rc = trc_sql_add_tables(db, m, "", bounds ? bounds->cause_rows : 0);
 	if (!rc)
 		rc = trc_sql_add_functions(db, m);
+	if (!rc)
+		rc = trc_sql_add_margins(db, m);
 	if (!rc)
 		rc = trc_sql_add_selection(db, m);
 	if (!rc)
@@ -171,8 +192,10 @@ void trc_sql_print_schema(FILE *out, const struct trc_model *m, const char *patt
 		if (like(name, pattern))
 			print_events(out, m, name, kind, info->doc);
 	}
-	if (!pattern)
-		trc_sql_print_functions(out);
+	if (pattern)
+		return;
+	trc_sql_print_functions(out);
+	trc_sql_print_margins(out);
 }
 
 void trc_sql_print_names(FILE *out, const struct trc_model *m)

@@ -15,10 +15,24 @@
  * trc_sql_schema() is there under its name. 0 or -errno. */
 int trc_sql_open(sqlite3 **out, struct trc_model *m, struct trc_error *error);
 
+/* The same for queries of somebody who is to take no more than that. */
+struct trc_sql_bounds {
+	int value_bytes;   /* a text, a blob, a row of a table that SQLite makes meanwhile */
+	int pattern_bytes; /* of LIKE and GLOB: one comparison cannot be interrupted */
+	size_t cause_rows; /* of one wait, task or region */
+};
+/* What SQLite makes meanwhile stays in memory: no files, whose size nobody bounds. */
+int trc_sql_open_bounded(sqlite3 **out, struct trc_model *m, const struct trc_sql_bounds *bounds,
+			 struct trc_error *error);
+
 /* The tables as CREATE TABLE statements, with what each column means; only those named like
  * `pattern` (NULL = all).  `m` may be NULL; else kinds of events that only the file knows are
  * there, too. */
 void trc_sql_print_schema(FILE *out, const struct trc_model *m, const char *pattern);
+
+/* The columns of a row of the table causes, as those of a JSON object, without its braces. */
+struct trc_cause;
+void trc_sql_print_cause(FILE *out, const struct trc_model *m, const struct trc_cause *row);
 
 /* The tables' names, one a line. */
 void trc_sql_print_names(FILE *out, const struct trc_model *m);

@@ -136,6 +136,8 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 		{trc_sql_row_tables, trc_sql_n_row_tables},
 		{trc_sql_finding_tables, trc_sql_n_finding_tables},
 		{trc_sql_cause_tables, trc_sql_n_cause_tables},
+		{trc_sql_blame_tables, trc_sql_n_blame_tables},
+		{trc_sql_task_tables, trc_sql_n_task_tables},
 		{trc_sql_now_tables, trc_sql_n_now_tables},
 		{trc_sql_lock_tables, trc_sql_n_lock_tables},
 		{trc_sql_sched_tables, trc_sql_n_sched_tables},

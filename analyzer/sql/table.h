@@ -101,6 +101,12 @@ extern const size_t trc_sql_n_fiber_tables;
 /* Tables of why waits lasted: vtab_causes.c. */
 extern const struct trc_sql_table trc_sql_cause_tables[];
 extern const size_t trc_sql_n_cause_tables;
+/* Tables of what in the end held threads up: tables_blame.c. */
+extern const struct trc_sql_table trc_sql_blame_tables[];
+extern const size_t trc_sql_n_blame_tables;
+/* Tables of who worked for tasks: tables_tasks.c. */
+extern const struct trc_sql_table trc_sql_task_tables[];
+extern const size_t trc_sql_n_task_tables;
 /* What is wrong with the program: tables_findings.c. */
 extern const struct trc_sql_table trc_sql_finding_tables[];
 extern const size_t trc_sql_n_finding_tables;

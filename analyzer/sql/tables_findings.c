@@ -1,5 +1,5 @@
 /* tables_findings.c - the table of what is wrong with the program; see table.h. */
-#include "analyzer/report/findings.h"
+#include "analyzer/findings/findings.h"
 #include "columns.h"
 
 static const struct trc_finding *finding_of(const void *row)
@@ -51,15 +51,10 @@ CALL(finding_sql)
 static const struct trc_sql_column finding_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_CALL, 0, finding_id, .doc = "1, 2, ..., most harmful first"},
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, finding_kind,
-	 .doc = "crash; deadlock; of waits for locks: lock, lock_blocking, whose holder slept or "
-		"waited, lock_preempted, whose holder had no proc, lock_convoy, which is mostly "
-		"handed over, lock_procs, which those whom it is handed to have no proc to take; "
-		"interpreter_lock; procs, more threads than procs; procs_taken, procs that other "
-		"programs had; slow_stage, which other threads wait for; barrier_imbalance, threads "
-		"that wait for the last; late_thread, for which the others of its pool wait; "
-		"one_worker of a "
-		"pool; poll_loop; herd, many woken for the work of one; task_tail, a few tasks that "
-		"take far longer; lock_order, locks taken in a circle; lost, events; nothing, if there is no alarm, no risk and no cost"},
+	 .doc = "crash, killed, deadlock, abandoned_lock, lock, lock_blocking, lock_preempted, lock_convoy, lock_procs, "
+		"interpreter_lock, procs, procs_taken, slow_stage, barrier_imbalance, late_thread, waited_for, "
+		"one_worker, poll_loop, herd, task_tail, lock_order, lost, nothing, narrowed or unnamed: what each is "
+		"stands below the table in docs/schema.md"},
 	{"severity", "TEXT", TRC_FIELD_CALL, 0, finding_severity,
 	 .doc = "alarm: the program failed; risk: it could have failed; cost: it lost time; note"},
 	{"cost_ns", "INTEGER", TRC_FIELD_CALL, 0, finding_cost,

@@ -222,7 +222,7 @@ static const struct trc_sql_column lock_columns[] = {
 	{"object", "INTEGER", TRC_FIELD_U64, L(object),
 	 .doc = "its address; of a file lock the descriptor: the object of parks, unlocks, holds"},
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, lock_kind,
-	 .doc = "mutex, rwlock, spin, once, flock, futex_lock"},
+	 .doc = "mutex, rwlock, spin, once, flock, futex_lock, sem_lock"},
 	{"name", "TEXT", TRC_FIELD_CALL, 0, lock_name,
 	 .doc = "its name in the report: the variable with the member, or the address; a file's path"},
 	{"symbol", "TEXT", TRC_FIELD_CALL, 0, lock_symbol,

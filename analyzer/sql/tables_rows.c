@@ -52,7 +52,8 @@ static const struct trc_sql_column thread_columns[] = {
 	{"first_ns", "INTEGER", TRC_FIELD_NS, F(thread, first_ns), .doc = "its first event"},
 	{"last_ns", "INTEGER", TRC_FIELD_NS, F(thread, last_ns), .doc = "its last event"},
 	{"parked_ns", "INTEGER", TRC_FIELD_I64, F(thread, parked_ns),
-	 .doc = "how long it waited, up to the end of the trace; a wait inside a wait counts once"},
+	 .doc = "how long it waited, up to the end of the trace; a wait inside a wait counts once; with "
+		"what it had no proc for in a read or write"},
 	{"on_cpu_ns", "INTEGER", TRC_FIELD_NS, F(thread, on_cpu_ns),
 	 .doc = "how long it was on a proc; NULL without scheduling records"},
 	{"parks", "INTEGER", TRC_FIELD_U64, F(thread, n_parks), .doc = "its rows in parks"},
@@ -236,7 +237,7 @@ static const struct trc_sql_column object_columns[] = {
 	{"address", "INTEGER", TRC_FIELD_U64, F(object, address), NULL, true, false, true,
 	 "its address: the `object` of parks, unlocks, events"},
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, object_kind,
-	 .doc = "mutex, rwlock, spin, cond, sem, barrier, once, futex, futex_lock"},
+	 .doc = "mutex, rwlock, spin, cond, sem, barrier, once, futex, futex_lock, sem_lock"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(object, name),
 	 .doc = "its name in the report: `symbol` with its member, or with `+offset_bytes`; or "
 		"the address"},

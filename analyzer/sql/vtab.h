@@ -12,6 +12,7 @@ struct trc_vtab_source {
 	struct trc_model *m;
 	const struct trc_sql_table *table; /* NULL = of vtab_events.c */
 	unsigned int kind;		   /* of vtab_events.c: 0 = all kinds */
+	size_t cause_rows; /* of vtab_causes.c: the most at a time; 0 = any number */
 };
 
 extern const sqlite3_module trc_vtab_rows, trc_vtab_events, trc_vtab_causes;

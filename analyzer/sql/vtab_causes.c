@@ -1,13 +1,18 @@
 /*
- * vtab_causes.c - the table of causes, which are derived wait by wait, while the table is read.
+ * vtab_causes.c - the table of causes, and of critical paths, which are derived wait by wait, task by task, region by region, while
+ * the table is read.
  *
- * Plan chosen by causes_best_index() and obeyed by causes_filter(): 1 = the causes of one wait, the
- * argument; 0 = those of all waits, one after the other.
+ * Plan chosen by causes_best_index() and obeyed by causes_filter(): 1 = of one wait, task or region, the argument; 0 = of all, one
+ * after the other.
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/causes/causes.h"
+#include "analyzer/text/json.h"
 #include "columns.h"
+#include "sql.h"
 #include "vtab.h"
 
 static void cause_duration(const struct trc_model *m, size_t i, const void *row,
@@ -16,6 +21,14 @@ static void cause_duration(const struct trc_model *m, size_t i, const void *row,
 	const struct trc_cause *cause = row;
 
 	trc_sql_set_integer(value, cause->to_ns - cause->from_ns);
+}
+
+CALL(cause_instead_ns)
+{
+	const struct trc_cause *cause = row;
+
+	if (cause->kind == TRC_CAUSE_PREEMPTED && cause->instead_ns != TRC_NEVER)
+		trc_sql_set_integer(value, cause->instead_ns);
 }
 
 CALL(cause_kind)
@@ -61,27 +74,118 @@ static const struct trc_sql_column cause_columns[] = {
 	{"stack_of", "TEXT", TRC_FIELD_CALL, 0, cause_stack_of,
 	 .doc = "what the stack is of: wait, sample, or end: of the unlock or signal that ended the "
 		"waiting for the thread"},
+	{"instead_thread", "INTEGER", TRC_FIELD_ID32, F(cause, instead),
+	 .doc = "of preempted: the program's thread that ran longest meanwhile on the proc that it "
+		"was taken off; NULL = none, or not known"},
+	{"instead_ns", "INTEGER", TRC_FIELD_CALL, 0, cause_instead_ns,
+	 .doc = "for how long; 0 = no thread of the program ran there"},
 };
 
+/* A row of causes; of the other tables a leaf, and what it is a piece of.  What is made for a cause reads both. */
+struct trc_path_row {
+	struct trc_cause cause;
+	uint64_t of;
+};
+
+#define PATH_COLUMNS                                                                                 \
+	{"id", "INTEGER", TRC_FIELD_U32, F(path_row, cause.id),                                      \
+	 .doc = "1, 2, ... in the order of time; each begins where the one before it ends"},         \
+		{"cause", "TEXT",     TRC_FIELD_CALL,                                                \
+		 0,	  cause_kind, .doc = "what the thread was in: one of the leaves of causes"}, \
+		{"thread", "INTEGER", TRC_FIELD_ID32, F(path_row, cause.thread),                     \
+		 .doc = "which thread it depended on"},                                              \
+		{"from_ns", "INTEGER", TRC_FIELD_NS, F(path_row, cause.from_ns),                     \
+		 .doc = "from when"},                                                                \
+		{"to_ns", "INTEGER", TRC_FIELD_NS, F(path_row, cause.to_ns), .doc = "until when"},   \
+		{"duration_ns",		  "INTEGER", TRC_FIELD_CALL, 0, cause_duration,              \
+		 .doc = "to_ns - from_ns"},                                                          \
+		{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(path_row, cause.reason),              \
+		 .doc = "what kind of wait the thread was in; NULL = in none"},                      \
+		{"object", "INTEGER", TRC_FIELD_ID64, F(path_row, cause.object),                     \
+		 .doc = "what that wait was for, as in parks"},                                      \
+		{"park", "INTEGER", TRC_FIELD_ID32, F(path_row, cause.park),                         \
+		 .doc = "the id of that wait in parks"},                                             \
+		{"unlock", "INTEGER", TRC_FIELD_ID32, F(path_row, cause.unlock),                     \
+		 .doc = "the id in unlocks of the unlock that ended the section in which the "       \
+			"others waited"},                                                            \
+		{"stack", "INTEGER", TRC_FIELD_ID32, F(path_row, cause.stack),                       \
+		 .doc = "where the thread was"},                                                     \
+		{"stack_of",	 "TEXT",                                                             \
+		 TRC_FIELD_CALL, 0,                                                                  \
+		 cause_stack_of, .doc = "what the stack is of, as in causes: wait, sample or end"},  \
+		{"instead_thread", "INTEGER", TRC_FIELD_ID32, F(path_row, cause.instead),            \
+		 .doc = "of preempted: the program's thread that ran longest meanwhile on the "      \
+			"proc that it was taken off; NULL = none, or not known"},                    \
+	{                                                                                            \
+		"instead_ns", "INTEGER", TRC_FIELD_CALL, 0, cause_instead_ns,                        \
+			.doc = "for how long; 0 = no thread of the program ran there"                \
+	}
+
+static const struct trc_sql_column task_path_columns[] = {
+	{"task", "INTEGER", TRC_FIELD_U64, F(path_row, of),
+	 .doc = "the task's id; ask for one: WHERE task = ..."},
+	PATH_COLUMNS,
+};
+
+static const struct trc_sql_column region_path_columns[] = {
+	{"region", "INTEGER", TRC_FIELD_U64, F(path_row, of),
+	 .doc = "the region's id; ask for one: WHERE region = ..."},
+	PATH_COLUMNS,
+};
+
+/* Places in the array below. */
+enum of { OF_WAIT, OF_TASK, OF_REGION };
+
 const struct trc_sql_table trc_sql_cause_tables[] = {
-	{"causes", "why each wait lasted: what the threads did that it depended on",
-	 TRC_CAUSES_PARTS, cause_columns, N(cause_columns), sizeof(struct trc_cause), NULL, NULL},
+	[OF_WAIT] = {"causes", "why each wait lasted: what the threads did that it depended on",
+		     TRC_CAUSES_PARTS, cause_columns, N(cause_columns), sizeof(struct trc_path_row),
+		     NULL, NULL},
+	[OF_TASK] = {"task_path", "the critical path of each task: what determined when it ended",
+		     TRC_CAUSES_PARTS | TRC_PART_USER, task_path_columns, N(task_path_columns),
+		     sizeof(struct trc_path_row), NULL, NULL},
+	[OF_REGION] = {"region_path",
+		       "the critical path of each region: what determined when it ended",
+		       TRC_CAUSES_PARTS | TRC_PART_USER, region_path_columns,
+		       N(region_path_columns), sizeof(struct trc_path_row), NULL, NULL},
 };
 const size_t trc_sql_n_cause_tables = N(trc_sql_cause_tables);
+
+void trc_sql_print_cause(FILE *out, const struct trc_model *m, const struct trc_cause *row)
+{
+	for (size_t i = 0; i < N(cause_columns); i++) {
+		struct trc_sql_value value = {.kind = TRC_SQL_NULL};
+
+		trc_sql_get(m, trc_sql_cause_tables, &cause_columns[i], row, 0, &value);
+		fprintf(out, "%s\"%s\":", i ? "," : "", cause_columns[i].name);
+		if (value.kind == TRC_SQL_INTEGER)
+			fprintf(out, "%" PRId64, value.integer);
+		else if (value.kind == TRC_SQL_TEXT)
+			trc_json_text(out, value.text);
+		else
+			fputs("null", out);
+	}
+}
 
 struct causes_vtab {
 	sqlite3_vtab base; /* first: the two share an address */
 	const struct trc_vtab_source *source;
 	struct trc_causes *causes; /* NULL = nobody asked yet */
+	uint32_t *task_at;	   /* the rows of tasks, by id */
 };
 
+/* Of waits and regions a place is an id, of tasks 1 + a place in task_at. */
 struct causes_cursor {
 	sqlite3_vtab_cursor base; /* first: the two share an address */
-	size_t wait, last;	  /* ids of the waits that are left */
-	struct trc_cause *row;	  /* of the first of them: others read while this one does */
+	size_t place, last;	  /* those that are left */
+	struct trc_path_row *row; /* of the first of them: others read while this one does */
 	size_t n, at;
 	sqlite3_int64 rowid;
 };
+
+static enum of of(const struct causes_vtab *vtab)
+{
+	return (enum of)(vtab->source->table - trc_sql_cause_tables);
+}
 
 static int causes_connect(sqlite3 *db, void *context, int argc, const char *const *argv,
 			  sqlite3_vtab **out, char **error)
@@ -103,6 +207,7 @@ static int causes_connect(sqlite3 *db, void *context, int argc, const char *cons
 static int causes_disconnect(sqlite3_vtab *vtab)
 {
 	trc_causes_close(((struct causes_vtab *)vtab)->causes);
+	free(((struct causes_vtab *)vtab)->task_at);
 	sqlite3_free(vtab);
 	return SQLITE_OK;
 }
@@ -120,7 +225,10 @@ static int causes_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 			continue;
 		info->aConstraintUsage[i].argvIndex = 1;
 		info->idxNum = 1;
-		info->idxStr = (char *)"wait=?";
+		info->idxStr =
+			(char *)(source->table == &trc_sql_cause_tables[OF_WAIT]   ? "wait=?"
+				 : source->table == &trc_sql_cause_tables[OF_TASK] ? "task=?"
+										   : "region=?");
 		info->estimatedCost = 20;
 		info->estimatedRows = 20;
 		break;
@@ -146,24 +254,152 @@ static int causes_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-/* The causes of the first wait that is left. */
+/* ---- what is at a place ---- */
+
+static int derive(const struct causes_vtab *vtab, size_t place, const struct trc_cause **rows,
+		  size_t *n)
+{
+	const struct trc_model *m = vtab->source->m;
+	size_t n_all;
+
+	switch (of(vtab)) {
+	case OF_TASK:
+		return trc_causes_of_task(vtab->causes,
+					  &trc_model_tasks(m, &n_all)[vtab->task_at[place - 1]],
+					  rows, n);
+	case OF_REGION:
+		return trc_causes_of_region(vtab->causes, &trc_model_regions(m, &n_all)[place - 1],
+					    rows, n);
+	case OF_WAIT:
+		break;
+	}
+	return trc_causes_of_wait(vtab->causes, (uint32_t)place, rows, n);
+}
+
+static uint64_t id_at(const struct causes_vtab *vtab, size_t place)
+{
+	size_t n;
+
+	return of(vtab) == OF_TASK
+		       ? trc_model_tasks(vtab->source->m, &n)[vtab->task_at[place - 1]].task
+		       : place;
+}
+
+/* Of causes all, of a path the leaves. */
+static int copy(struct causes_cursor *c, const struct causes_vtab *vtab,
+		const struct trc_cause *rows, size_t n)
+{
+	struct trc_path_row *copy = realloc(c->row, (n + 1) * sizeof(*copy));
+
+	if (!copy)
+		return SQLITE_NOMEM;
+	c->row = copy;
+	for (size_t i = 0; i < n; i++) {
+		if (of(vtab) != OF_WAIT && !rows[i].leaf)
+			continue;
+		c->row[c->n++] = (struct trc_path_row){rows[i], id_at(vtab, c->place)};
+		c->row[c->n - 1].cause.id = (uint32_t)c->n;
+	}
+	return SQLITE_OK;
+}
+
+static int too_many(struct causes_vtab *vtab, size_t place)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text),
+		 "%s: %s %" PRIu64 " has more than %zu causes; trace-analyze --sql has no limit",
+		 vtab->source->table->name, vtab->source->table->column[0].name, id_at(vtab, place),
+		 vtab->source->cause_rows);
+	return trc_vtab_fail(&vtab->base, text);
+}
+
+/* The rows of the first that is left and has any. */
 static int load(struct causes_cursor *c)
 {
 	struct causes_vtab *vtab = (struct causes_vtab *)c->base.pVtab;
 	const struct trc_cause *rows;
-	struct trc_cause *copy;
+	int rc = SQLITE_OK, err;
+	size_t n;
 
 	c->n = c->at = 0;
-	if (c->wait > c->last)
-		return SQLITE_OK;
-	if (trc_causes_of_wait(vtab->causes, (uint32_t)c->wait, &rows, &c->n))
+	for (; c->place <= c->last && !rc; c->place++) {
+		err = derive(vtab, c->place, &rows, &n);
+		if (err)
+			return err == -E2BIG ? too_many(vtab, c->place) : SQLITE_NOMEM;
+		rc = copy(c, vtab, rows, n);
+		if (c->n)
+			break;
+	}
+	return rc;
+}
+
+/* ---- which places ---- */
+
+static int by_id(const void *a, const void *b, void *tasks)
+{
+	const struct trc_task *task = tasks;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (task[x].task != task[y].task)
+		return (int64_t)task[x].task < (int64_t)task[y].task ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+static int sort_tasks(struct causes_vtab *vtab)
+{
+	size_t n;
+	const struct trc_task *task = trc_model_tasks(vtab->source->m, &n);
+
+	vtab->task_at = malloc((n + 1) * sizeof(*vtab->task_at));
+	if (!vtab->task_at)
 		return SQLITE_NOMEM;
-	copy = realloc(c->row, (c->n + 1) * sizeof(*copy));
-	if (!copy)
-		return SQLITE_NOMEM;
-	memcpy(copy, rows, c->n * sizeof(*copy));
-	c->row = copy;
+	for (size_t i = 0; i < n; i++)
+		vtab->task_at[i] = (uint32_t)i;
+	if (n)
+		qsort_r(vtab->task_at, n, sizeof(*vtab->task_at), by_id, (void *)task);
 	return SQLITE_OK;
+}
+
+/* How many of n places have an id below this one. */
+static size_t places_below(const struct causes_vtab *vtab, size_t n, int64_t id)
+{
+	size_t first = 0, end = n;
+
+	while (first < end) {
+		size_t middle = first + (end - first) / 2;
+
+		if ((int64_t)id_at(vtab, middle + 1) < id)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return first;
+}
+
+static size_t n_places(const struct causes_vtab *vtab)
+{
+	size_t n;
+
+	if (of(vtab) == OF_WAIT)
+		trc_model_parks(vtab->source->m, &n);
+	else if (of(vtab) == OF_TASK)
+		trc_model_tasks(vtab->source->m, &n);
+	else
+		trc_model_regions(vtab->source->m, &n);
+	return n;
+}
+
+static int prepare(struct causes_vtab *vtab)
+{
+	struct trc_error error = {""};
+
+	if (trc_model_need(vtab->source->m, vtab->source->table->parts, &error))
+		return trc_vtab_fail(&vtab->base, error.text);
+	if (!vtab->causes && trc_causes_open(&vtab->causes, vtab->source->m))
+		return SQLITE_NOMEM;
+	trc_causes_limit(vtab->causes, vtab->source->cause_rows);
+	return of(vtab) == OF_TASK && !vtab->task_at ? sort_tasks(vtab) : SQLITE_OK;
 }
 
 static int causes_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_text, int argc,
@@ -172,24 +408,19 @@ static int causes_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan
 	struct causes_cursor *c = (struct causes_cursor *)cursor;
 	struct causes_vtab *vtab = (struct causes_vtab *)cursor->pVtab;
 	int64_t from = INT64_MIN, until = INT64_MAX;
-	struct trc_error error = {""};
-	size_t n;
+	int rc = prepare(vtab);
 
-	if (trc_model_need(vtab->source->m, TRC_CAUSES_PARTS, &error))
-		return trc_vtab_fail(cursor->pVtab, error.text);
-	if (!vtab->causes && trc_causes_open(&vtab->causes, vtab->source->m))
-		return SQLITE_NOMEM;
-	trc_model_parks(vtab->source->m, &n);
+	if (rc)
+		return rc;
 	c->rowid = 1;
-	c->wait = 1;
-	c->last = n;
-	if (argc) {
-		if (!trc_vtab_narrow(SQLITE_INDEX_CONSTRAINT_EQ, argv[0], &from, &until) ||
-		    until < 1 || from > (int64_t)n)
-			c->last = 0;
-		c->wait = from > 1 ? (size_t)from : 1;
-		if (until < (int64_t)c->last)
-			c->last = (size_t)(until > 0 ? until : 0);
+	c->place = 1;
+	c->last = n_places(vtab);
+	if (argc && !trc_vtab_narrow(SQLITE_INDEX_CONSTRAINT_EQ, argv[0], &from, &until)) {
+		c->last = 0;
+	} else if (argc) {
+		c->place = places_below(vtab, c->last, from) + 1;
+		if (until < INT64_MAX)
+			c->last = places_below(vtab, c->last, until + 1);
 	}
 	return load(c);
 }
@@ -201,7 +432,7 @@ static int causes_next(sqlite3_vtab_cursor *cursor)
 	c->rowid++;
 	if (++c->at < c->n)
 		return SQLITE_OK;
-	c->wait++;
+	c->place++;
 	return load(c);
 }
 
@@ -209,7 +440,7 @@ static int causes_eof(sqlite3_vtab_cursor *cursor)
 {
 	const struct causes_cursor *c = (const struct causes_cursor *)cursor;
 
-	return c->wait > c->last;
+	return c->place > c->last;
 }
 
 static int causes_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)

@@ -32,6 +32,22 @@ int trc_line_width(const char *text)
 	return width;
 }
 
+size_t trc_text_fitting(const char *text, int columns)
+{
+	size_t fits = strcspn(text, " "), n = 0, next;
+	int width = 0;
+	bool shown;
+
+	while ((next = next_character(text + n, &shown))) {
+		if (text[n] == ' ' && n > fits)
+			fits = n;
+		n += next;
+		if (++width > columns)
+			return fits;
+	}
+	return n;
+}
+
 void trc_line_begin(struct trc_line *line, int limit, bool colour)
 {
 	line->n_bytes = line->last = 0;
@@ -223,5 +239,17 @@ const char *trc_text_share(char out[TRC_NUMBER_BYTES], int64_t part, int64_t who
 	out[0] = 0;
 	if (whole > 0)
 		snprintf(out, TRC_NUMBER_BYTES, "%.1f%%", 100.0 * (double)part / (double)whole);
+	return out;
+}
+
+const char *trc_text_margin(char out[TRC_NUMBER_BYTES], double margin, int64_t whole)
+{
+	double points = whole > 0 ? 100 * margin / (double)whole : 0;
+
+	out[0] = 0;
+	if (points >= 99.95)
+		snprintf(out, TRC_NUMBER_BYTES, "\xc2\xb1%d", 100);
+	else if (points >= 0.05)
+		snprintf(out, TRC_NUMBER_BYTES, "\xc2\xb1%.1f", points);
 	return out;
 }

@@ -42,6 +42,8 @@ void trc_line_print(struct trc_line *line, FILE *out);
 
 /* How many columns the text takes. */
 int trc_line_width(const char *text);
+/* How many bytes of the text, up to a blank, fit into so many columns; its first word always. */
+size_t trc_text_fitting(const char *text, int columns);
 
 enum { TRC_NUMBER_BYTES = 32 };
 /* Each returns `out`. Three digits that count: "850 ns", "12.3 µs", "1.25 s", "2 min 05 s". */
@@ -52,5 +54,8 @@ const char *trc_text_count(char out[TRC_NUMBER_BYTES], uint64_t n);
 const char *trc_text_bytes(char out[TRC_NUMBER_BYTES], uint64_t n_bytes);
 /* "12.3%"; "" if there is no whole. */
 const char *trc_text_share(char out[TRC_NUMBER_BYTES], int64_t part, int64_t whole);
+/* How far a share may be off, in percentage points: "±1.4", at most "±100"; "" if it
+ * would be ±0.0. */
+const char *trc_text_margin(char out[TRC_NUMBER_BYTES], double margin, int64_t whole);
 
 #endif

@@ -59,7 +59,8 @@ static void change_lock(struct applying *a, uint64_t address, size_t change)
 static bool is_lock(const struct trc_object *object)
 {
 	return object->kind == TRC_REASON_MUTEX || object->kind == TRC_REASON_RWLOCK_READ ||
-	       object->kind == TRC_REASON_SPIN || object->kind == TRC_REASON_FUTEX_LOCK;
+	       object->kind == TRC_REASON_SPIN || object->kind == TRC_REASON_FUTEX_LOCK ||
+	       object->kind == TRC_REASON_SEM_LOCK;
 }
 
 /* A lock that was never waited for is no row of objects: "variable", "variable+offset". */

@@ -1,5 +1,6 @@
 /*
- * lock_events.h - what happened to locks, in the order of time: what sections.c goes through.
+ * lock_events.h - when locks were wanted, taken and released, by time.  sections.c makes critical
+ * sections of these events.
  */
 #ifndef TRC_ANALYZER_WHATIF_LOCK_EVENTS_H
 #define TRC_ANALYZER_WHATIF_LOCK_EVENTS_H

@@ -214,18 +214,18 @@ static bool acquire(struct sim *s, uint32_t thread, const struct trc_op *op)
 	return false;
 }
 
-/* The first of the queue looks. */
+/* The first of the queue looks; if another thread was quicker it is the last now, as with futexes. */
 static bool try_again(struct sim *s, uint32_t thread, const struct trc_op *op)
 {
 	struct lock *lock = &s->lock[op->what];
 
 	lock->woken = false;
-	if (!take(lock, thread, op->reader)) {
-		s->thread[thread].blocked = true;
-		return false;
-	}
 	queue_remove(s, &lock->writers, thread);
-	return true;
+	if (take(lock, thread, op->reader))
+		return true;
+	queue_add(s, &lock->writers, thread);
+	s->thread[thread].blocked = true;
+	return false;
 }
 
 /* ---- operations ---- */

@@ -2,7 +2,7 @@
  * replay.h - runs the programs of a trace's threads (program.h) as a discrete simulation.
  *
  *   replay:Y1  a lock that is released is free: whoever comes next has it.  Of those that wait the first is
- *       woken, looks at the lock when it runs again, and waits on if another thread was quicker
+ *       woken, looks at the lock when it runs again, and waits on, as the last, if another thread was quicker
  *   replay:Y2  readers share; one that comes while others read does not wait for a writer that waits.  A
  *       writer that lets go hands over to all readers that wait, and wakes a writer if there are none
  *   replay:Y3  with `procs` the active threads share them equally at each moment, and need the time that they

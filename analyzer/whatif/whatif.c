@@ -8,6 +8,7 @@
 #include <string.h>
 #include "apply.h"
 #include "replay.h"
+#include "waits.h"
 
 /* What durations are of: as recorded, then of the replays. */
 enum run { RECORDED, BASE, CHANGED, SHORT_BASE, SHORT_CHANGED, N_RUNS };
@@ -15,12 +16,14 @@ enum run { RECORDED, BASE, CHANGED, SHORT_BASE, SHORT_CHANGED, N_RUNS };
 struct runs {
 	struct trc_replay replay[N_RUNS]; /* [RECORDED]: the length only */
 	struct trc_applied applied;
+	struct trc_index saturated; /* by lock: 1 (W1) */
 };
 
 /* A task's durations. */
 struct task {
 	const char *type;
-	size_t row; /* in order of time */
+	size_t row;	/* in order of time */
+	bool by_chance; /* it waited for a lock that is saturated */
 	int64_t ns[N_RUNS];
 };
 
@@ -74,32 +77,51 @@ static double ratio(int64_t part, int64_t whole)
 	return whole > 0 ? (double)part / (double)whole : 1;
 }
 
-/* Which thread gets such a lock next decides how long each one waits: nothing of that is in the trace. */
-static int note_saturated(struct trc_whatif *w, const struct trc_program *p)
+/* What is known of a lock's sections. */
+struct use {
+	int64_t held_ns; /* by writers */
+	uint32_t thread; /* of the first */
+	bool shared;	 /* another thread got the lock, too */
+};
+
+static void count_section(struct use *use, const struct trc_section *section)
+{
+	if (!use->thread)
+		use->thread = section->thread;
+	use->shared |= section->thread != use->thread;
+	if (!section->reader)
+		use->held_ns = trc_time_after(use->held_ns,
+					      trc_time_between(section->begin_ns, section->end_ns));
+}
+
+/* Which thread gets such a lock next decides how long each one waits: nothing of that is in the trace.  A
+ * lock that only one thread ever gets, one that has ended with it for instance, has no such next. */
+static int note_saturated(struct trc_whatif *w, struct runs *runs, const struct trc_program *p)
 {
 	static const double SATURATED = 0.9;
 	const struct trc_section *section = p->sections.sections.row;
 	const uint64_t *lock = p->sections.locks.row;
-	int64_t *held_ns = calloc(p->sections.locks.n + 1, sizeof(*held_ns));
+	struct use *use = calloc(p->sections.locks.n + 1, sizeof(*use));
 	int64_t length_ns = trc_replay_recorded_ns(p);
+	int err = 0;
 
-	if (!held_ns)
+	if (!use)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->sections.sections.n; i++)
-		if (!section[i].reader)
-			held_ns[section[i].lock] = trc_time_after(
-				held_ns[section[i].lock],
-				trc_time_between(section[i].begin_ns, section[i].end_ns));
-	for (size_t i = 0; i < p->sections.locks.n; i++) {
-		double share = length_ns > 0 ? ratio(held_ns[i], length_ns) : 0;
+		count_section(&use[section[i].lock], &section[i]);
+	for (size_t i = 0; i < p->sections.locks.n && !err; i++) {
+		double share = length_ns > 0 ? ratio(use[i].held_ns, length_ns) : 0;
 
-		if (share < SATURATED || share <= w->saturated_share)
+		if (!use[i].shared || share < SATURATED)
+			continue;
+		err = trc_index_put(&runs->saturated, lock[i], 1);
+		if (share <= w->saturated_share)
 			continue;
 		w->saturated = lock[i];
 		w->saturated_share = share < 1 ? share : 1;
 	}
-	free(held_ns);
-	return 0;
+	free(use);
+	return err;
 }
 
 static void note_program(struct trc_whatif *w, const struct trc_program *p)
@@ -146,7 +168,7 @@ static int replay_all(struct trc_whatif *w, struct runs *runs, const struct trc_
 	if (!err)
 		err = replay_both(runs, BASE, changes, &p, error);
 	note_program(w, &p);
-	if (!err && note_saturated(w, &p))
+	if (!err && note_saturated(w, runs, &p))
 		err = out_of_memory(error);
 	trc_program_free(&p);
 	return err;
@@ -187,9 +209,8 @@ static double least(double value, double least)
 }
 
 static struct trc_whatif_figure figure(const struct trc_whatif *w, const int64_t ns[N_RUNS],
-				       struct chance chance)
+				       struct chance chance, bool by_ratio)
 {
-	bool by_ratio = !w->procs;
 	double predicted = predict(ns, BASE, by_ratio);
 	double error = apart(ratio(ns[BASE], ns[RECORDED]), 1) * predicted;
 	double sampling =
@@ -204,6 +225,7 @@ static struct trc_whatif_figure figure(const struct trc_whatif *w, const int64_t
 					    apart(predict(ns, SHORT_BASE, by_ratio), predicted),
 				    predicted * RUNS_DIFFER)),
 		.at_least = chance.at_least,
+		.from_replay = !by_ratio,
 	};
 }
 
@@ -223,9 +245,71 @@ static bool duration(int64_t *ns, int64_t begin_ns, int64_t end_ns)
 	return begin_ns != TRC_NEVER && end_ns != TRC_NEVER;
 }
 
+/* Of saturated locks, by thread. */
+struct chances {
+	struct trc_array waits; /* struct trc_park, by begin */
+	struct trc_by_thread by;
+};
+
+static int chances_make(struct chances *c, const struct trc_model *m, const struct runs *runs)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(m, &n);
+
+	*c = (struct chances){.waits = {.row_bytes = sizeof(*park)}};
+	for (size_t i = 0; runs->saturated.n && i < n; i++) {
+		struct trc_park *wait;
+
+		if (!trc_reason_is_lock(park[i].reason) ||
+		    trc_index_get(&runs->saturated, park[i].object) == TRC_INDEX_NONE)
+			continue;
+		wait = trc_array_add(&c->waits);
+		if (!wait)
+			return -ENOMEM;
+		*wait = park[i];
+	}
+	return trc_by_thread_make(&c->by, m, c->waits.row, c->waits.n, sizeof(*park),
+				  trc_thread_of_park);
+}
+
+static void chances_free(struct chances *c)
+{
+	trc_array_free(&c->waits);
+	trc_by_thread_free(&c->by);
+}
+
+/* Whether the thread waits for one in from_ns..to_ns: waits for locks follow each other. */
+static bool waits_by_chance(const struct chances *c, const struct trc_model *m, uint32_t thread,
+			    int64_t from_ns, int64_t to_ns)
+{
+	size_t n, row;
+	const struct trc_thread *t = thread ? trc_model_thread(m, thread) : NULL;
+	const struct trc_park *wait = c->waits.row, *last;
+	uint32_t first, low, high;
+
+	if (!t || !c->waits.n)
+		return false;
+	row = (size_t)(t - trc_model_threads(m, &n));
+	first = low = c->by.first[row];
+	high = c->by.first[row + 1];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (wait[c->by.row[middle]].start_ns < to_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == first)
+		return false;
+	last = &wait[c->by.row[low - 1]];
+	return last->end_ns == TRC_NEVER || last->end_ns > from_ns;
+}
+
 /* Returns how many there are; the others are counted. */
 static size_t collect_tasks(struct trc_whatif *w, const struct trc_model *m,
-			    const struct runs *runs, struct task *out)
+			    const struct runs *runs, const struct chances *chances,
+			    struct task *out)
 {
 	size_t n_tasks, n = 0;
 	const struct trc_task *task = trc_model_tasks(m, &n_tasks);
@@ -237,8 +321,13 @@ static size_t collect_tasks(struct trc_whatif *w, const struct trc_model *m,
 		for (int r = BASE; ended && r < N_RUNS; r++)
 			ended = duration(&t.ns[r], runs->replay[r].task_begin_ns[i],
 					 runs->replay[r].task_end_ns[i]);
-		if (ended)
-			out[n++] = t;
+		if (!ended)
+			continue;
+		t.by_chance = waits_by_chance(chances, m, task[i].start_thread, task[i].start_ns,
+					      task[i].end_ns) ||
+			      waits_by_chance(chances, m, task[i].end_thread, task[i].start_ns,
+					      task[i].end_ns);
+		out[n++] = t;
 	}
 	w->n_left_out = n_tasks - n;
 	return n;
@@ -356,18 +445,23 @@ static void summarize(struct summary *s, enum run r, const struct task *task, in
 static int add_type(struct trc_whatif *w, const struct task *task, size_t n, int64_t *scratch)
 {
 	struct trc_whatif_type *type = trc_array_add(&w->types);
+	bool by_chance = false, percentiles_by_ratio; /* W1 */
 	struct summary s;
 
 	if (!type)
 		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		by_chance |= task[i].by_chance;
+	percentiles_by_ratio = !w->procs && !by_chance;
 	for (int r = 0; r < N_RUNS; r++)
 		summarize(&s, (enum run)r, task, scratch, n);
 	*type = (struct trc_whatif_type){
 		.name = task->type,
 		.n = n,
-		.mean = figure(w, s.mean, s.mean_chance),
-		.p50 = figure(w, s.p50, s.p50_chance),
-		.p99 = figure(w, s.p99, s.p99_chance),
+		.by_chance = by_chance,
+		.mean = figure(w, s.mean, s.mean_chance, !w->procs),
+		.p50 = figure(w, s.p50, s.p50_chance, percentiles_by_ratio),
+		.p99 = figure(w, s.p99, s.p99_chance, percentiles_by_ratio),
 	};
 	note_error(w, &type->mean);
 	note_error(w, &type->p50);
@@ -378,14 +472,17 @@ static int make_types(struct trc_whatif *w, const struct trc_model *m, const str
 {
 	size_t n_tasks, n;
 	struct task *task;
+	struct chances chances;
 	int64_t *scratch;
 	int err;
 
 	trc_model_tasks(m, &n_tasks);
 	task = calloc(n_tasks + 1, sizeof(*task));
 	scratch = calloc(n_tasks + 1, sizeof(*scratch));
-	err = task && scratch ? 0 : -ENOMEM;
-	n = err ? 0 : collect_tasks(w, m, runs, task);
+	err = chances_make(&chances, m, runs);
+	if (!task || !scratch)
+		err = -ENOMEM;
+	n = err ? 0 : collect_tasks(w, m, runs, &chances, task);
 	if (n)
 		qsort(task, n, sizeof(*task), by_type);
 	for (size_t i = 0, first = 0; i < n && !err; i++) {
@@ -394,6 +491,7 @@ static int make_types(struct trc_whatif *w, const struct trc_model *m, const str
 		err = add_type(w, &task[first], i + 1 - first, scratch);
 		first = i + 1;
 	}
+	chances_free(&chances);
 	free(task);
 	free(scratch);
 	return err;
@@ -409,7 +507,7 @@ static int make_figures(struct trc_whatif *w, const struct trc_model *m, const s
 	w->sampling_error = runs->applied.sampling_error;
 	for (int r = 0; r < N_RUNS; r++)
 		length_ns[r] = runs->replay[r].length_ns;
-	w->length = figure(w, length_ns, (struct chance){0});
+	w->length = figure(w, length_ns, (struct chance){0}, !w->procs);
 	note_error(w, &w->length);
 	w->n_forced = runs->replay[BASE].n_forced + runs->replay[CHANGED].n_forced;
 	w->changed_ns = runs->applied.changed_ns;
@@ -436,6 +534,7 @@ int trc_whatif_make(struct trc_whatif *w, const struct trc_model *m, const char 
 	for (int r = 0; r < N_RUNS; r++)
 		trc_replay_free(&runs.replay[r]);
 	trc_applied_free(&runs.applied);
+	trc_index_free(&runs.saturated);
 	free(changes);
 	return err;
 }

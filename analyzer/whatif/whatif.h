@@ -6,7 +6,8 @@
  *
  *   whatif:W1  a prediction is the recorded figure times what the change does to the replay's, so
  *       that an error which both replays have does not count.  Where the number of procs changes it is the
- *       replay's own: what else the machine did meanwhile is no part of that
+ *       replay's own: what else the machine did meanwhile is no part of that.  So are percentiles of a type whose
+ *       tasks wait for a lock that is saturated: who got it next was chance, in the recording and in the replay
  *   whatif:W2  its uncertainty is the error of the replay without a change, what the assumed sections
  *       change in the prediction, what the number of tasks leaves to chance, and of a function's change what
  *       the number of its samples leaves open; what the model leaves out is not in it
@@ -25,11 +26,13 @@ struct trc_whatif_figure {
 	int64_t recorded_ns, replayed_ns; /* replayed: without a change */
 	int64_t predicted_ns, uncertain_ns;
 	bool at_least; /* it is more uncertain: too few tasks lie beyond it to say by how much (W4) */
+	bool from_replay; /* it is the replay's own: what changes is replayed_ns (W1) */
 };
 
 struct trc_whatif_type {
 	const char *name; /* the model's */
 	size_t n;
+	bool by_chance; /* W1: tasks of it wait for a lock that is saturated */
 	struct trc_whatif_figure mean, p50, p99;
 };
 
@@ -48,7 +51,7 @@ struct trc_whatif {
 	bool no_samples;       /* a function was changed, and there are none */
 	uint64_t n_sampled;    /* samples in changed functions */
 	double sampling_error; /* what they leave open of these functions' time, relative */
-	uint64_t saturated;    /* the lock that is held nearly all the time; 0 = none is */
+	uint64_t saturated; /* the lock that is held nearly all the time, by turns; 0 = none is */
 	double saturated_share;
 	uint32_t procs; /* of the change; 0 = it is none to them */
 	uint64_t lost_events;

@@ -9,17 +9,18 @@
  *   charges:C2  the time of an unlock is taken just before the release.  Who parks between the two
  *       has no unlock in its wait: the wait is charged to the unlock before, if that is the
  *       holder's and came at most TRC_CHARGE_BETWEEN_NS earlier
- *   charges:C3  what a wait that gave up lasted after the last unlock in it is charged to the next
- *       unlock, if the section that this one ends had begun by then, or if there was no unlock in
- *       the wait, the next one is the holder's, and it does not tell when its section began; not
- *       if the section began after the wait: the holder let go meanwhile, when nobody waited, and
- *       took the lock again
- *   charges:C4  of a wait that was not seen to end nothing is left to be charged
- *   charges:C5  an unlock is charged with what each that waits waited since the unlock before, since
- *       its section began or since it waits, whichever is the latest: before the section began
- *       nobody held the lock, and those that waited had been woken, and had not run yet.  An unlock
- *       tells when its section began if others waited then; else it began before all pieces.  It
- *       cannot have begun before the last one ended
+ *   charges:C3  a wait that gave up has a rest: the time after the last unlock in it.  The rest is
+ *       charged to the next unlock after the wait in two cases: the section that this unlock ends
+ *       had begun before the wait ended; or there was no unlock in the wait, the next unlock is by
+ *       the holder, and it does not say when its section began.  If that section began after the
+ *       wait, the rest is charged to nobody: the holder had released the lock meanwhile, while
+ *       nobody waited, and had taken it again
+ *   charges:C4  the rest of a wait whose end was not seen is charged to nobody
+ *   charges:C5  an unlock is charged, for each waiter, with the time since the latest of: the unlock
+ *       before, the begin of the section, the begin of the wait.  Before the section began nobody
+ *       held the lock: the waiters had been woken and had not run yet.  An unlock says when its
+ *       section began if others waited then; if it does not, the section began before all pieces.
+ *       A section cannot have begun before the last one ended
  *
  * Times are of any unit and order; 0 = not known.
  */

@@ -97,6 +97,8 @@ void trc_drain_words(struct trc_drain *d, struct trc_drain_ring *r, const uint64
 static void skip_overwritten(struct trc_drain *d, struct trc_drain_ring *r, struct trc_ring *ring)
 {
 	uint64_t page = d->h.page_words;
+	/* acquire: pairs with the store of floor in ring_next_page(): it comes before the words below
+	 * floor are overwritten (R5).  `head` is older: what lies from floor up to it is whole. */
 	uint64_t floor = atomic_load_explicit(&ring->floor, memory_order_acquire);
 	uint64_t oldest = r->head > d->h.ring_words ? r->head - d->h.ring_words : 0;
 

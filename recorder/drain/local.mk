@@ -23,11 +23,15 @@ libtrcdrain_la_SOURCES = \
 	recorder/fold/view.c \
 	recorder/fold/waits.c \
 	recorder/drain/leftovers.c recorder/drain/leftovers.h \
+	recorder/drain/open_waits.c recorder/drain/open_waits.h \
 	recorder/drain/perf_buffer.c recorder/drain/perf_buffer.h recorder/drain/perf_buffer_private.h \
+	recorder/drain/perf_buffer_deferred.c \
 	recorder/drain/perf_buffer_maps.c \
 	recorder/drain/perf_buffer_read.c \
 	recorder/drain/perf_buffer_record.c \
 	recorder/drain/perf_maps.c recorder/drain/perf_maps.h \
+	recorder/drain/remote_sockets.c recorder/drain/remote_sockets.h \
+	recorder/drain/remote_stack.c recorder/drain/remote_stack.h \
 	recorder/drain/ring_file.c recorder/drain/ring_file.h \
 	recorder/drain/ring_owner.c recorder/drain/ring_owner.h \
 	recorder/drain/snapshot.c recorder/drain/snapshot.h recorder/drain/snapshot_private.h \
@@ -38,7 +42,6 @@ libtrcdrain_la_SOURCES = \
 
 bin_PROGRAMS += recorder/trace-record
 recorder_trace_record_SOURCES = \
-	recorder/tool/remote_stack.c recorder/tool/remote_stack.h \
 	recorder/tool/main.c recorder/tool/tool.h \
 	recorder/tool/child.c \
 	recorder/tool/clean.c \
@@ -49,8 +52,6 @@ recorder_trace_record_SOURCES = \
 	recorder/tool/http.c recorder/tool/http.h \
 	recorder/tool/http_profiles.c \
 	recorder/tool/http_threads.c \
-	recorder/tool/open_waits.c recorder/tool/open_waits.h \
-	recorder/tool/remote_sockets.c recorder/tool/remote_sockets.h \
 	recorder/tool/list.c \
 	recorder/tool/options.c \
 	recorder/tool/process.c \
@@ -75,6 +76,7 @@ recorder_trace_record_SOURCES += \
 	recorder/profile/http_kinds.c \
 	recorder/profile/http_names.c \
 	recorder/guest/own_thread_create.c \
+	recorder/profile/encode_load.c \
 	recorder/profile/part.c \
 	recorder/profile/describe.c \
 	recorder/profile/write.c \

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "format/now.h"
 #include "otel_service.h"
 
 enum { WAIT_NS = 200000000, LEFT_BEHIND_MAX = 16 };
@@ -87,13 +88,9 @@ static int thread_begin(struct question *q)
 
 static int answer_wait(struct question *q, char name[TRC_OTEL_SERVICE_BYTES])
 {
-	struct timespec until;
+	struct timespec until = trc_from_now(CLOCK_MONOTONIC, WAIT_NS);
 	int err = 0, result;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += WAIT_NS;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&q->lock);
 	while (q->result > 0 && !err)
 		err = pthread_cond_timedwait(&q->answered, &q->lock, &until);

@@ -21,7 +21,7 @@ enum {
 	FLIGHT_BYTES_MAX = 64 << 20,
 	OTHERS_MAX = 4096, /* threads that are there already */
 	COUNTERS_MAX = 1 << 17,
-	SAMPLE_BYTES = 72 + 8 * 64, /* of a deep one */
+	SAMPLE_BYTES = 64 + 8 * 64, /* of a deep one */
 	OWN_PERIOD_NS = 2000000,    /* V6; the scheduler's turns take 3 ms and more */
 	DESCRIPTORS_KEPT = 32,	    /* V7, for each proc */
 };
@@ -57,8 +57,11 @@ static void attr_of_switches(const struct trc_perf *p, struct perf_event_attr *a
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.context_switch = p->switches,
+		.task = p->switches,
 	};
 	attr_common(p, attr, at_exec);
+	if (p->defers)
+		trc_perf_defer(attr, false);
 }
 
 static void attr_of_event(const struct trc_perf *p, uint32_t event, struct perf_event_attr *attr,
@@ -75,6 +78,21 @@ static void attr_of_event(const struct trc_perf *p, uint32_t event, struct perf_
 	if (p->event[event].is_hardware)
 		attr->read_format |=
 			PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	if (p->defers)
+		trc_perf_defer(attr, true);
+}
+
+/* Whether user frames may come later than their samples: where the kernel knows that.  Events that may be added
+ * later have no part in it. */
+static bool may_defer(const struct trc_perf *p)
+{
+	struct perf_event_attr switches, samples;
+
+	if (!p->n_events)
+		return false;
+	attr_of_switches(p, &switches, false);
+	attr_of_event(p, 0, &samples, false);
+	return trc_perf_may_defer(&switches, &samples);
 }
 
 static int open_attr(struct perf_event_attr *attr, int tid, uint32_t proc)
@@ -449,6 +467,7 @@ int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char 
 	if (!p)
 		return refused(-ENOMEM, "perf_event_open", said, n_bytes);
 	take_options(p, o);
+	p->defers = may_defer(p);
 	err = open_procs(p, o->pid, o->at_exec, said, n_bytes);
 	if (!err) {
 		err = buffers_map(p, o->flight ? flight_bytes(o->max_bytes, p->n_procs)
@@ -456,6 +475,9 @@ int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char 
 		if (err)
 			no_buffers(p, err, "perf_event_open: mmap", said, n_bytes);
 	}
+	/* No counter has been asked for frames yet: without room to find them, none is. */
+	if (!err && p->defers && trc_perf_chains_open(&p->chains, p->n_procs, p->data_bytes))
+		p->defers = false;
 	if (!err) {
 		keep_counts_apart(p);
 		err = open_events(p, UINT32_MAX, o->at_exec, said, n_bytes);
@@ -612,6 +634,7 @@ void trc_perf_close(struct trc_perf *p)
 		return;
 	close_counters(p, 0);
 	trc_perf_close_maps(p);
+	trc_perf_chains_close(&p->chains);
 	buffers_unmap(p);
 	for (uint32_t i = 0; i < p->n_procs; i++)
 		if (p->buffer[i].fd >= 0)

@@ -23,6 +23,8 @@
  *   perf_buffer:V7  threads that are there already take a descriptor for each proc and
  *       event.  Where events may be added later, switches leave some descriptors for them, at most
  *       half of what may be open: threads beyond that are named as missing
+ *   perf_buffer:V8  a thread that ends is taken off its proc when the kernel takes its counters
+ *       away, as PERF_RECORD_EXIT tells: its last switch comes later, and is in no buffer
  */
 #ifndef TRC_RECORDER_DRAIN_PERF_BUFFER_H
 #define TRC_RECORDER_DRAIN_PERF_BUFFER_H

@@ -7,18 +7,26 @@
 #include "perf_buffer.h"
 
 enum {
-	TRC_PERF_RECORD_BYTES = 4096, /* longer stacks are cut */
+	TRC_PERF_RECORD_BYTES =
+		8192, /* longer stacks are cut; a record of TRC_PERF_CHAIN_MAX frames fits */
 	TRC_PERF_STOPPED_MAX = 16,
+	/* Of Linux 6.19, which older headers do not name: PERF_RECORD_CALLCHAIN_DEFERRED. */
+	TRC_PERF_RECORD_CHAIN = 22,
+	/* User frames in such a record at most, whatever kernel.perf_event_max_stack says: the kernel keeps
+	 * them in one page of 4 KiB, behind a header of 16 bytes. */
+	TRC_PERF_CHAIN_MAX = (4096 - 16) / 8,
 };
+/* PERF_CONTEXT_USER_DEFERRED: in a call chain a cookie follows (perf_buffer_deferred.c). */
+#define TRC_PERF_CONTEXT_DEFERRED ((uint64_t)-640)
 
-/* What sample_id_all adds to each record but samples, by TRC_PERF_ID_BITS. */
+/* What sample_id_all adds to each record but samples, by TRC_PERF_ID_BITS.  The proc is not asked for: each
+ * has a buffer of its own, and to write it takes the kernel time at every switch. */
 struct trc_perf_id {
 	uint32_t pid, tid;
 	uint64_t raw_ns;
-	uint32_t proc, reserved;
 	/* With samples: a u64 that tells the event. */
 };
-#define TRC_PERF_ID_BITS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+#define TRC_PERF_ID_BITS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 /* A thread's counter that the kernel stopped for the rest of a tick, last. */
 struct trc_perf_stopped {
@@ -29,6 +37,7 @@ struct trc_perf_stopped {
 struct trc_perf_buffer {
 	struct perf_event_mmap_page *page; /* NULL = no such proc, or none needed */
 	uint64_t last_ns;
+	uint64_t tail;				/* of the pass that is under way */
 	int fd;					/* -1 = not online */
 	struct perf_event_mmap_page *maps_page; /* NULL = none */
 	uint64_t maps_last_ns;			/* of its last record */
@@ -66,6 +75,18 @@ struct trc_perf_share {
 	uint64_t new_enabled_ns, new_running_ns; /* of that, since the look before */
 };
 
+/* Where user frames are that came later than their samples (perf_buffer_deferred.c). */
+struct trc_perf_chains {
+	struct trc_perf_chain {
+		uint64_t cookie;
+		uint64_t at; /* in the buffer, or of the copy */
+		uint32_t tid, proc;
+		uint32_t pass; /* of which it is; another one's: the place is free */
+		uint32_t n_bytes;
+	} * chain; /* NULL = frames are not deferred */
+	uint32_t mask, pass;
+};
+
 struct trc_perf {
 	uint32_t n_procs, n_events;
 	int pid;
@@ -89,7 +110,10 @@ struct trc_perf {
 	uint64_t switches_below; /* descriptors of threads' counters of switches: perf_buffer:V7 */
 	struct trc_perf_ids ids;
 	struct trc_perf_maps *maps; /* NULL = nothing is known of them */
+	bool defers;		    /* the kernel tells user frames later */
+	struct trc_perf_chains chains;
 	char record[TRC_PERF_RECORD_BYTES] __attribute__((aligned(8)));
+	char chain_record[TRC_PERF_RECORD_BYTES] __attribute__((aligned(8)));
 	uint32_t chain_max; /* frames that the kernel takes at most: kernel.perf_event_max_stack */
 	uint64_t frame[TRC_STACK_DEPTH_MAX];
 	struct trc_perf_buffer buffer[];
@@ -122,6 +146,27 @@ void trc_perf_open_maps(struct trc_perf *p, int pid);
 void trc_perf_close_maps(struct trc_perf *p);
 /* Takes note of what has been mapped. */
 void trc_perf_look_at_maps(struct trc_perf *p);
+
+/* ---- perf_buffer_deferred.c ---- */
+
+/* Asks for it: of what samples, or of the event that a buffer belongs to. */
+void trc_perf_defer(struct perf_event_attr *attr, bool samples);
+/* Whether the kernel takes both attributes so, and TRC_DEFERRED=off does not forbid it. */
+bool trc_perf_may_defer(const struct perf_event_attr *switches,
+			const struct perf_event_attr *samples);
+int trc_perf_chains_open(struct trc_perf_chains *chains, uint32_t n_procs, uint64_t data_bytes);
+void trc_perf_chains_close(struct trc_perf_chains *chains);
+/* Forgets what was noted. */
+void trc_perf_chains_begin(struct trc_perf_chains *chains);
+/* Takes note of a record, if it is one; bytes[0..n_bytes) may be cut, and is no record then. */
+void trc_perf_chains_note(struct trc_perf *p, uint32_t proc, uint64_t at, const char *bytes,
+			  size_t n_bytes);
+/* When such a record was written; 0 = it is none. */
+uint64_t trc_perf_chain_ns(const struct trc_perf *p, const char *bytes, size_t n_bytes);
+/* The call chain of a record that was noted, of *n addresses, *room of them at most there; NULL = none was.  Until
+ * the next call. */
+const char *trc_perf_chain_find(struct trc_perf *p, uint32_t tid, uint64_t cookie, uint64_t *n,
+				uint64_t *room);
 
 /* ---- perf_buffer_read.c, perf_buffer_record.c ---- */
 

@@ -48,37 +48,76 @@ static void hand_out(struct trc_perf *p, uint32_t proc, uint64_t *last_ns,
 		fn(context, r);
 }
 
+/* The record at `at`, of *record_bytes, which may be cut to *n_bytes; NULL: the kernel writes no such
+ * thing. */
+static const char *next_record(struct trc_perf *p, const struct trc_perf_buffer *b, uint64_t at,
+			       uint64_t head, uint64_t *record_bytes, size_t *n_bytes)
+{
+	struct perf_event_header header;
+
+	memcpy(&header, record_at(p, b, at, sizeof(header)), sizeof(header));
+	if (header.size < sizeof(header) || header.size > head - at)
+		return NULL;
+	*record_bytes = header.size;
+	*n_bytes = header.size < sizeof(p->record) ? header.size : sizeof(p->record);
+	return record_at(p, b, at, *n_bytes);
+}
+
+/* perf_deferred:D1. */
+static void chains_look(struct trc_perf *p)
+{
+	if (!p->defers)
+		return;
+	trc_perf_chains_begin(&p->chains);
+	for (uint32_t i = 0; i < p->n_procs; i++) {
+		const struct trc_perf_buffer *b = &p->buffer[i];
+		uint64_t at = b->page ? b->page->data_tail : 0, bytes;
+		/* acquire: as in buffer_pass(). */
+		uint64_t head =
+			b->page ? __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE) : 0;
+		const char *record;
+		size_t n_bytes;
+
+		for (; at < head && (record = next_record(p, b, at, head, &bytes, &n_bytes));
+		     at += bytes)
+			trc_perf_chains_note(p, i, at, record, n_bytes);
+	}
+}
+
+/* From *tail on, which moves past what was handed out. */
 static uint64_t buffer_pass(struct trc_perf *p, uint32_t proc, uint64_t until_ns, bool room,
-			    trc_perf_fn *fn, void *context)
+			    trc_perf_fn *fn, void *context, uint64_t *tail_out)
 {
 	struct trc_perf_buffer *b = &p->buffer[proc];
 	/* acquire: pairs with the kernel's store: the records below head are complete. */
 	uint64_t head = __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = b->page->data_tail, n = 0;
+	uint64_t tail = *tail_out, n = 0, record_bytes;
 
 	while (tail < head) {
-		struct perf_event_header header;
 		struct trc_perf_record r;
 		bool full = room && head - tail > p->data_bytes / 2; /* perf_buffer:V2 */
-		const char *record;
 		size_t n_bytes;
+		const char *record = next_record(p, b, tail, head, &record_bytes, &n_bytes);
 
-		memcpy(&header, record_at(p, b, tail, sizeof(header)), sizeof(header));
-		if (header.size < sizeof(header) || header.size > head - tail)
-			break; /* the kernel writes no such thing */
-		n_bytes = header.size < sizeof(p->record) ? header.size : sizeof(p->record);
-		record = record_at(p, b, tail, n_bytes);
+		if (!record || (p->defers && !full &&
+				trc_perf_chain_ns(p, record, n_bytes) > until_ns)) /* D3 */
+			break;
 		if (trc_perf_record_read(p, proc, record, n_bytes, &r)) {
 			if (r.raw_ns > until_ns && !full)
 				break;
 			hand_out(p, proc, &b->last_ns, &r, fn, context);
 			n++;
 		}
-		tail += header.size;
+		tail += record_bytes;
 	}
+	*tail_out = tail;
+	return n;
+}
+
+static void buffer_free(struct trc_perf_buffer *b, uint64_t tail)
+{
 	/* release: we are done with the bytes below tail. */
 	__atomic_store_n(&b->page->data_tail, tail, __ATOMIC_RELEASE);
-	return n;
 }
 
 /* ---- losses, and shares of counters ---------------------------------------------------- */
@@ -326,6 +365,25 @@ uint64_t trc_perf_newest_ns(struct trc_perf *p, uint32_t pid)
 	return newest_ns;
 }
 
+/* perf_deferred:D1, of the copies. */
+static void copy_chains_look(struct trc_perf *p)
+{
+	if (!p->defers)
+		return;
+	trc_perf_chains_begin(&p->chains);
+	for (uint32_t i = 0; i < p->n_procs; i++) {
+		const struct trc_perf_buffer *b = &p->buffer[i];
+
+		for (uint32_t k = 0; k < b->n_records; k++) {
+			const char *bytes = b->copy + b->record_off[k];
+			struct perf_event_header header;
+
+			memcpy(&header, bytes, sizeof(header));
+			trc_perf_chains_note(p, i, b->record_off[k], bytes, header.size);
+		}
+	}
+}
+
 static uint64_t copy_pass(struct trc_perf *p, uint32_t proc, trc_perf_fn *fn, void *context)
 {
 	struct trc_perf_buffer *b = &p->buffer[proc];
@@ -365,14 +423,23 @@ uint64_t trc_perf_pass_until(struct trc_perf *p, uint64_t until_ns, bool room, t
 	if (may_share_counters(p))
 		trc_perf_look_at_shares(p);
 	trc_perf_look_at_maps(p);
+	chains_look(p);
 	for (uint32_t i = 0; i < p->n_procs; i++) {
-		if (!p->buffer[i].page)
+		struct trc_perf_buffer *b = &p->buffer[i];
+
+		if (!b->page)
 			continue;
-		n += buffer_pass(p, i, until_ns, room, fn, context);
+		b->tail = b->page->data_tail;
+		n += buffer_pass(p, i, until_ns, room, fn, context, &b->tail);
+		if (!p->defers)
+			buffer_free(b, b->tail);
 		/* What no record has told of yet. */
 		if (!room && p->tells_lost && p->n_events)
-			trc_perf_look_at_losses(p, i, p->buffer[i].last_ns, fn, context);
+			trc_perf_look_at_losses(p, i, b->last_ns, fn, context);
 	}
+	for (uint32_t i = 0; p->defers && i < p->n_procs; i++) /* perf_deferred:D1 */
+		if (p->buffer[i].page)
+			buffer_free(&p->buffer[i], p->buffer[i].tail);
 	return n;
 }
 
@@ -384,6 +451,7 @@ uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *cont
 		return trc_perf_pass_until(
 			p, all ? UINT64_MAX : trc_now_ns(CLOCK_MONOTONIC_RAW) - TRC_PERF_HOLD_NS,
 			!all, fn, context);
+	copy_chains_look(p);
 	for (uint32_t i = 0; i < p->n_procs; i++)
 		n += copy_pass(p, i, fn, context);
 	return n;

@@ -10,7 +10,6 @@ struct sample {
 	uint64_t id, ip;
 	uint32_t pid, tid;
 	uint64_t raw_ns;
-	uint32_t proc, reserved;
 	uint64_t n_frames;
 };
 
@@ -24,18 +23,27 @@ static void push_outermost(uint64_t frame[TRC_STACK_DEPTH_MAX], uint64_t address
 	outermost[TRC_STACK_OUTERMOST - 1] = address;
 }
 
+static uint64_t word_of(const char *chain, uint64_t i)
+{
+	uint64_t word;
+
+	memcpy(&word, chain + i * sizeof(word), sizeof(word));
+	return word;
+}
+
 /* The user's frames of a call chain, in which PERF_CONTEXT_ marks say whose follow.  It ends where
- * the kernel took something for a frame pointer that was none, or where it stops in any case;
- * only then it is not whole. */
+ * the kernel took something for a frame pointer that was none, or where it stops in any case, after
+ * `max` frames; only then it is not whole. */
 static uint32_t take_frames(struct trc_perf *p, const struct sample *s, const char *chain,
-			    uint64_t n)
+			    uint64_t n, uint32_t max)
 {
 	uint32_t n_frames = 0, n_all = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
-		uint64_t address;
+		uint64_t address = word_of(chain, i);
 
-		memcpy(&address, chain + i * sizeof(address), sizeof(address));
+		if (address == TRC_PERF_CONTEXT_DEFERRED) /* a cookie follows, which is no frame */
+			i++;
 		if (address >= (uint64_t)PERF_CONTEXT_MAX)
 			continue;
 		n_all++;
@@ -48,12 +56,31 @@ static uint32_t take_frames(struct trc_perf *p, const struct sample *s, const ch
 		else
 			push_outermost(p->frame, address);
 	}
-	if (!n_frames || (n_all < p->chain_max && n == s->n_frames))
+	if (!n_frames || (n_all < max && n == s->n_frames))
 		return n_frames;
 	if (n_frames < TRC_STACK_DEPTH_MAX)
 		n_frames++;
 	p->frame[n_frames - 1] = TRC_FRAMES_ELIDED;
 	return n_frames;
+}
+
+/* The same, also where the chain ends with the cookie of one that came later. */
+static uint32_t take_chain(struct trc_perf *p, const struct sample *s, const char *chain,
+			   uint64_t room)
+{
+	uint64_t n = s->n_frames < room ? s->n_frames : room, n_later;
+	struct sample later = *s;
+
+	if (p->defers && n >= 2 && word_of(chain, n - 2) == TRC_PERF_CONTEXT_DEFERRED) {
+		chain = trc_perf_chain_find(p, s->tid, word_of(chain, n - 1), &later.n_frames,
+					    &n_later);
+		if (!chain)
+			return 0;
+		return take_frames(p, &later, chain,
+				   later.n_frames < n_later ? later.n_frames : n_later,
+				   TRC_PERF_CHAIN_MAX);
+	}
+	return take_frames(p, s, chain, n, p->chain_max);
 }
 
 static bool read_sample(struct trc_perf *p, const char *bytes, size_t n_bytes,
@@ -88,7 +115,7 @@ static bool read_sample(struct trc_perf *p, const char *bytes, size_t n_bytes,
 		.event = *event,
 		.period = period,
 		.frame = p->frame,
-		.n_frames = take_frames(p, &s, chain, s.n_frames < room ? s.n_frames : room),
+		.n_frames = take_chain(p, &s, chain, room),
 		.maps = p->maps,
 	};
 	share = &p->share[*event];
@@ -204,6 +231,9 @@ bool trc_perf_record_read(struct trc_perf *p, uint32_t proc, const char *bytes, 
 		r->out = header.misc & PERF_RECORD_MISC_SWITCH_OUT;
 		r->preempted = r->out && (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
 		return true;
+	case PERF_RECORD_EXIT: /* V8 */
+		r->out = true;
+		return p->switches;
 	case PERF_RECORD_LOST:
 		return n_more >= sizeof(struct lost) && read_lost(p, bytes, r);
 	case PERF_RECORD_THROTTLE:

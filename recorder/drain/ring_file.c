@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "open_waits.h"
 #include "ring_file.h"
 #include "ring_owner.h"
 #include "snapshot.h"
@@ -148,6 +149,7 @@ static int read_all(int fd, void *to, uint64_t n_bytes)
 static int read_header(struct trc_ring_file *f, const struct stat *st, char *error, size_t n_bytes)
 {
 	const char *why;
+	uint32_t state;
 
 	if (!st->st_size)
 		return trouble(-ENODATA, error, n_bytes,
@@ -158,8 +160,9 @@ static int read_header(struct trc_ring_file *f, const struct stat *st, char *err
 			       st->st_size < 8 ? "not a trc ring" : "it is cut short");
 	if (trc_layout_check(&f->header, (uint64_t)st->st_size, &why))
 		return trouble(-EBADMSG, error, n_bytes, why);
-	if (atomic_load(&f->header.state) != TRC_SHARED_LIVE &&
-	    atomic_load(&f->header.state) != TRC_SHARED_CLOSED)
+	/* relaxed: of a copy. */
+	state = atomic_load_explicit(&f->header.state, memory_order_relaxed);
+	if (state != TRC_SHARED_LIVE && state != TRC_SHARED_CLOSED)
 		return trouble(-EBADMSG, error, n_bytes, "it is only half made");
 	f->control_bytes = f->header.stacks_off;
 	f->control = malloc(f->control_bytes);
@@ -176,7 +179,9 @@ int trc_ring_file_look(struct trc_ring_file *f)
 
 	if (fstat(f->fd, &st) || read_all(f->fd, f->control, f->control_bytes))
 		return -EBADMSG;
-	f->closed = atomic_load(&f->control->state) == TRC_SHARED_CLOSED;
+	/* relaxed: of a copy. */
+	f->closed =
+		atomic_load_explicit(&f->control->state, memory_order_relaxed) == TRC_SHARED_CLOSED;
 	f->owner = trc_ring_owner_find(&f->header, st.st_ino, &f->pid);
 	return 0;
 }
@@ -421,10 +426,29 @@ static int write_trace(const struct trc_ring_file *f, struct trc_snapshot *s, st
 	return err ? err : trc_writer_finish(w);
 }
 
+/* What threads have not recorded of the waits that they are in: of a process that lives. */
+static void waits_look(const struct trc_ring_file *f, struct trc_snapshot *s,
+		       struct trc_open_waits **waits)
+{
+	const struct trc_open_waits_at at = {
+		.fd = f->fd, .header = trc_snapshot_header(s), .pid = (int)f->pid};
+	struct stat st;
+	uint32_t pid;
+
+	if (f->owner != TRC_OWNER_ALIVE)
+		return;
+	trc_open_waits_look(waits, &at, UINT64_MAX);
+	/* Its pid may have become another process's meanwhile. */
+	if (!fstat(f->fd, &st) &&
+	    trc_ring_owner_find(&f->header, st.st_ino, &pid) == TRC_OWNER_ALIVE && pid == f->pid)
+		trc_snapshot_wait_find(s, trc_open_waits_find, *waits);
+}
+
 int trc_ring_file_to_trace(const struct trc_ring_file *f,
 			   const struct trc_snapshot_options *options, trc_sink_fn *sink,
 			   void *context, char *error, size_t n_bytes)
 {
+	struct trc_open_waits *waits = NULL;
 	struct trc_writer_options writer;
 	struct trc_snapshot *s;
 	struct trc_writer *w;
@@ -432,12 +456,14 @@ int trc_ring_file_to_trace(const struct trc_ring_file *f,
 
 	if (err)
 		return err;
+	waits_look(f, s, &waits);
 	trc_snapshot_writer_options(s, &writer);
 	err = trc_writer_open(&w, &writer, sink, context);
 	if (!err) {
 		err = write_trace(f, s, w);
 		trc_writer_close(w);
 	}
+	trc_open_waits_free(waits);
 	trc_snapshot_free(s);
 	return err ? trouble(err, error, n_bytes, strerror(-err)) : 0;
 }

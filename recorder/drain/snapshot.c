@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "recorder/shared/clock.h"
+#include "recorder/shared/slot_look.h"
 #include "recorder/shared/text.h"
 #include "format/now.h"
 #include "format/pages.h"
@@ -172,13 +173,11 @@ static uint64_t waits_newest(const struct trc_snapshot *s)
 	uint64_t newest = 0;
 
 	for (uint32_t i = 0; i < s->h.n_threads; i++) {
-		const struct trc_slot *slot = trc_slot_at(s->copy, i);
-		uint32_t reason = LOAD(slot->wait_reason);
-		uint64_t since = LOAD(slot->wait_since);
+		struct trc_slot_wait wait;
 
-		if (LOAD(slot->state) == TRC_SLOT_LIVE && reason && reason < TRC_REASON_COUNT &&
-		    time_is_sane(s, since))
-			newest = later(newest, since);
+		trc_slot_wait_load(trc_slot_at(s->copy, i), &wait);
+		if (trc_slot_waits(&wait) && time_is_sane(s, wait.since))
+			newest = later(newest, wait.since);
 	}
 	return newest;
 }

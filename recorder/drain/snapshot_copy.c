@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <time.h>
 #include "recorder/shared/copy_racing.h"
+#include "recorder/shared/slot_look.h"
 #include "private.h"
 #include "format/raw.h"
 #include "snapshot_private.h"
@@ -19,7 +20,6 @@ enum {
 	READ_BYTES_MAX = 16 << 20,
 	PIECE_WORDS = (2 << 20) / 8,
 	CHUNK_ENTRIES = 128,
-	SLOT_TRIES = 64,
 	OPEN_CELLS_NS = 10000000, /* layout:O3 */
 	OPEN_CELLS_STEP_NS = 250000,
 };
@@ -328,7 +328,7 @@ static int copy_slot(struct trc_snapshot *s, const struct trc_snapshot_source *s
 	struct trc_slot *slot = trc_area(s->copy, off);
 	int err = 0;
 
-	for (int i = 0; !err && i < SLOT_TRIES; i++) {
+	for (int i = 0; !err && i < TRC_SLOT_TRIES; i++) {
 		uint64_t before, after; /* state and seq, in one word */
 
 		err = trc_snapshot_read(source, off, &before, 8);

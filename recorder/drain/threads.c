@@ -1,9 +1,10 @@
 /* threads.c - threads of a mapping: who had which tid, what their slots tell, their labels and fibers. */
 #include <string.h>
 #include "format/pages.h"
+#include "recorder/shared/slot_look.h"
 #include "private.h"
 
-enum { SEQ_TRIES = 64, TIDS_MAX = 1 << 17 };
+enum { TIDS_MAX = 1 << 17 };
 
 /* ---- who had which tid ----------------------------------------------------------------- */
 
@@ -170,20 +171,15 @@ static void slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
 		copy->name_bytes = 0;
 }
 
-/* One consistent look, under the sequence counter.  A thread that was stopped in the middle of a
- * change is taken as it stands. */
+/* One consistent look.  A thread that was stopped in the middle of a change is taken as it stands. */
 static uint32_t slot_copy(struct trc_slot *slot, struct trc_slot_copy *copy)
 {
 	uint32_t seq = 0;
 
-	for (int i = 0; i < SEQ_TRIES; i++) {
-		/* acquire: pairs with the release that ends a change: its fields are seen. */
-		seq = atomic_load_explicit(&slot->seq, memory_order_acquire);
+	for (int i = 0; i < TRC_SLOT_TRIES; i++) {
+		seq = trc_slot_look(slot);
 		slot_load(slot, copy);
-		/* acquire fence: the loads above come before the second look at the counter;
-		 * pairs with the release fence that begins a change. */
-		atomic_thread_fence(memory_order_acquire);
-		if (!(seq & 1) && seq == atomic_load_explicit(&slot->seq, memory_order_relaxed))
+		if (trc_slot_same(slot, seq))
 			break;
 	}
 	copy->seq = seq;

@@ -1,6 +1,7 @@
 /* trigger_watch.c - see trigger_watch.h */
 #include <errno.h>
 #include <string.h>
+#include "recorder/shared/slot_look.h"
 #include "recorder/shared/text.h"
 #include "trigger_watch.h"
 
@@ -8,7 +9,6 @@ enum {
 	POLL_NS_MIN = 5000000,
 	POLL_NS_MAX = 200000000,
 	SLOTS_MAX = 1 << 20,
-	SEQ_TRIES = 16,
 };
 
 void trc_trigger_watch_init(struct trc_trigger_watch *w, const struct trc_trigger_spec *specs,
@@ -34,13 +34,8 @@ void trc_trigger_watch_attach(struct trc_trigger_watch *w, const struct trc_shar
 
 /* ---- the text of a wait that lasts ----------------------------------------------------- */
 
-struct wait {
-	uint32_t serial, tid, reason;
-	uint64_t object, since;
-};
-
 static void describe(char text[TRC_TRIGGER_TEXT_BYTES], const struct trc_trigger_spec *spec,
-		     const struct wait *wait, uint64_t lasted_ns)
+		     const struct trc_slot_wait *wait, uint64_t lasted_ns)
 {
 	struct trc_text t = trc_text_in(text, TRC_TRIGGER_TEXT_BYTES);
 
@@ -151,21 +146,14 @@ static void look_at_requests(struct trc_trigger_watch *w, uint64_t now_ns)
 /* ---- waits that last ------------------------------------------------------------------- */
 
 /* One consistent look at a thread that waits. */
-static bool wait_copy(const struct trc_slot *slot, struct wait *wait)
+static bool wait_copy(const struct trc_slot *slot, struct trc_slot_wait *wait)
 {
-	for (int i = 0; i < SEQ_TRIES; i++) {
-		/* acquire: pairs with the release that ends a change. */
-		uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_acquire);
+	for (int i = 0; i < TRC_SLOT_TRIES; i++) {
+		uint32_t seq = trc_slot_look(slot);
 
-		wait->reason = atomic_load_explicit(&slot->wait_reason, memory_order_relaxed);
-		wait->serial = atomic_load_explicit(&slot->serial, memory_order_relaxed);
-		wait->tid = atomic_load_explicit(&slot->tid, memory_order_relaxed);
-		wait->object = load(&slot->wait_object);
-		wait->since = load(&slot->wait_since);
-		/* acquire fence: the loads above come before the second look at the counter. */
-		atomic_thread_fence(memory_order_acquire);
-		if (!(seq & 1) && seq == atomic_load_explicit(&slot->seq, memory_order_relaxed))
-			return wait->reason && wait->reason < TRC_REASON_COUNT;
+		trc_slot_wait_load(slot, wait);
+		if (trc_slot_same(slot, seq))
+			return trc_slot_waits(wait);
 	}
 	return false;
 }
@@ -175,7 +163,7 @@ static uint64_t ns_to_ticks(const struct trc_trigger_watch *w, uint64_t ns)
 	return (uint64_t)((unsigned __int128)ns * w->ticks_per_second / 1000000000);
 }
 
-static void report(struct trc_trigger_watch *w, unsigned int i, const struct wait *wait,
+static void report(struct trc_trigger_watch *w, unsigned int i, const struct trc_slot_wait *wait,
 		   uint64_t now_ns, uint64_t now_ticks)
 {
 	uint64_t lasted_ns = (uint64_t)((unsigned __int128)(now_ticks - wait->since) * 1000000000 /
@@ -194,7 +182,7 @@ static void report(struct trc_trigger_watch *w, unsigned int i, const struct wai
 static void look_at_slot(struct trc_trigger_watch *w, const struct trc_slot *slot, uint64_t now_ns,
 			 uint64_t now_ticks, const uint64_t *limit)
 {
-	struct wait wait;
+	struct trc_slot_wait wait;
 
 	/* acquire: pairs with the release in slot_fill(): the slot is filled in. */
 	if (atomic_load_explicit(&slot->state, memory_order_acquire) != TRC_SLOT_LIVE ||

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "private.h"
 #include "format/pages.h"
+#include "recorder/shared/slot_look.h"
 
 enum { PAST_MIN = 1024 };
 
@@ -87,8 +88,8 @@ static void started(struct trc_drain *d, struct trc_drain_past *past, const stru
 	trc_drain_tid_enter(d, past->thread.tid, e->thread, e->time, 0);
 }
 
-/* The thread e->thread began or ended in the window.  If it has a slot, that told.  An end is
- * of use to the writer, which may forget the thread then. */
+/* The thread e->thread began or ended in the window.  Nothing is written of a thread that has a
+ * slot: the slot says the same.  The end is written because the writer may forget the thread then. */
 static void life_event(struct trc_drain *d, const struct trc_event *e)
 {
 	struct trc_drain_past *past = past_of(d, e->thread);
@@ -289,10 +290,10 @@ static void status_found(struct trc_drain *d, struct trc_status_entry *e,
 	uint32_t epoch = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
 	struct trc_wait_found f;
 
-	if (copy->stack || !d->options.wait_find ||
+	if (!d->options.wait_find ||
 	    !d->options.wait_find(d->options.wait_find_context, copy->slot, copy->seq, &f))
 		return;
-	if (f.n_frames)
+	if (f.n_frames && !copy->stack)
 		e->stack =
 			trc_writer_stack(d->w, epoch + d->options.epoch_base, f.frame, f.n_frames);
 	if (f.n_bytes)
@@ -361,8 +362,6 @@ static void add_at_end(struct trc_drain *d, uint32_t state, const struct trc_slo
 
 /* ---- regions --------------------------------------------------------------------------- */
 
-enum { SEQ_TRIES = 16 };
-
 struct region_list {
 	struct trc_open_region_entry *entry;
 	size_t n, max;
@@ -412,14 +411,12 @@ static void look_at_regions(struct trc_drain *d, struct region_list *list, uint3
 	struct trc_slot *slot = trc_slot_of(d, i);
 	size_t before = list->n;
 
-	for (int k = 0; k < SEQ_TRIES; k++) {
-		/* acquire, and the fence: as in slot_copy(). */
-		uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_acquire);
+	for (int k = 0; k < TRC_SLOT_TRIES; k++) {
+		uint32_t seq = trc_slot_look(slot);
 
 		list->n = before;
 		add_regions(d, list, i, serial);
-		atomic_thread_fence(memory_order_acquire);
-		if (!(seq & 1) && seq == atomic_load_explicit(&slot->seq, memory_order_relaxed))
+		if (trc_slot_same(slot, seq))
 			return;
 	}
 }

@@ -34,6 +34,12 @@ void trc_descriptors_ask_no_sockets(void)
 	atomic_store_explicit(&ask_no_sockets, true, memory_order_relaxed);
 }
 
+bool trc_descriptors_ask_sockets(void)
+{
+	return !atomic_load_explicit(&ask_nothing, memory_order_relaxed) &&
+	       !atomic_load_explicit(&ask_no_sockets, memory_order_relaxed);
+}
+
 static uint64_t mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);

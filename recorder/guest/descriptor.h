@@ -20,29 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "recorder/ring/hot.h"
-
-/* True if that is what a wait is for.  sync() has no object, msync() an address. */
-static inline bool trc_wait_has_descriptor(unsigned int reason, uint64_t object)
-{
-	switch (reason) {
-	case TRC_REASON_FSYNC:
-		return object && object <= INT32_MAX;
-	case TRC_REASON_READ:
-	case TRC_REASON_WRITE:
-	case TRC_REASON_RECV:
-	case TRC_REASON_SEND:
-	case TRC_REASON_ACCEPT:
-	case TRC_REASON_CONNECT:
-	case TRC_REASON_EPOLL:
-	case TRC_REASON_FLOCK:
-		return object <= INT32_MAX;
-	default:
-		return false;
-	}
-}
-
-/* As much as the table of strings takes. */
-enum { TRC_DESCRIPTOR_BYTES = 248 };
+#include "recorder/shared/descriptor_name.h"
 
 struct trc_descriptor_name {
 	uint64_t id;	  /* of the string; 0 = it has no place in the table, or there is no name */
@@ -61,12 +39,11 @@ void trc_descriptors_changed(void);
 /* The program forbids the calls for all names, or for those of sockets. */
 void trc_descriptors_ask_nothing(void);
 void trc_descriptors_ask_no_sockets(void);
+/* Whether trc_descriptor_socket() may be called.  Context: any. */
+bool trc_descriptors_ask_sockets(void);
 
 /* descriptor_text.c: what the kernel calls a descriptor.  The text has a zero behind it.
  * Returns its bytes; 0 = no name. */
-/* Of a link of /proc/PID/fd: the name, of which a long path keeps its end. */
-uint32_t trc_descriptor_of_link(const char *link, size_t n,
-				char text[static TRC_DESCRIPTOR_BYTES + 1]);
 uint32_t trc_descriptor_path(int fd, char text[static TRC_DESCRIPTOR_BYTES + 1]);
 uint32_t trc_descriptor_socket(int fd, char text[static TRC_DESCRIPTOR_BYTES + 1]);
 

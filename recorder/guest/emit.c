@@ -222,18 +222,26 @@ __attribute__((noinline)) uint64_t trc_record_stack(enum trc_kind kind, uint64_t
 	return id;
 }
 
+static uint64_t record_met(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
+			   unsigned int stack_index, uint64_t id,
+			   const struct trc_inline_string *string)
+{
+	struct carried carried = {.string = string};
+
+	arg[stack_index] = id;
+	record_known(kind, arg, n_args, &carried);
+	return id;
+}
+
 static uint64_t record_from(enum trc_kind kind, uint64_t *arg, unsigned int n_args,
 			    unsigned int stack_index, const struct trc_unwind_start *start,
 			    const struct trc_inline_string *string)
 {
-	struct carried carried = {.string = string};
 	uint64_t id = stack_known(start);
 
 	if (__builtin_expect(!id, 0))
 		return record_unknown(kind, arg, n_args, stack_index, start, string);
-	arg[stack_index] = id;
-	record_known(kind, arg, n_args, &carried);
-	return id;
+	return record_met(kind, arg, n_args, stack_index, id, string);
 }
 
 __attribute__((noinline)) uint64_t trc_record_stack_string(enum trc_kind kind, uint64_t *arg,
@@ -372,6 +380,50 @@ void trc_resume(struct trc_wait *wait, int result)
 	errno = saved_errno;
 }
 
+/*
+ * Of a call that may or may not wait the stack is needed if it waits, and then only at its end.  It is
+ * taken at the beginning if the call is likely to wait: so whoever reads the slot meanwhile has it,
+ * also when the process is dead.  What is taken for nothing follows on two that were needed.
+ */
+enum { LIKELY = 2, CALL_PLACES = sizeof(trc_self.have_waited) };
+_Static_assert(CALL_PLACES == 16, "as many as there are numbers of 4 bits");
+
+/* An interposer is called from places of different depths. */
+static uint32_t call_place(const struct trc_registers *from)
+{
+	return (uint32_t)((from->pc ^ from->sp << 8) * UINT64_C(0x9e3779b97f4a7c15) >> 60);
+}
+
+static __attribute__((noinline)) uint64_t stack_at(const struct trc_registers *from)
+{
+	struct trc_unwind_start start = {from->pc, from->sp, from->fp};
+	int saved_errno = errno;
+	uint64_t id = stack_known(&start);
+
+	if (!id)
+		id = stack_unknown(&start);
+	errno = saved_errno;
+	return id;
+}
+
+static inline void call_begins(struct trc_wait *wait, const struct trc_registers *from)
+{
+	wait->place = from ? call_place(from) : 0;
+	wait->stack = 0;
+	if (from && __builtin_expect(trc_self.have_waited[wait->place] == LIKELY, 0))
+		wait->stack = stack_at(from);
+}
+
+static inline void call_ends(const struct trc_wait *wait, bool has_waited)
+{
+	uint8_t *n = &trc_self.have_waited[wait->place];
+
+	if (has_waited)
+		*n = *n < LIKELY ? (uint8_t)(*n + 1) : LIKELY;
+	else if (*n)
+		*n = 0;
+}
+
 /* Nothing here changes errno: trc_self_attach() keeps it. */
 void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object,
 		    const struct trc_registers *from)
@@ -385,8 +437,9 @@ void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t obje
 	wait->session = session_now();
 	if (!wait->session)
 		return;
+	call_begins(wait, from);
 	wait->since = trc_clock_now();
-	trc_slot_wait(reason, object, wait->since, 0, 0, from);
+	trc_slot_wait(reason, object, wait->since, 0, wait->stack, from);
 	trc_mark_set(); /* last: what is above may record */
 }
 
@@ -403,8 +456,8 @@ static bool began_at(const struct trc_wait *wait, struct trc_unwind_start *start
 	return start->pc != 0;
 }
 
-/* `start` is NULL: the stack is the caller's. */
-static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, int result,
+/* `start` is NULL: the stack is the caller's.  True if it was a wait. */
+static __attribute__((noinline)) bool record_wait(const struct trc_wait *wait, int result,
 						  const struct trc_unwind_start *start)
 {
 	struct trc_args_wait args = {.reason = wait->reason,
@@ -421,13 +474,19 @@ static __attribute__((noinline)) void record_wait(const struct trc_wait *wait, i
 		trc_descriptor_name(wait, &name);
 		args.descriptor = name.id;
 		string = (struct trc_inline_string){name.text, name.n_bytes};
-		stack = start ? record_from(TRC_ARGS_ARE(args), TRC_ARGS_STACK(args), start,
-					    &string)
-			      : TRC_RECORD_STACK_STRING(args, &string);
+		if (wait->stack && trc_stack_touch(wait->stack))
+			stack = record_met(TRC_ARGS_ARE(args), TRC_ARGS_STACK(args), wait->stack,
+					   &string);
+		else if (start)
+			stack = record_from(TRC_ARGS_ARE(args), TRC_ARGS_STACK(args), start,
+					    &string);
+		else
+			stack = TRC_RECORD_STACK_STRING(args, &string);
 		trc_slot_seen(stack, wait->since + ticks, false);
 		look_for_trigger(wait, ticks);
 	}
 	errno = saved_errno;
+	return ticks >= trc_switch.wait_ticks;
 }
 
 void trc_wait_end(struct trc_wait *wait, int result)
@@ -437,8 +496,7 @@ void trc_wait_end(struct trc_wait *wait, int result)
 	if (!wait->since || session_now() != wait->session)
 		return;
 	trc_slot_run();
-	if (waited)
-		record_wait(wait, result, NULL);
+	call_ends(wait, waited && record_wait(wait, result, NULL));
 }
 
 /* What unwinds the stack stands on it, above the frame where the wait began. */
@@ -452,8 +510,7 @@ void trc_wait_abandoned(struct trc_wait *wait, int result)
 		return;
 	known = began_at(wait, &start);
 	trc_slot_run();
-	if (waited)
-		record_wait(wait, result, known ? &start : NULL);
+	call_ends(wait, waited && record_wait(wait, result, known ? &start : NULL));
 }
 
 uint64_t trc_wait_lasted_ns(const struct trc_wait *wait)

@@ -1,5 +1,6 @@
 /* exec_target.c - see exec_target.h */
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include "recorder/unwind/memory.h"
 
 enum { HEAD_BYTES = 1024, SCRIPTS_MAX = 4 };
+
+const char *trc_exec_preload;
 
 /* ---- reading what the program passes ---------------------------------------------------- */
 
@@ -107,24 +110,30 @@ static bool target_find(const struct trc_exec_target *t, char path[TRC_EXEC_PATH
 
 /* ---- looking --------------------------------------------------------------------------- */
 
-static const char *look_at_elf(int fd, const char *head, size_t n_bytes)
+static const char *look_at_elf(int fd, const char *head, size_t n_bytes, bool *without)
 {
 	Elf64_Ehdr elf;
 	Elf64_Phdr phdr, dynamic = {.p_filesz = 0};
 
-	if (head[EI_CLASS] == ELFCLASS32)
+	*without = head[EI_CLASS] == ELFCLASS32;
+	if (*without)
 		return "a 32-bit program";
 	if (n_bytes < sizeof(elf))
 		return NULL;
 	memcpy(&elf, head, sizeof(elf));
+	*without = !trc_elf_machine_is_ours(elf.e_machine);
+	if (*without)
+		return "for another processor";
 	for (unsigned int i = 0; i < elf.e_phnum; i++) {
 		uint64_t off = elf.e_phoff + i * sizeof(phdr);
 
 		if (elf.e_phentsize != sizeof(phdr) || off > n_bytes - sizeof(phdr))
 			return NULL; /* PT_INTERP is one of the first, as a rule */
 		memcpy(&phdr, head + off, sizeof(phdr));
-		if (phdr.p_type == PT_INTERP)
-			return NULL;
+		if (phdr.p_type == PT_INTERP) {
+			*without = !trc_elf_loader_is_ours(fd, &phdr);
+			return *without ? "its C library is not glibc" : NULL;
+		}
 		if (phdr.p_type == PT_DYNAMIC)
 			dynamic = phdr;
 	}
@@ -175,19 +184,20 @@ static const char *look_at_rights(const char *path, const struct stat *st)
 	return why;
 }
 
-static const char *look_inside(char path[TRC_EXEC_PATH_BYTES], bool *is_script)
+/* `look->path` gets a script's interpreter. */
+static bool look_inside(struct trc_exec_look *look)
 {
 	char head[HEAD_BYTES];
-	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
+	int fd =
+		(int)trc_raw4(SYS_openat, AT_FDCWD, look->path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
 	long n = fd < 0 ? 0 : trc_raw3(SYS_read, fd, head, sizeof(head));
-	const char *why = NULL;
+	bool is_script = n > 0 && take_interpreter(head, (size_t)n, look->path);
 
-	*is_script = n > 0 && take_interpreter(head, (size_t)n, path);
 	if (n >= EI_NIDENT && !memcmp(head, ELFMAG, SELFMAG))
-		why = look_at_elf(fd, head, (size_t)n);
+		look->why = look_at_elf(fd, head, (size_t)n, &look->without);
 	if (fd >= 0)
 		trc_raw1(SYS_close, fd);
-	return why;
+	return is_script;
 }
 
 static const char *look_at_environment(const struct trc_exec_target *t)
@@ -197,30 +207,103 @@ static const char *look_at_environment(const struct trc_exec_target *t)
 		       : "started without LD_PRELOAD";
 }
 
+/* Under another root, or with other rights, the recorder's file may be out of reach.  That there is
+ * no descriptor or memory now says nothing. */
+static bool is_out_of_reach(void)
+{
+	long fd = trc_exec_preload ? trc_raw4(SYS_openat, AT_FDCWD, trc_exec_preload,
+					      O_RDONLY | O_CLOEXEC, 0)
+				   : -EINTR;
+
+	if (fd >= 0)
+		trc_raw1(SYS_close, (int)fd);
+	return fd == -ENOENT || fd == -ENOTDIR || fd == -EACCES || fd == -EPERM || fd == -ELOOP;
+}
+
 /* Valgrind's tools are static, and load what LD_PRELOAD names with the program that they run. */
 static bool is_valgrind(const struct trc_exec_target *t, const char *path)
 {
 	return variable_find(t->envp, "VALGRIND_LAUNCHER=") && strstr(path, "/valgrind/");
 }
 
-const char *trc_exec_target_why(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES])
+void trc_exec_target_look(const struct trc_exec_target *t, struct trc_exec_look *look)
 {
 	bool found, is_script = true;
-	const char *why = NULL;
 	struct stat st;
 
+	*look = (struct trc_exec_look){.why = NULL};
 	found = is_text(t->path, TRC_EXEC_PATH_BYTES) &&
-		(t->how != TRC_EXEC_ABSOLUTE || *t->path == '/') && target_find(t, path, &st);
+		(t->how != TRC_EXEC_ABSOLUTE || *t->path == '/') && target_find(t, look->path, &st);
 	for (int i = 0; found && is_script && i < SCRIPTS_MAX; i++) {
-		why = look_inside(path, &is_script);
+		is_script = look_inside(look);
 		if (is_script)
-			found = look_at_file(path, &st);
+			found = look_at_file(look->path, &st);
 	}
 	if (!found || is_script) /* it cannot be executed */
-		return NULL;
-	if (is_valgrind(t, path))
-		return NULL;
-	if (!why)
-		why = look_at_rights(path, &st);
-	return why ? why : look_at_environment(t);
+		return;
+	if (is_valgrind(t, look->path)) {
+		look->why = NULL;
+		return;
+	}
+	if (!look->why)
+		look->why = look_at_rights(look->path, &st);
+	if (look->why)
+		return;
+	look->why = look_at_environment(t);
+	look->without = !look->why && is_out_of_reach();
+	if (look->without)
+		look->why = "the recorder is out of its reach";
+}
+
+/* ---- an environment without the recorder ------------------------------------------------- */
+
+enum {
+	WORDS_MAX = 1024, /* on the stack of whoever executes a program */
+	TEXT_MAX = 2048,
+};
+
+static const char list_start[] = "LD_PRELOAD=";
+
+/* Finds the recorder in the list, and the separator that goes with it. */
+static bool list_find(const char *variable, struct trc_exec_env *env)
+{
+	size_t own_bytes = strlen(trc_exec_preload), n;
+	const char *at = variable + strlen(list_start);
+
+	for (;; at += n + 1) {
+		n = strcspn(at, ": ");
+		if (n == own_bytes && !memcmp(at, trc_exec_preload, n))
+			break;
+		if (!at[n])
+			return false;
+	}
+	env->cut_bytes = n + (at[n] != '\0');
+	env->cut_off = (size_t)(at - variable);
+	if (!at[n] && variable[env->cut_off - 1] != '=') {
+		env->cut_off--;
+		env->cut_bytes++;
+	}
+	env->text_bytes = strlen(variable) + 1 - env->cut_bytes;
+	env->is_empty = env->text_bytes == sizeof(list_start);
+	return true;
+}
+
+void trc_exec_env_plan(char *const *envp, struct trc_exec_env *env)
+{
+	uintptr_t page = 0, text_page = 0;
+	bool found = false;
+	size_t n = 0;
+
+	for (; envp && n < WORDS_MAX && is_word_readable((uintptr_t)(envp + n), &page) && envp[n];
+	     n++)
+		if (!found && begins_with(envp[n], list_start, &text_page) &&
+		    is_text(envp[n], TEXT_MAX) && list_find(envp[n], env)) {
+			env->at = n;
+			found = true;
+		}
+	/* What cannot be read is left to the kernel to refuse. */
+	if (found && n < WORDS_MAX && is_word_readable((uintptr_t)(envp + n), &page))
+		env->n_words = n + 1;
+	else
+		*env = (struct trc_exec_env){.n_words = 0};
 }

@@ -514,6 +514,8 @@ void trc_session_close(void)
 	trc_session_record(false);
 	if (!shared)
 		return;
+	/* release: who copies the file and finds it closed has every record that was committed
+	 * (ring_file.c, snapshot.c: they read a copy). */
 	atomic_store_explicit(&shared->state, TRC_SHARED_CLOSED, memory_order_release);
 	file_remove(trc_rec.ring_path);
 	drop_mapping(shared, shared->total_bytes);

@@ -1,28 +1,17 @@
 /* pool.c - the threads that answer; see server.h */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
+#include "format/now.h"
 #include "server.h"
 
-enum { IDLE_SECONDS = 10 };
-
-struct timespec trc_http_from_now(uint64_t ns)
-{
-	struct timespec when;
-
-	clock_gettime(CLOCK_MONOTONIC, &when);
-	ns += (uint64_t)when.tv_nsec;
-	when.tv_sec += (time_t)(ns / 1000000000);
-	when.tv_nsec = (long)(ns % 1000000000);
-	return when;
-}
+#define IDLE_NS UINT64_C(10000000000)
 
 /* A trc_http_wait, of an exchange. */
 static bool wait_here(void *context, uint64_t ns)
 {
 	struct trc_http_exchange *x = context;
 	struct trc_http_server *s = x->server;
-	struct timespec until = trc_http_from_now(ns);
+	struct timespec until = trc_from_now(CLOCK_MONOTONIC, ns);
 	bool goes_on;
 
 	pthread_mutex_lock(&s->lock);
@@ -56,7 +45,7 @@ static int create_worker(struct trc_http_server *s);
 /* The next to do; NULL: end this thread.  Locked. */
 static struct trc_http_exchange *exchange_next(struct trc_http_server *s)
 {
-	struct timespec until = trc_http_from_now((uint64_t)IDLE_SECONDS * 1000000000);
+	struct timespec until = trc_from_now(CLOCK_MONOTONIC, IDLE_NS);
 	struct trc_http_exchange *x;
 
 	s->n_idle++;

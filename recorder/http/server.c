@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "format/now.h"
 #include "server.h"
 
 #define EXIT_NS UINT64_C(1000000000)
@@ -57,7 +58,7 @@ static void stop_threads(struct trc_http_server *s)
  * looked for, as a rule: nothing interrupts the search for one. */
 static bool wait_at_exit(struct trc_http_server *s)
 {
-	struct timespec until = trc_http_from_now(EXIT_NS);
+	struct timespec until = trc_from_now(CLOCK_MONOTONIC, EXIT_NS);
 	bool has_ended;
 
 	pthread_mutex_lock(&s->lock);

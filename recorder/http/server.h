@@ -84,9 +84,6 @@ bool trc_http_access(const struct trc_http_server *s, struct trc_http_exchange *
 
 /* ---- pool.c ---- */
 
-/* By the clock of s->changed. */
-struct timespec trc_http_from_now(uint64_t ns);
-
 /* The first worker; it makes the others.  0 or -errno. */
 int trc_http_pool_start(struct trc_http_server *s);
 /* Waits until all have ended: s->is_stopping is set. */

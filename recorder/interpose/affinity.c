@@ -9,6 +9,7 @@
 #include "affinity.h"
 #include "span.h"
 #include "versions.h"
+#include "recorder/unwind/poison.h"
 
 enum { SET_WORDS = 1024 / 8 }; /* 8192 processors */
 

@@ -19,6 +19,7 @@
 #include "signal_own.h"
 #include "span.h"
 #include "recorder/ring/share.h"
+#include "recorder/unwind/poison.h"
 
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51

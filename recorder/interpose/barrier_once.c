@@ -2,6 +2,7 @@
  * barrier_once.c - pthread_barrier_wait, pthread_once, call_once.  Context: traced thread.
  */
 #include "span.h"
+#include "recorder/unwind/poison.h"
 
 /*
  * Every thread parks, the last one too: only the barrier knows who that is, and tells by

@@ -7,6 +7,7 @@
 #include "mutex_inline.h"
 #include "restart.h"
 #include "thread.h"
+#include "recorder/unwind/poison.h"
 
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a C11 mutex is a pthread mutex");
 _Static_assert(sizeof(cnd_t) == sizeof(pthread_cond_t), "and so are condition variables");

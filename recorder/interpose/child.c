@@ -4,6 +4,7 @@
  */
 #include <sys/resource.h>
 #include "span.h"
+#include "recorder/unwind/poison.h"
 
 TRC_CALL(pid_t, wait, CHILD, -1, true, (int *status), (status))
 TRC_ALIAS(__wait, wait);

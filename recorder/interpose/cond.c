@@ -8,6 +8,7 @@
  */
 #include "cond.h"
 #include "versions.h"
+#include "recorder/unwind/poison.h"
 
 void trc_cond_wait_begin(struct trc_span *span, const void *cond, const pthread_mutex_t *mutex)
 {

@@ -5,6 +5,7 @@
  */
 #include "operators.h"
 #include "span.h"
+#include "recorder/unwind/poison.h"
 
 TRC_EXPORT int dlclose(void *handle)
 {

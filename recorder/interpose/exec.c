@@ -1,14 +1,14 @@
 /*
  * exec.c - the exec family.  Nothing is recorded here; but what is on its way to a handler of
- * ours would end the next program, which has none.  Context: traced thread, signal handlers.
+ * ours would end the next program, which has none, and so would the recorder in LD_PRELOAD end some
+ * (exec_target.h).  Context: traced thread, signal handlers.
  *
  *   exec:J1  before the real call the thread's samplers are gone, it is asked nothing any more, and
  *       no signal of either is pending; if it returns that is as before. Also while nothing
  *       records: a profile of threads may just have ended
  *   exec:J2  a child that runs in our memory (vfork) does nothing of this
  *   exec:J3  a SIGPROF that the program ignores is ignored by the next one: a child that runs in
- *       our
- * memory has its own actions, and sees to this as well
+ *       our memory has its own actions, and sees to this as well
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,6 +16,7 @@
 #include "signal.h"
 #include "signal_own.h"
 #include "span.h"
+#include "recorder/unwind/poison.h"
 
 extern char **environ;
 
@@ -49,40 +50,67 @@ static int end(struct begun begun, int result)
 	return result;
 }
 
-void (*trc_exec_hook)(const struct trc_exec_target *);
+void (*trc_exec_hook)(const struct trc_exec_target *, struct trc_exec_env *);
 
-void trc_exec_tell(const char *path, enum trc_exec_path how, char *const *envp)
+struct trc_exec_env trc_exec_tell(const char *path, enum trc_exec_path how, char *const *envp)
 {
 	const struct trc_exec_target target = {path, how, envp};
+	struct trc_exec_env env = {.n_words = 0};
 	int saved = errno;
 
 	if (trc_exec_hook && path && !trc_sandbox_is_restricted())
-		trc_exec_hook(&target);
+		trc_exec_hook(&target, &env);
 	errno = saved;
+	return env;
 }
 
-#define EXEC(name, parameters, arguments, tell)                                                    \
+char *const *trc_exec_env_make(const struct trc_exec_env *env, char *const *envp, char **words,
+			       char *text)
+{
+	const char *list;
+	size_t n = 0;
+
+	if (!env->n_words)
+		return envp;
+	list = envp[env->at];
+	memcpy(text, list, env->cut_off);
+	memcpy(text + env->cut_off, list + env->cut_off + env->cut_bytes,
+	       env->text_bytes - env->cut_off);
+	for (size_t i = 0; i < env->n_words - 1; i++)
+		if (i != env->at)
+			words[n++] = envp[i];
+		else if (!env->is_empty)
+			words[n++] = text;
+	words[n] = NULL;
+	return words;
+}
+
+#define EXEC(name, parameters, path, how, envp, call)                                              \
 	TRC_EXPORT int name parameters                                                             \
 	{                                                                                          \
-		struct begun begun;                                                                \
+		TRC_EXEC_ENV(env, path, how, envp);                                                \
+		struct begun begun = begin();                                                      \
                                                                                                    \
-		tell;                                                                              \
-		begun = begin();                                                                   \
-                                                                                                   \
-		return end(begun, REAL(name) arguments);                                           \
+		return end(begun, call);                                                           \
 	}
-EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp),
-     trc_exec_tell(path, TRC_EXEC_AS_GIVEN, envp))
-EXEC(execv, (const char *path, char *const argv[]), (path, argv),
-     trc_exec_tell(path, TRC_EXEC_AS_GIVEN, environ))
-EXEC(execvp, (const char *file, char *const argv[]), (file, argv),
-     trc_exec_tell(file, TRC_EXEC_SEARCHED, environ))
-EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp),
-     trc_exec_tell(file, TRC_EXEC_SEARCHED, envp))
-EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp), (void)0)
-EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags),
-     (dir, path, argv, envp, flags),
-     trc_exec_tell(path, dir == AT_FDCWD ? TRC_EXEC_AS_GIVEN : TRC_EXEC_ABSOLUTE, envp))
+EXEC(execve, (const char *path, char *const argv[], char *const envp[]), path, TRC_EXEC_AS_GIVEN,
+     envp, REAL(execve)(path, argv, env))
+EXEC(execv, (const char *path, char *const argv[]), path, TRC_EXEC_AS_GIVEN, environ,
+     env == environ ? REAL(execv)(path, argv) : REAL(execve)(path, argv, env))
+EXEC(execvp, (const char *file, char *const argv[]), file, TRC_EXEC_SEARCHED, environ,
+     env == environ ? REAL(execvp)(file, argv) : REAL(execvpe)(file, argv, env))
+EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), file, TRC_EXEC_SEARCHED,
+     envp, REAL(execvpe)(file, argv, env))
+EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[], int flags), path,
+     dir == AT_FDCWD ? TRC_EXEC_AS_GIVEN : TRC_EXEC_ABSOLUTE, envp,
+     REAL(execveat)(dir, path, argv, env, flags))
+
+TRC_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	struct begun begun = begin();
+
+	return end(begun, REAL(fexecve)(fd, argv, envp));
+}
 
 /* Arguments one by one: how many, with the NULL that ends them. */
 static size_t count_arguments(const char *first, va_list args)

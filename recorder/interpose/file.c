@@ -4,6 +4,7 @@
  */
 #include <stdarg.h>
 #include "restart.h"
+#include "recorder/unwind/poison.h"
 
 /* ---- locks ---------------------------------------------------------------------------- */
 

@@ -4,8 +4,10 @@
  */
 #include <linux/futex.h>
 #include "format/raw.h"
+#include "recorder/unwind/memory.h"
 #include "restart.h"
 #include "syscall.h"
+#include "recorder/unwind/poison.h"
 
 enum { FUTEX_LOCK_PI2_ = 13 }; /* not in older headers */
 
@@ -51,6 +53,21 @@ static bool wakes(long operation)
 	}
 }
 
+/*
+ * Of a lock of the kernel's protocol with priority inheritance the word is its owner's thread id; of
+ * other futexes it is the program's own business.  The address may be anything: the kernel would answer
+ * EFAULT.
+ */
+static uint32_t holder_of(const void *word, long operation)
+{
+	long command = operation & FUTEX_CMD_MASK;
+
+	if ((command != FUTEX_LOCK_PI && command != FUTEX_LOCK_PI2_) || (uintptr_t)word % 4 ||
+	    !trc_memory_readable((uintptr_t)word & ~(uintptr_t)7))
+		return 0;
+	return __atomic_load_n((const uint32_t *)word, __ATOMIC_RELAXED) & FUTEX_TID_MASK;
+}
+
 /* Only this one's time is relative. */
 static bool wait_again(struct trc_restart *r, long operation, long *timeout)
 {
@@ -71,7 +88,7 @@ static long futex_wait(const void *word, long operation, long value, long timeou
 	struct trc_restart restart;
 	long result;
 
-	trc_restart_park(&restart, TRC_REASON_FUTEX, word);
+	trc_restart_park(&restart, TRC_REASON_FUTEX, word, holder_of(word, operation));
 	do
 		result = futex(word, operation, value, timeout, word2, value3);
 	while (TRC_UNLIKELY(result == -1) && wait_again(&restart, operation, &timeout));
@@ -85,10 +102,14 @@ static long futex_wake(const void *word, long operation, long value, long timeou
 	uint32_t waiters = trc_waiters(word);
 	uint64_t at = waiters ? trc_now() : 0;
 	long result = futex(word, operation, value, timeout, word2, value3);
+	long woken = result;
 
+	/* Called where somebody waits, who has the lock then. */
+	if ((operation & FUTEX_CMD_MASK) == FUTEX_UNLOCK_PI)
+		woken = result == 0;
 	/* The word may be gone. */
-	if (waiters && result > 0)
-		trc_unparked(TRC_REASON_FUTEX, word, (uint64_t)result, at);
+	if (waiters && woken > 0)
+		trc_unparked(TRC_REASON_FUTEX, word, (uint64_t)woken, at);
 	return result;
 }
 

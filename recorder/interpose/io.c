@@ -3,6 +3,7 @@
  * Context: traced thread, signal handlers.
  */
 #include "restart.h"
+#include "recorder/unwind/poison.h"
 
 /* A descriptor may be a socket's, with a time limit: those calls the kernel never restarts. */
 #define TAKES(name, may_wait, moved, parameters, arguments)                                        \

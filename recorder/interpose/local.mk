@@ -14,6 +14,7 @@ libtrcinterpose_la_SOURCES = \
 	recorder/interpose/exec.c \
 	recorder/interpose/file.c \
 	recorder/interpose/futex.c \
+	recorder/interpose/go.c \
 	recorder/interpose/io.c \
 	recorder/interpose/libc.h \
 	recorder/interpose/malloc.c \

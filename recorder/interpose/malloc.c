@@ -9,6 +9,8 @@
 #include <link.h>
 #include "recorder/sampling/heap.h"
 #include "span.h"
+#define TRC_DEFINES_HEAP
+#include "recorder/unwind/poison.h"
 
 /*
  * ALLOCATION(name, n_bytes, (parameters), (arguments)): a test, with something sampled a count, and a

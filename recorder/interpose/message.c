@@ -6,6 +6,7 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include "restart.h"
+#include "recorder/unwind/poison.h"
 
 TRC_CALL(int, mq_send, MSG, queue, true,
 	 (mqd_t queue, const char *text, size_t n, unsigned int priority),

@@ -3,6 +3,8 @@
  */
 #include "mutex.h"
 #include "mutex_inline.h"
+#define TRC_DEFINES_MUTEX
+#include "recorder/unwind/poison.h"
 
 /* One's own is taken again or refused, not waited for; but a normal one deadlocks, and should be
  * seen to. */

@@ -3,6 +3,8 @@
  */
 #include "mutex_inline.h"
 #include "recorder/unwind/valgrind.h"
+#define TRC_DEFINES_MUTEX
+#include "recorder/unwind/poison.h"
 
 /* glibc's kinds are small, or -1 once destroyed. */
 enum { KIND_OF_NO_MUTEX = 0x55aa55aa };

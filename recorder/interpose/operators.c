@@ -1,19 +1,23 @@
 /*
  * operators.c - C++'s new and delete.  Context: traced thread; as in malloc.c.
  *
- * Those of the C++ library come to malloc() and free(), and are left to that.  An allocator may
- * have its own, which do not: jemalloc's, tcmalloc's and mimalloc's, preloaded or linked.
+ * The C++ library's operators call malloc() and free(), whose interposers count the allocation.  The
+ * operators of an allocator (jemalloc, tcmalloc, mimalloc, preloaded or linked) do not: they are
+ * counted here.
  *
- *   operators:N1  what one call gives is counted once: by the allocations that the real operator
- *       comes to, or, if there are none, as the object
- *   operators:N2  who gave an object takes it back: a call goes where it would go without this
- *       object, or, if there are no operators behind this one, to those that were found first, for
- *       ever (of a C++ plugin of a program in C, the one that was loaded first), or, if there are
- *       none at all, to malloc() and free()
+ *   operators:N1  an allocation is counted once: if the real operator calls malloc(), there; else here
+ *   operators:N2  an object is freed by the operators that allocated it.  A call goes to the operators
+ *       that the program would have without this library.  If no operators come behind this library,
+ *       a call goes to the operators that were found first, and stays with them: in a C program with
+ *       plugins in C++, those of the plugin that was loaded first.  If there are none at all, new is
+ *       malloc() and delete is free()
  */
 #include <link.h>
 #include "operators.h"
 #include "span.h"
+#define TRC_DEFINES_HEAP
+#define TRC_MAY_ABORT
+#include "recorder/unwind/poison.h"
 
 enum { FIRST = TRC_REAL__Znwm, N_OPERATORS = TRC_REAL__ZdaPvmSt11align_val_t - FIRST + 1 };
 

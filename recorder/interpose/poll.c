@@ -7,6 +7,7 @@
  * timed out: its event says so, the call itself does not.
  */
 #include "restart.h"
+#include "recorder/unwind/poison.h"
 
 #define AGAIN_MS(mask)	 trc_restart_ms(&restart, mask, &timeout_ms)
 #define AGAIN_TIME(mask) trc_restart_time(&restart, mask, &timeout)

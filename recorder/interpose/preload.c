@@ -7,6 +7,7 @@
  * namespace of that pid, and of trace-record; TRC_SESSION_HZ the rate of the counter, which would
  * take each process 2 ms to measure; TRC_SESSION_FILTERS the number of its seccomp filters.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,8 +41,9 @@ static struct trc_session_options options;
 static unsigned int heap_user;
 static char session_dir[256]; /* a copy: the program may change its environment */
 static bool follows;
-static pid_t recorded_pid;	  /* the only one unless it follows */
-static uint64_t reader_namespace; /* the pid namespace of trace-record; 0 = not known */
+static pid_t recorded_pid;	   /* the only one unless it follows */
+static uint64_t reader_namespace;  /* the pid namespace of trace-record; 0 = not known */
+static uint64_t n_session_filters; /* of system calls that trace-record has */
 
 /* 0 = the environment does not say. */
 static uint64_t number_of(const char *variable)
@@ -160,18 +162,15 @@ static bool is_thread_checker(void)
 	       (strstr(preload, "vgpreload_helgrind") || strstr(preload, "vgpreload_drd"));
 }
 
-/* Leaves word of it once, whoever meets it: a file is named for what it says. */
-static void exec_told(const struct trc_exec_target *target)
+/* Leaves word of a program that is not recorded, once, whoever meets it: a file is named for what
+ * it says. */
+static void unrecorded_told(const struct trc_exec_look *look)
 {
-	char path[TRC_EXEC_PATH_BYTES], text[TRC_EXEC_PATH_BYTES + 40], word[320];
-	bool asked = follows || (pid_t)trc_raw1(SYS_getpid, 0) == recorded_pid;
-	const char *why = asked ? trc_exec_target_why(target, path) : NULL;
+	char text[TRC_EXEC_PATH_BYTES + 40], word[320];
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	int fd;
 
-	if (!why)
-		return;
-	snprintf(text, sizeof(text), "%s (%s)", path, why);
+	snprintf(text, sizeof(text), "%s (%s)", look->path, look->why);
 	for (const char *c = text; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
 	snprintf(word, sizeof(word), "%s/%016llx.unrecorded", session_dir,
@@ -182,6 +181,42 @@ static void exec_told(const struct trc_exec_target *target)
 		return;
 	file_write(fd, text);
 	trc_raw1(SYS_close, fd);
+}
+
+/* A filter may kill for a look at the next program: then what is executed is not looked at.  A
+ * process that was executed behind one knows of it only here. */
+static bool may_look(void)
+{
+	int n = trc_seccomp_filters();
+
+	if (n >= 0)
+		return (uint64_t)n <= n_session_filters;
+	return !n_session_filters && !trc_raw5(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0);
+}
+
+/* Also in processes that are not recorded: they pass the recorder on in their environment. */
+static void exec_told(const struct trc_exec_target *target, struct trc_exec_env *env)
+{
+	struct trc_exec_look look;
+
+	if (!may_look())
+		return;
+	trc_exec_target_look(target, &look);
+	if (look.without)
+		trc_exec_env_plan(target->envp, env);
+	if (look.why && (follows || (pid_t)trc_raw1(SYS_getpid, 0) == recorded_pid))
+		unrecorded_told(&look);
+}
+
+/* As the loader was told of this object. */
+static void exec_hook_set(void)
+{
+	Dl_info own;
+
+	if (!dladdr(&trc_runtime, &own))
+		return;
+	trc_exec_preload = own.dli_fname;
+	trc_exec_hook = exec_told;
 }
 
 /* By the first one: also of what is meant by it, and so not recorded (is_behind_filter()). */
@@ -224,7 +259,7 @@ static bool is_behind_filter(const char *dir)
 		return fd < 0;
 	trc_raw1(SYS_close, word);
 	n = trc_seccomp_filters();
-	return n < 0 || (uint64_t)n > number_of("TRC_SESSION_FILTERS");
+	return n < 0 || (uint64_t)n > n_session_filters;
 }
 
 /* Context: a forked child (fork.h). */
@@ -246,6 +281,8 @@ __attribute__((constructor)) static void preload_start(void)
 	char error[512];
 	int err;
 
+	n_session_filters = number_of("TRC_SESSION_FILTERS");
+	exec_hook_set();
 	reader_namespace = number_of("TRC_SESSION_NAMESPACE");
 	if (!dir || strlen(dir) >= sizeof(session_dir) || is_behind_filter(dir) ||
 	    !is_for_us(secure_getenv("TRC_SESSION_PID")))
@@ -272,7 +309,6 @@ __attribute__((constructor)) static void preload_start(void)
 		if (follows)
 			trc_child_hook = follow_child;
 		recorded_pid = (pid_t)trc_raw1(SYS_getpid, 0);
-		trc_exec_hook = exec_told;
 		trc_filter_hook = filter_told;
 	}
 	errno = saved_errno;

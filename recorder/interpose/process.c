@@ -7,6 +7,7 @@
 #include "signal_own.h"
 #include "span.h"
 #include "versions.h"
+#include "recorder/unwind/poison.h"
 
 /* In both processes; `child` as fork() returned it: -1 if it failed. */
 static void fork_end(pid_t child)
@@ -113,13 +114,13 @@ static int spawned(int result, pid_t child)
 		pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,          \
 		const posix_spawnattr_t *attributes, char *const argv[], char *const envp[])       \
 	{                                                                                          \
+		TRC_EXEC_ENV(env, path, how, envp);                                                \
 		bool shown = trc_mask_show();                                                      \
 		pid_t child = 0;                                                                   \
 		int result;                                                                        \
                                                                                                    \
-		trc_exec_tell(path, how, envp);                                                    \
 		trc_self.no_wait++;                                                                \
-		result = REAL(name)(&child, path, actions, attributes, argv, envp);                \
+		result = REAL(name)(&child, path, actions, attributes, argv, env);                 \
 		if (shown)                                                                         \
 			trc_mask_hide();                                                           \
 		if (!result && pid)                                                                \

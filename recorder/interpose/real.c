@@ -6,6 +6,8 @@
 #include "operators.h"
 #include "real.h"
 #include "thread.h"
+#define TRC_DEFINES_HEAP
+#include "recorder/unwind/poison.h"
 
 union trc_real_page trc_real_page __attribute__((aligned(TRC_REAL_PAGE_BYTES)));
 

@@ -5,6 +5,7 @@
 #include "format/raw.h"
 #include "restart.h"
 #include "signal_own.h"
+#include "recorder/unwind/poison.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -200,10 +201,12 @@ void trc_restart_begin(struct trc_restart *r, enum trc_reason reason, uint64_t o
 		trc_span_begin(&r->span, reason, object);
 }
 
-void trc_restart_park(struct trc_restart *r, enum trc_reason reason, const void *object)
+void trc_restart_park(struct trc_restart *r, enum trc_reason reason, const void *object,
+		      uint32_t holder_tid)
 {
 	enter(r, true, true);
-	trc_span_park(&r->span, reason, object);
+	trc_park(&r->span.wait, reason, object, holder_tid);
+	trc_span_guard(&r->span, true);
 }
 
 void trc_restart_end(struct trc_restart *r, int result)

@@ -11,16 +11,17 @@
  *       a wrapper, that runs at the same time as ours, it looks as if it had run just before the
  *       call. What is pending when our handler ends is delivered before the call is made again, and
  *       a signal that only the call lets through stays pending and interrupts it
- *   restart:E3  a call that the kernel restarts after our handler fails with EINTR all the same if
- *       a handler without SA_RESTART runs next, as it would if that had come alone (x86-64)
+ *   restart:E3  the kernel may restart a call after our handler.  If a handler of the program's without
+ *       SA_RESTART then runs, the call fails with EINTR, as after that handler alone (x86-64)
+ *   restart:E4  errno is set back to its value before the first real call before each further one:
+ *       in the end it is what the last real call left
  *   restart:E5  a signal that is ignored by default (SIGCHLD) stays pending while one of our
- *       handlers holds all signals back, and the kernel then interrupts some other thread for
- *       nothing. So where all handlers have wrappers, EINTR without a handler is ours as well, a
- *       few times
+ *       handlers holds all signals back.  The kernel then interrupts some other thread, in which no
+ *       handler runs.  So if all handlers have wrappers, a call that fails with EINTR without a
+ *       handler is made again, a few times
  *   restart:E6  where a call begins while nothing is recorded, only the kernel's coarse clock is
  *       read: what is left of its time is then never less than it should be, and at most two ticks
  *       more
- *   restart:E4  errno is in the end what the last real call made of what it was before the first
  */
 #ifndef TRC_RECORDER_INTERPOSE_RESTART_H
 #define TRC_RECORDER_INTERPOSE_RESTART_H
@@ -53,8 +54,9 @@ struct trc_restart {
 /* Around the real calls; with `may_wait` the time is recorded as a wait, where anything is. */
 void trc_restart_begin(struct trc_restart *r, enum trc_reason reason, uint64_t object,
 		       bool may_wait);
-/* A wait that is announced. */
-void trc_restart_park(struct trc_restart *r, enum trc_reason reason, const void *object);
+/* A wait that is announced; for a lock that this thread holds, 0 = not known. */
+void trc_restart_park(struct trc_restart *r, enum trc_reason reason, const void *object,
+		      uint32_t holder_tid);
 void trc_restart_end(struct trc_restart *r, int result);
 
 /*

@@ -5,6 +5,7 @@
  * readers does not know its holder.
  */
 #include "span.h"
+#include "recorder/unwind/poison.h"
 
 enum variant { PLAIN, TIMED, CLOCK };
 struct attempt {

@@ -1,9 +1,9 @@
 /*
  * sandbox.c - programs that forbid themselves what the recorder needs: prctl(), seccomp().
  *
- *   sandbox:V1  before a call that would make one of the recorder's system calls, or a look at the
- *       processor's counter, end the process or raise a signal, recording ends, with a log event
- *       that says why. A call that then fails does not bring it back
+ *   sandbox:V1  a filter, or the dispatch of system calls, may make the recorder's system calls, or
+ *       reading the processor's counter, end the process or raise a signal.  Recording ends before the
+ *       call that asks for it, and a log event says why.  If the call then fails, recording does not begin again
  *   sandbox:V2  from then on no system call is made but what the program asks for
  *   sandbox:V3  a filter is asked what it says to the recorder's calls, with arguments of 0.  One
  *       that refuses a call with an error does no harm
@@ -22,11 +22,13 @@
 #include <sys/prctl.h>
 #include "format/raw.h"
 #include "recorder/guest/descriptor.h"
+#include "recorder/guest/exec_target.h"
 #include "recorder/guest/fork.h"
 #include "signal.h"
 #include "signal_own.h"
 #include "span.h"
 #include "recorder/shared/signals.h"
+#include "recorder/unwind/poison.h"
 
 #ifdef __x86_64__
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -298,6 +300,12 @@ static void look_at_filter(const struct sock_fprog *program)
 
 /* ---- the functions --------------------------------------------------------------------- */
 
+/* Somebody asks for filters, or has to do nothing behind them. */
+static bool is_watched(void)
+{
+	return trc_filter_hook || trc_exec_hook;
+}
+
 static void look_at_prctl(long option, unsigned long value, unsigned long more)
 {
 	if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV)
@@ -307,6 +315,9 @@ static void look_at_prctl(long option, unsigned long value, unsigned long more)
 		end_recording("recording ends here: the program enters strict seccomp");
 	else if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_FILTER)
 		look_at_filter((const struct sock_fprog *)more);
+	else if (option == PR_SET_SYSCALL_USER_DISPATCH && value != PR_SYS_DISPATCH_OFF)
+		end_recording("recording ends here: the program has system calls dispatched to a "
+			      "handler of its own");
 }
 
 TRC_EXPORT int prctl(int option, ...)
@@ -318,14 +329,14 @@ TRC_EXPORT int prctl(int option, ...)
 	for (int i = 0; i < 4; i++)
 		arg[i] = va_arg(args, unsigned long);
 	va_end(args);
-	if (TRC_UNLIKELY(trc_recording() || trc_filter_hook))
+	if (TRC_UNLIKELY(trc_recording() || is_watched()))
 		look_at_prctl(option, arg[0], arg[1]);
 	return REAL(prctl)(option, arg[0], arg[1], arg[2], arg[3]);
 }
 
 void trc_sandbox_look(long number, long a, long b, long c)
 {
-	if (!trc_recording() && !trc_filter_hook)
+	if (!trc_recording() && !is_watched())
 		return;
 	if (number == SYS_prctl)
 		look_at_prctl((int)a, (unsigned long)b, (unsigned long)c);

@@ -2,6 +2,7 @@
  * sem.c - sem_*.  Context: traced thread, signal handlers.
  */
 #include "restart.h"
+#include "recorder/unwind/poison.h"
 
 /* Takes it if that is possible without waiting, and leaves errno alone. */
 static bool taken_at_once(sem_t *sem)
@@ -23,7 +24,7 @@ static bool taken_at_once(sem_t *sem)
 		struct trc_restart restart;                                                        \
 		int result;                                                                        \
                                                                                                    \
-		trc_restart_park(&restart, TRC_REASON_SEM, sem);                                   \
+		trc_restart_park(&restart, TRC_REASON_SEM, sem, 0);                                \
 		do                                                                                 \
 			result = call;                                                             \
 		while (TRC_UNLIKELY(result) && trc_restart(&restart, NULL));                       \

@@ -1,7 +1,6 @@
 /*
  * signal.c - sigaction() and its family (signal.h).  Context: traced thread, signal handlers.
  */
-#include <link.h>
 #include <string.h>
 #include "format/raw.h"
 #include "restart.h"
@@ -10,6 +9,7 @@
 #include "thread.h"
 #include "recorder/shared/signals.h"
 #include "recorder/shared/trigger.h"
+#include "recorder/unwind/poison.h"
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
 /* What is deadly by default, and tells of a fault in the program. */
@@ -438,51 +438,6 @@ static void give_back(int number)
 
 /* ---- start and stop -------------------------------------------------------------------- */
 
-/* Whether there is one of Go's among the notes at [note, end). */
-static bool notes_of_go(const char *note, const char *end)
-{
-	enum { GO_BUILD_ID = 4 };
-
-	while (end - note >= (long)sizeof(ElfW(Nhdr))) {
-		const ElfW(Nhdr) *n = (const ElfW(Nhdr) *)note;
-		const char *name = note + sizeof(*n);
-
-		if (n->n_namesz > 64 || n->n_descsz > 4096)
-			return false;
-		note = name + ((n->n_namesz + 3UL) & ~3UL) + ((n->n_descsz + 3UL) & ~3UL);
-		if (note <= end && n->n_type == GO_BUILD_ID && n->n_namesz == 4 &&
-		    !memcmp(name, "Go\0", 4))
-			return true;
-	}
-	return false;
-}
-
-static int look_for_go(struct dl_phdr_info *info, size_t n_bytes, void *found)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		const char *note = (const char *)info->dlpi_addr + p->p_vaddr;
-
-		if (p->p_type == PT_NOTE && notes_of_go(note, note + p->p_memsz))
-			*(bool *)found = true;
-	}
-	return *(bool *)found;
-}
-
-/*
- * Go's runtime asks the kernel itself, and hands the faults of C code on to a handler that it
- * finds there instead of reporting them.
- */
-static bool runs_go(void)
-{
-	static bool known, found;
-
-	if (!known)
-		dl_iterate_phdr(look_for_go, &found);
-	known = true;
-	return found;
-}
-
 static void for_each(uint64_t signals, void (*what)(int number))
 {
 	for (int number = 1; number <= 64; number++)
@@ -499,7 +454,7 @@ static void thread_found(void)
 
 void trc_signals_start(bool with_crash)
 {
-	uint64_t crashes = with_crash && !runs_go() ? CRASHES : 0;
+	uint64_t crashes = with_crash && !trc_runs_go() ? CRASHES : 0;
 	uint64_t signals = crashes | trc_trigger_signals();
 
 	if (trc_signal_own_number())
@@ -524,10 +479,10 @@ void trc_signals_watch(int own)
 	uint64_t all = ~(BIT(own) | BIT(SIGKILL) | BIT(SIGSTOP));
 
 	atomic_fetch_and_explicit(&onstack, ~BIT(own), memory_order_relaxed);
-	atomic_fetch_or_explicit(&seen, runs_go() ? 0 : all, memory_order_relaxed);
+	atomic_fetch_or_explicit(&seen, trc_runs_go() ? 0 : all, memory_order_relaxed);
 	atomic_store_explicit(&active, session(), memory_order_relaxed);
-	atomic_store_explicit(&watched, runs_go() ? 0 : session(), memory_order_relaxed);
-	if (!runs_go())
+	atomic_store_explicit(&watched, trc_runs_go() ? 0 : session(), memory_order_relaxed);
+	if (!trc_runs_go())
 		trc_mask_start();
 	for_each(load(&seen), adopt);
 }

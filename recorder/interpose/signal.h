@@ -37,6 +37,12 @@ void trc_signals_forked(void);
 /* A thread has waited for this signal and got it; no handler runs.  Context: traced thread. */
 void trc_signal_taken(int number);
 
+/* ---- go.c ---- */
+
+/* Go's runtime asks the kernel itself, and hands the faults of C code on to a handler that it finds
+ * there instead of reporting them.  Context: any thread, may block. */
+bool trc_runs_go(void);
+
 /* ---- sandbox.c ---- */
 
 /* The program has forbidden itself, and so the recorder, some system calls: nothing is recorded, and

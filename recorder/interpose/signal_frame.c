@@ -12,6 +12,7 @@
 #include "format/raw.h"
 #include "signal_own.h"
 #include "recorder/unwind/memory.h"
+#include "recorder/unwind/poison.h"
 
 #ifdef __x86_64__
 enum {

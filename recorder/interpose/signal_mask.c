@@ -24,6 +24,7 @@
 #include "signal.h"
 #include "signal_own.h"
 #include "span.h"
+#include "recorder/unwind/poison.h"
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
 #define OWN	    BIT(SIGPROF)

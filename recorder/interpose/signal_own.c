@@ -8,6 +8,7 @@
 #include "signal.h"
 #include "signal_own.h"
 #include "recorder/shared/signals.h"
+#include "recorder/unwind/poison.h"
 
 #define BIT(number) (UINT64_C(1) << ((number)-1))
 #ifdef __x86_64__
@@ -252,7 +253,11 @@ int trc_signal_own(int number, take_fn *take)
 	int before = 0;
 	struct sigaction now;
 
-	if (!atomic_compare_exchange_strong(&owned, &before, number) && before != number)
+	/* relaxed: `owned` is a number, whole by itself; a handler sees `owner` because it is installed
+	 * below. */
+	if (!atomic_compare_exchange_strong_explicit(&owned, &before, number, memory_order_relaxed,
+						     memory_order_relaxed) &&
+	    before != number)
 		return -EBUSY;
 	atomic_store_explicit(&owner, take, memory_order_relaxed);
 	if (REAL(sigaction)(number, NULL, &now))

@@ -4,6 +4,7 @@
 #include "restart.h"
 #include "signal.h"
 #include "signal_own.h"
+#include "recorder/unwind/poison.h"
 
 /* The one that was waited for: no handler sees it. */
 static int taken(int number)

@@ -4,6 +4,7 @@
  * The kernel tells what is left when a signal came: nothing is measured here.
  */
 #include "restart.h"
+#include "recorder/unwind/poison.h"
 
 /* As the real one; `recorded` as a wait. */
 static int sleep_on(const struct timespec *time, struct timespec *left, bool recorded)

@@ -2,6 +2,7 @@
  * socket.c - waits for peers.  Context: traced thread, signal handlers.
  */
 #include "restart.h"
+#include "recorder/unwind/poison.h"
 
 /* Those with a time limit of the socket's are never restarted by the kernel. */
 #define RECEIVE_AGAIN trc_restart_socket(&restart, fd, SO_RCVTIMEO, EAGAIN)

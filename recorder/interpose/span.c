@@ -4,6 +4,7 @@
 #include "span.h"
 #include "recorder/shared/layout.h"
 #include "recorder/unwind/walk.h"
+#include "recorder/unwind/poison.h"
 
 /* The thread is cancelled in the wait, or jumps out of it. */
 static void span_abandoned(void *arg)

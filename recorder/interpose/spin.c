@@ -5,6 +5,7 @@
  * about a microsecond parks, and goes on spinning in the real call.
  */
 #include "span.h"
+#include "recorder/unwind/poison.h"
 
 enum { SPIN_TRIES = 32 }; /* a try with a pause takes 10 to 60 ns */
 

@@ -15,6 +15,8 @@
  */
 #include <stdarg.h>
 #include "span.h"
+#define TRC_DEFINES_STDIO
+#include "recorder/unwind/poison.h"
 
 /* ---- what the buffer can serve (L1) ----------------------------------------------------- */
 

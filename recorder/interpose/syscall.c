@@ -9,6 +9,7 @@
 #include "restart.h"
 #include "signal.h"
 #include "syscall.h"
+#include "recorder/unwind/poison.h"
 
 enum {
 	NUMBERS = 512,

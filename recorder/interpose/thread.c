@@ -11,6 +11,7 @@
 #include "thread.h"
 #include "signal.h"
 #include "span.h"
+#include "recorder/unwind/poison.h"
 
 /* ---- the end -------------------------------------------------------------------------- */
 

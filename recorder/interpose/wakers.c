@@ -12,6 +12,7 @@
 #include "wakers.h"
 #include "recorder/guest/descriptor.h"
 #include "recorder/ring/waiters.h"
+#include "recorder/unwind/poison.h"
 
 struct trc_io_fd trc_io_fds[TRC_IO_FDS];
 

@@ -15,10 +15,13 @@
  *
  * and the other way round: whoever reads makes room for who waits to write.
  *
- * What a descriptor is: a pipe or FIFO by its inode, a connected socket of this machine by its two
- * addresses, the ends of socketpair() by each other's inode (remembered when they are made), what
- * else has no inode of its own (eventfd) by a number that it gets when it is first seen.
- * Everything else has no other end in this process, or it is not known: nobody is named.
+ * How two descriptors are known to be ends of the same thing:
+ *   - a pipe or FIFO: both have its inode
+ *   - connected sockets of this machine: both have the same two addresses
+ *   - socketpair(): each end is kept with the inode of the other when they are made
+ *   - an eventfd and its like, which have no inode of their own: by a number, which a descriptor gets
+ *     when it is first seen
+ * The other end of any other descriptor is outside this process or not known: no waker is named.
  *
  *   wakers:V1  a waiter stands in the table before its call and not after it, however that ends
  *   wakers:V2  the table of descriptors may be wrong: one may be closed unseen, or by another thread
@@ -27,8 +30,8 @@
  *       fit the entry's seal.  What does not fit is forgotten
  *   wakers:V3  a descriptor that is closed is forgotten before and after: what another thread learns
  *       meanwhile is lost, never wrong
- *   wakers:V4  who came after the look of the writer is not named: its wait was for the next one, or
- *       was none
+ *   wakers:V4  a waiter that entered the table after the writer had looked at it is not named: its
+ *       wait is ended by the next write, or it did not wait at all
  *   wakers:V5  a forked child has no waiters: the table lies on pages that read as zero there.  A wait
  *       that was begun before a handler forked takes nothing away there
  *   wakers:V6  who waits for several writes, or for several datagrams, is not in the table: the one

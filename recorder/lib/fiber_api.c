@@ -2,7 +2,8 @@
 #include "recorder/guest/fiber.h"
 #include "recording.h"
 
-/* In the middle of saying what the thread is in: a signal handler hands over nothing then. */
+/* In the middle of saying what the thread is in: a signal handler hands over nothing then.  The signal
+ * fences below keep it set for the whole call; their partner is trc_keeper_of_two() in a handler. */
 static __thread bool busy;
 
 static void hand_over(const struct trc_runtime *keeper)

@@ -17,6 +17,7 @@
 #include "flight_write.h"
 #include "recorder/guest/fork.h"
 #include "format/raw.h"
+#include "own_waits.h"
 #include "recorder/ring/rec.h"
 #include "recording.h"
 
@@ -388,7 +389,8 @@ static void ring_give_back(const struct trc_shared *shared)
 		gate_leave();
 }
 
-static int ring_copy(struct trc_snapshot **s, uint64_t window_ns)
+/* Under trace-record the unwinder of the object that records is not this one's. */
+static int ring_copy(struct trc_snapshot **s, struct trc_own_waits **waits, uint64_t window_ns)
 {
 	struct trc_snapshot_options options = {.window_ns = window_ns};
 	const struct trc_shared *shared;
@@ -401,14 +403,19 @@ static int ring_copy(struct trc_snapshot **s, uint64_t window_ns)
 		options.window_ns = UINT64_MAX;
 		options.all = true;
 	}
+	if (shared == trc_session_shared())
+		trc_own_waits_look(waits, shared, true);
 	err = trc_snapshot_take(s, shared, shared->total_bytes, &options, &why);
 	ring_give_back(shared);
+	if (!err)
+		trc_snapshot_wait_find(*s, trc_own_waits_find, *waits);
 	return err ? trc_api_fail(err, "the ring", why ? why : strerror(-err)) : 0;
 }
 
 /* What cannot be written is found out before anything is copied. */
 static int ring_snapshot(struct trc_flight_job *job, const char *path, uint64_t window_ns)
 {
+	struct trc_own_waits *waits = NULL;
 	struct trc_snapshot *s;
 	char why[256];
 	int err = trace_flight_enabled() ? 0 : trc_api_fail(-EINVAL, "", "no flight recorder runs");
@@ -419,12 +426,15 @@ static int ring_snapshot(struct trc_flight_job *job, const char *path, uint64_t 
 			trc_api_fail(err, "", why);
 	}
 	if (!err)
-		err = ring_copy(&s, window_ns);
-	if (err)
-		return err;
-	err = trc_flight_job_write(job, s, why, sizeof(why));
-	trc_snapshot_free(s);
-	return err ? trc_api_fail(err, "", why) : 0;
+		err = ring_copy(&s, &waits, window_ns);
+	if (!err) {
+		err = trc_flight_job_write(job, s, why, sizeof(why));
+		trc_snapshot_free(s);
+		if (err)
+			trc_api_fail(err, "", why);
+	}
+	trc_own_waits_free(waits);
+	return err;
 }
 
 static int snapshot_to(const char *path, int fd, uint64_t window_ns)

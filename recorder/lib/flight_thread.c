@@ -8,6 +8,7 @@
 #include "recorder/shared/clock.h"
 #include "flight_thread.h"
 #include "flight_write.h"
+#include "own_waits.h"
 #include "recorder/guest/own_thread.h"
 #include "format/now.h"
 #include "format/raw.h"
@@ -33,15 +34,20 @@ static int copy_and_write(struct flight_thread *t, struct trc_flight_job *job, c
 {
 	const struct trc_snapshot_options options = {.window_ns = t->triggers->window_ns};
 	const char *reason = NULL;
+	struct trc_own_waits *waits = NULL;
 	struct trc_snapshot *s;
-	int err = trc_snapshot_take(&s, t->shared, t->shared->total_bytes, &options, &reason);
+	int err;
 
+	trc_own_waits_look(&waits, t->shared, false);
+	err = trc_snapshot_take(&s, t->shared, t->shared->total_bytes, &options, &reason);
 	if (err) {
 		snprintf(why, n_bytes, "%s", reason ? reason : strerror(-err));
-		return err;
+	} else {
+		trc_snapshot_wait_find(s, trc_own_waits_find, waits);
+		err = trc_flight_job_write(job, s, why, n_bytes);
+		trc_snapshot_free(s);
 	}
-	err = trc_flight_job_write(job, s, why, n_bytes);
-	trc_snapshot_free(s);
+	trc_own_waits_free(waits);
 	return err;
 }
 

@@ -21,6 +21,7 @@ static void enlist(struct trace_recorder *r)
 	trc_self.quiet++;
 	pthread_mutex_lock(&lock);
 	r->next = recorders;
+	/* In a child that is forked here the list is whole: `next` is stored first. */
 	atomic_signal_fence(memory_order_seq_cst);
 	recorders = r;
 	pthread_mutex_unlock(&lock);

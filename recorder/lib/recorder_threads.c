@@ -44,6 +44,7 @@ static struct trc_thread_profile *threads_take_before(struct threads *t)
 	struct trc_thread_profile *before = t->before;
 
 	t->before = NULL;
+	/* NULL is stored before the caller frees what it gets: a child may be forked in between. */
 	atomic_signal_fence(memory_order_seq_cst);
 	return before;
 }

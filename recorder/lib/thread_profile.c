@@ -7,13 +7,14 @@
 #include "format/now.h"
 #include "format/raw.h"
 #include "recorder/shared/labels_bytes.h"
+#include "recorder/shared/slot_look.h"
 #include "recorder/ring/rec.h"
 #include "recorder/sampling/sample.h"
 #include "recorder/sampling/thread_answer.h"
 #include "recorder/profile/thread_profile.h"
 #include "thread_profile_private.h"
 
-enum { SEQ_TRIES = 64, NONE = -1 };
+enum { NONE = -1 };
 #define DEADLINE_NS UINT64_C(100000000)
 
 /* Guards the cells of thread_answer.h; nothing is locked inside. */
@@ -214,15 +215,11 @@ static void slot_load(const struct trc_slot *slot, struct slot_look *l)
 /* False if the thread was always just changing it. */
 static bool slot_look(const struct trc_slot *slot, struct slot_look *l)
 {
-	for (int i = 0; i < SEQ_TRIES; i++) {
-		/* acquire: pairs with the release that ends a change: its fields are seen. */
-		uint32_t seq = atomic_load_explicit(&slot->seq, memory_order_acquire);
+	for (int i = 0; i < TRC_SLOT_TRIES; i++) {
+		uint32_t seq = trc_slot_look(slot);
 
 		slot_load(slot, l);
-		/* acquire fence: the loads above come before the second look at the counter;
-		 * pairs with the release fence that begins a change. */
-		atomic_thread_fence(memory_order_acquire);
-		if (!(seq & 1) && seq == atomic_load_explicit(&slot->seq, memory_order_relaxed))
+		if (trc_slot_same(slot, seq))
 			return true;
 	}
 	return false;

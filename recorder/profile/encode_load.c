@@ -1,4 +1,4 @@
-/* encode_load.c - loads libtrc-profile.so (encode.h). */
+/* encode_load.c - loads libtrc-profile.so (encode.h), for libtrc and trace-record. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include "encode.h"
@@ -16,7 +16,7 @@ static const struct trc_encode_module *part_load(char *why, size_t n_bytes)
 
 	if (!module || module->version == TRC_ENCODE_VERSION)
 		return module;
-	snprintf(why, n_bytes, "%s: not of this version of libtrc", file);
+	snprintf(why, n_bytes, "%s is of another version", file);
 	return NULL;
 }
 

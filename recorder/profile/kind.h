@@ -5,9 +5,8 @@
  *       members of a multi recorder at one time; what was counted is taken away there, and written
  *       by the caller's thread
  *   kind:K2  `lock` guards everything in a recorder but what is constant; it is not held while a
- *       writer
- * is called.  Inside it a lock of the recorder's kind may be taken, inside that
- *       trc_recording_enter(), and nothing else
+ *       writer is called.  While it is held, the lock of the recorder's kind may be taken, and while
+ *       that one is held, trc_recording_enter() may be called; nothing else
  *   kind:K3  a recorder that was started in a process is not running in its forked child
  */
 #ifndef TRC_RECORDER_PROFILE_KIND_H

@@ -3,8 +3,8 @@
  *
  * Every function here may be called by any traced thread, in signal handlers and while any
  * lock is held.  No function allocates, locks, prints or changes errno.  All functions do nothing
- * while nothing records.  Files whose functions record events include this header last: it poisons
- * what may not be used there.
+ * while nothing records.  Files whose functions record events include recorder/unwind/poison.h last:
+ * it makes compile errors of what may not be used there.
  */
 #ifndef TRC_RECORDER_RING_HOT_H
 #define TRC_RECORDER_RING_HOT_H
@@ -85,6 +85,9 @@ struct trc_self {
 	} wanted[4];
 	struct trc_otel_context otel; /* as its last otel_context event of the session says */
 	uint64_t otel_told;	      /* ticks of that event */
+	/* By the place of a call that may wait: how many of the last ones there have waited, one after
+	 * the other, up to 2 (emit.c). */
+	uint8_t have_waited[16];
 	uint64_t
 		otel_busy; /* ticks since when these are being changed, 0 = they are not (otel.c) */
 };
@@ -124,6 +127,8 @@ struct trc_wait {
 	uint32_t reason;     /* enum trc_reason */
 	uint32_t counted;    /* in the table of waiters: of which process (waiters.c); 0 = not */
 	uint32_t cond_place; /* in the table of waits for conditions (signalled.c); 0 = none */
+	uint32_t place;	     /* of a call that may wait: in trc_self.have_waited */
+	uint64_t stack;	     /* of such a call; 0 = it was not taken at its beginning */
 	uint64_t
 		cond_mutex; /* of a wait for a condition: what it gives up; 0 = it is no such wait */
 };
@@ -145,7 +150,8 @@ void trc_resume(struct trc_wait *wait, int result);
  * Begins a call that may or may not wait: fills in the slot and reads the clock.  trc_wait_end()
  * makes one WAIT event, if the call took at least trc_switch.wait_ticks and the thread was taken
  * off its proc, as far as this is known (offproc.h).  `from` is a frame of the caller's that stays
- * until the call ends: readers find the thread's stack by it meanwhile; NULL = they do not.
+ * until the call ends: readers find the thread's stack by it meanwhile; NULL = they do not.  The
+ * slot also has the stack itself if the last two calls of the thread from that place have waited.
  */
 struct trc_registers;
 void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object,

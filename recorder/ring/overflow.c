@@ -40,6 +40,7 @@ static void epoch_step(struct trc_shared *shared, uint64_t head)
 		atomic_compare_exchange_strong_explicit(&o->epoch_mark, &mark, here,
 							memory_order_relaxed, memory_order_relaxed);
 	else if (here - mark > 2)
+		/* release: pairs with the acquire above, of who marks the next epoch. */
 		atomic_compare_exchange_strong_explicit(&shared->table_epoch, &epoch, epoch + 1,
 							memory_order_release, memory_order_relaxed);
 }
@@ -94,6 +95,7 @@ static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *positio
 			if (!trc_wait_for_room(&o->dropping, &o->waiters, &o->space, &o->tail,
 					       tail))
 				return false;
+			/* acquire: pairs with the acq_rel below: times go on from those of the cells below. */
 			head = atomic_load_explicit(&o->head, memory_order_acquire);
 			continue;
 		}

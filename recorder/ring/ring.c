@@ -125,7 +125,8 @@ static void epoch_step(struct trc_shared *shared, struct trc_ring *ring)
 		atomic_compare_exchange_strong_explicit(&ring->epoch_mark, &mark, here,
 							memory_order_relaxed, memory_order_relaxed);
 	else if (here - mark >= shared->ring_words / shared->page_words)
-		/* Whoever is first: one step for all. */
+		/* Whoever is first: one step for all.  release: pairs with the acquire above, of who marks
+		 * the next epoch. */
 		atomic_compare_exchange_strong_explicit(&shared->table_epoch, &epoch, epoch + 1,
 							memory_order_release, memory_order_relaxed);
 }

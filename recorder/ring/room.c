@@ -181,10 +181,11 @@ void trc_wake_drainer(void)
 	int saved_errno = errno;
 	uint32_t asleep = 1;
 
-	/* 1 = the drainer sleeps on this word; set by it, taken back by whoever wakes it. */
+	/* 1 = the drainer sleeps on this word; set by it, taken back by whoever wakes it.  relaxed: the
+	 * word carries nothing; what the drainer reads then is ordered by head (R3). */
 	if (atomic_load_explicit(&shared->drain_wake, memory_order_relaxed) == asleep &&
 	    atomic_compare_exchange_strong_explicit(&shared->drain_wake, &asleep, 0,
-						    memory_order_release, memory_order_relaxed))
+						    memory_order_relaxed, memory_order_relaxed))
 		futex(&shared->drain_wake, FUTEX_WAKE, 1, NULL);
 	errno = saved_errno;
 }

@@ -2,9 +2,9 @@
  * waiters.c - how many wait for an object: an unlock or a wake-up for which nobody waits is not
  * recorded.
  *
- * Hashed.  A place has the number of waiters, and the sum of their objects' addresses: it tells
- * whether all of them wait for one object.  Locks have places of their own, so that one who waits
- * for work for hours meets no lock there.
+ * A hash table.  A place has the number of waiters, and the sum of their objects' addresses, which
+ * says whether all of them wait for one object.  Locks have a table of their own: else a thread that
+ * waits for work for hours could share a place with a lock, whose unlocks would all look waited for.
  *
  *   waiters:W1  who is counted takes the count back, once: a thread that returns; for one that gave
  *               up on a lock, whoever releases the lock

@@ -22,12 +22,17 @@ static struct set in_force;
 
 /* NULL = nobody. */
 static const struct trc_kernel_sampler *_Atomic kernel_sampler;
-static _Atomic bool kernel_run; /* it samples something */
+/* It samples something.  All accesses are relaxed: `busy` orders those that start and stop, and
+ * whoever changes kernel_sampler does so while nothing is started. */
+static _Atomic bool kernel_run;
 
 void trc_cpu_profile_kernel(const struct trc_kernel_sampler *sampler)
 {
-	atomic_store(&kernel_run, false);
-	atomic_store(&kernel_sampler, sampler);
+	/* relaxed: see kernel_run. */
+	atomic_store_explicit(&kernel_run, false, memory_order_relaxed);
+	/* release: pairs with the acquire in start() and stop_kernel(): what `sampler` points to, and
+	 * that nothing runs, is seen by whoever sees it. */
+	atomic_store_explicit(&kernel_sampler, sampler, memory_order_release);
 }
 
 static int fail(int err, char *error, size_t n_bytes, const char *why)
@@ -171,15 +176,17 @@ static int start_kernel(const struct trc_kernel_sampler *sampler, const struct t
 	if (!n_by_kernel)
 		return 0;
 	err = sampler->start(by_kernel, n_by_kernel, error, n_bytes);
-	atomic_store(&kernel_run, !err);
+	atomic_store_explicit(&kernel_run, !err, memory_order_relaxed);
 	return err;
 }
 
 static void stop_kernel(void)
 {
-	const struct trc_kernel_sampler *sampler = atomic_load(&kernel_sampler);
+	/* acquire: pairs with the release in trc_cpu_profile_kernel(). */
+	const struct trc_kernel_sampler *sampler =
+		atomic_load_explicit(&kernel_sampler, memory_order_acquire);
 
-	if (atomic_exchange(&kernel_run, false) && sampler)
+	if (atomic_exchange_explicit(&kernel_run, false, memory_order_relaxed) && sampler)
 		sampler->stop();
 }
 
@@ -243,7 +250,9 @@ static int apply(char *error, size_t n_bytes)
 	err = trc_cpu_events_check_signals(all.event, all.n, error, n_bytes);
 	if (err)
 		return err;
-	if (is_same(&all, &in_force) && (!all.n || atomic_load(&trc_sampling)))
+	/* relaxed: starts are under `busy`; who stops it elsewhere just now ends the session. */
+	if (is_same(&all, &in_force) &&
+	    (!all.n || atomic_load_explicit(&trc_sampling, memory_order_relaxed)))
 		return 0;
 	trc_sample_stop();
 	err = all.n ? trc_sample_start(all.event, all.n, error, n_bytes) : 0;
@@ -271,7 +280,9 @@ static int base_begin(const struct trc_cpu_event *event, unsigned int n, char *e
 
 static int start(const struct trace_sampling_event *events, size_t n, char *error, size_t n_bytes)
 {
-	const struct trc_kernel_sampler *sampler = atomic_load(&kernel_sampler);
+	/* acquire: pairs with the release in trc_cpu_profile_kernel(). */
+	const struct trc_kernel_sampler *sampler =
+		atomic_load_explicit(&kernel_sampler, memory_order_acquire);
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	int found = understand(event, events, n, error, n_bytes), err;
 
@@ -299,7 +310,7 @@ int trc_cpu_profile_start(const struct trace_sampling_event *events, size_t n, c
 			    "nothing records: trace_start() or trace_flight_start() comes first");
 	if (!enter())
 		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
-	if (base.n || atomic_load(&kernel_run))
+	if (base.n || atomic_load_explicit(&kernel_run, memory_order_relaxed))
 		err = fail(-EBUSY, error, n_bytes, "a CPU profile runs already");
 	else
 		err = start(events, n, error, n_bytes);
@@ -314,7 +325,7 @@ int trc_cpu_profile_stop(char *error, size_t n_bytes)
 
 	if (!enter())
 		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
-	kernel = atomic_load(&kernel_run);
+	kernel = atomic_load_explicit(&kernel_run, memory_order_relaxed);
 	stop_kernel();
 	if (base_is_programs) {
 		base.n = 0;

@@ -106,7 +106,9 @@ static void claim_give(uint32_t tid)
 
 static uint32_t n_places(void)
 {
-	uint32_t limit = atomic_load(&sampler_limit);
+	/* seq_cst: with trc_sampling, as in trc_sampler_release(): a place that was taken after the
+	 * look here belongs to a thread that sees that sampling is off. */
+	uint32_t limit = atomic_load_explicit(&sampler_limit, memory_order_seq_cst);
 
 	return limit < trc_sample.n_samplers ? limit : trc_sample.n_samplers;
 }
@@ -188,7 +190,9 @@ static void sampler_end(struct trc_sampler *s)
 	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
 
 	/* seq_cst: see trc_sampler_release(). */
-	if (!tid || !atomic_compare_exchange_strong(&s->state, &armed, TRC_SAMPLER_DISARMING))
+	if (!tid ||
+	    !atomic_compare_exchange_strong_explicit(&s->state, &armed, TRC_SAMPLER_DISARMING,
+						     memory_order_seq_cst, memory_order_seq_cst))
 		return;
 	trc_sampler_disarm(s);
 	entry_drop(tid, s);
@@ -200,15 +204,16 @@ bool trc_sampler_hold(struct trc_sampler *s)
 	uint32_t armed = TRC_SAMPLER_ARMED;
 
 	/* seq_cst: see trc_sampler_release(). */
-	return atomic_compare_exchange_strong(&s->state, &armed, TRC_SAMPLER_ARMING);
+	return atomic_compare_exchange_strong_explicit(&s->state, &armed, TRC_SAMPLER_ARMING,
+						       memory_order_seq_cst, memory_order_seq_cst);
 }
 
 void trc_sampler_release(struct trc_sampler *s)
 {
 	/* seq_cst: either whoever turns sampling off sees that this is armed, or the look below
 	 * sees that it is off. */
-	atomic_store(&s->state, TRC_SAMPLER_ARMED);
-	if (atomic_load(&trc_sampling) != s->run)
+	atomic_store_explicit(&s->state, TRC_SAMPLER_ARMED, memory_order_seq_cst);
+	if (atomic_load_explicit(&trc_sampling, memory_order_seq_cst) != s->run)
 		sampler_end(s);
 }
 
@@ -301,11 +306,17 @@ void trc_sample_exec_failed(bool signals_lost)
 
 static void own_words_hold(uint32_t word)
 {
-	uint32_t from = atomic_load(&own_words[0]), to = atomic_load(&own_words[1]);
+	/* relaxed: read in a forked child alone, which has what the forking thread saw. */
+	uint32_t from = atomic_load_explicit(&own_words[0], memory_order_relaxed);
+	uint32_t to = atomic_load_explicit(&own_words[1], memory_order_relaxed);
 
-	while (word < from && !atomic_compare_exchange_weak(&own_words[0], &from, word))
+	while (word < from &&
+	       !atomic_compare_exchange_weak_explicit(&own_words[0], &from, word,
+						      memory_order_relaxed, memory_order_relaxed))
 		;
-	while (word >= to && !atomic_compare_exchange_weak(&own_words[1], &to, word + 1))
+	while (word >= to &&
+	       !atomic_compare_exchange_weak_explicit(&own_words[1], &to, word + 1,
+						      memory_order_relaxed, memory_order_relaxed))
 		;
 }
 
@@ -315,11 +326,14 @@ void trc_sample_own_thread(bool begins)
 	uint64_t bit = UINT64_C(1) << tid % 64;
 
 	if (!begins) {
-		atomic_fetch_and(&own_tids[tid / 64], ~bit);
+		/* relaxed: until then the thread of the next such tid has only no samples. */
+		atomic_fetch_and_explicit(&own_tids[tid / 64], ~bit, memory_order_relaxed);
 		return;
 	}
 	own_words_hold(tid / 64);
-	atomic_fetch_or(&own_tids[tid / 64], bit);
+	/* seq_cst: pairs with the look in arm_other() after it has armed this thread: either that
+	 * look sees the bit, or the next line sees the sampler. */
+	atomic_fetch_or_explicit(&own_tids[tid / 64], bit, memory_order_seq_cst);
 	trc_sample_thread_end();
 }
 
@@ -327,7 +341,9 @@ void trc_sample_own_thread(bool begins)
 
 bool trc_sample_is_own_thread(uint32_t tid)
 {
-	return tid < TID_LIMIT && atomic_load(&own_tids[tid / 64]) >> tid % 64 & 1;
+	/* seq_cst: see trc_sample_own_thread(). */
+	return tid < TID_LIMIT &&
+	       atomic_load_explicit(&own_tids[tid / 64], memory_order_seq_cst) >> tid % 64 & 1;
 }
 
 static void arm_other(uint32_t tid)
@@ -415,7 +431,8 @@ void trc_sample_descriptors_closed(int fd, bool own_only)
 
 void trc_sample_descriptor_closed(int fd)
 {
-	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed) && fd >= trc_sample.first_fd)
+	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed) &&
+	    fd >= atomic_load_explicit(&trc_sample.first_fd, memory_order_acquire))
 		trc_sample_descriptors_closed(fd, false);
 }
 
@@ -494,11 +511,14 @@ int trc_sample_move_away(int fd)
 /* True if it was higher. */
 static bool lower(_Atomic int *fd, int to)
 {
-	/* relaxed: descriptors that are lower are handed out by the kernel after this. */
 	int is = atomic_load_explicit(fd, memory_order_relaxed);
 
+	/* release: of first_fd; pairs with the acquires of duplicate_far() and
+	 * trc_sample_descriptor_closed(): a thread that makes a descriptor by the new first_fd sees the
+	 * new lowest_fd in the signals of it. */
 	while (is > to)
-		if (atomic_compare_exchange_weak(fd, &is, to))
+		if (atomic_compare_exchange_weak_explicit(fd, &is, to, memory_order_release,
+							  memory_order_relaxed))
 			return true;
 	return false;
 }
@@ -508,9 +528,11 @@ static void set_budget(void)
 	uint32_t fds_max;
 	int none = 0, first_fd = budget_find(&fds_max);
 
-	atomic_store(&trc_sample.fds_max, fds_max);
-	atomic_store(&trc_sample.first_fd, first_fd);
-	if (!atomic_compare_exchange_strong(&trc_sample.lowest_fd, &none, first_fd))
+	/* relaxed: nothing is sampled yet; trc_sampling is stored last. */
+	atomic_store_explicit(&trc_sample.fds_max, fds_max, memory_order_relaxed);
+	atomic_store_explicit(&trc_sample.first_fd, first_fd, memory_order_relaxed);
+	if (!atomic_compare_exchange_strong_explicit(&trc_sample.lowest_fd, &none, first_fd,
+						     memory_order_relaxed, memory_order_relaxed))
 		lower(&trc_sample.lowest_fd, first_fd);
 }
 
@@ -521,7 +543,8 @@ bool trc_sample_budget_shrink(void)
 
 	/* First: signals that come of lower ones are ours. */
 	lower(&trc_sample.lowest_fd, first_fd);
-	atomic_store(&trc_sample.fds_max, fds_max);
+	/* relaxed: a budget; who reads the old value has one descriptor more. */
+	atomic_store_explicit(&trc_sample.fds_max, fds_max, memory_order_relaxed);
 	return lower(&trc_sample.first_fd, first_fd);
 }
 
@@ -565,7 +588,9 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 		return err;
 	trc_sample_own_signal();
 	runs = runs == UINT32_MAX ? 1 : runs + 1;
-	atomic_store(&trc_sampling, runs);
+	/* seq_cst: pairs with the loads of trc_sampling: whoever sees the run sees its events; and a
+	 * thread that begins now either sees the run, or is found by arm_tasks(). */
+	atomic_store_explicit(&trc_sampling, runs, memory_order_seq_cst);
 	arm_tasks();
 	return 0;
 }
@@ -573,7 +598,7 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 void trc_sample_stop(void)
 {
 	/* seq_cst: see trc_sampler_release(). */
-	if (!atomic_exchange(&trc_sampling, 0))
+	if (!atomic_exchange_explicit(&trc_sampling, 0, memory_order_seq_cst))
 		return;
 	for (uint32_t i = 0; i < n_places(); i++)
 		sampler_end(&trc_sample.sampler[i]);
@@ -581,9 +606,10 @@ void trc_sample_stop(void)
 
 void trc_sample_forget(void)
 {
-	uint32_t tid;
+	uint32_t tid, to;
 
-	atomic_store(&trc_sampling, 0);
+	/* relaxed, all below: a forked child has one thread. */
+	atomic_store_explicit(&trc_sampling, 0, memory_order_relaxed);
 	trc_self.sampler = NULL;
 	for (uint32_t i = 0; i < n_places(); i++) {
 		struct trc_sampler *s = &trc_sample.sampler[i];
@@ -597,11 +623,12 @@ void trc_sample_forget(void)
 	}
 	for (uint32_t i = 0; i < CLAIMS; i++) /* their threads are not in this process */
 		atomic_store_explicit(&claims[i], 0, memory_order_relaxed);
-	atomic_store(&sampler_limit, 0);
-	atomic_store(&trc_sample.n_fds, 0);
-	atomic_store(&trc_sample.n_timers, 0);
-	for (uint32_t i = atomic_load(&own_words[0]); i < atomic_load(&own_words[1]); i++)
-		atomic_store(&own_tids[i], 0);
-	atomic_store(&own_words[0], OWN_WORDS);
-	atomic_store(&own_words[1], 0);
+	atomic_store_explicit(&sampler_limit, 0, memory_order_relaxed);
+	atomic_store_explicit(&trc_sample.n_fds, 0, memory_order_relaxed);
+	atomic_store_explicit(&trc_sample.n_timers, 0, memory_order_relaxed);
+	to = atomic_load_explicit(&own_words[1], memory_order_relaxed);
+	for (uint32_t i = atomic_load_explicit(&own_words[0], memory_order_relaxed); i < to; i++)
+		atomic_store_explicit(&own_tids[i], 0, memory_order_relaxed);
+	atomic_store_explicit(&own_words[0], OWN_WORDS, memory_order_relaxed);
+	atomic_store_explicit(&own_words[1], 0, memory_order_relaxed);
 }

@@ -133,7 +133,9 @@ bool trc_source_is_ours(const struct trc_source *source)
 
 static int duplicate_far(int fd)
 {
-	return (int)trc_raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, trc_sample.first_fd);
+	/* acquire: pairs with the release in lower(). */
+	return (int)trc_raw3(SYS_fcntl, fd, F_DUPFD_CLOEXEC,
+			     atomic_load_explicit(&trc_sample.first_fd, memory_order_acquire));
 }
 
 /* Out of the way of the program's descriptors, whose numbers it may rely on. */

@@ -134,6 +134,59 @@ static void record(unsigned int i, uint64_t n, uint64_t value, const void *conte
 	trc_slot_seen(stack, trc_clock_now(), true);
 }
 
+/* Where the section begins and ends, by the linker; weak: not every build has sequences. */
+extern TRC_HIDDEN const char __start___rseq_abort[] __attribute__((weak));
+extern TRC_HIDDEN const char __stop___rseq_abort[] __attribute__((weak));
+
+/* Where the jump at `at` leads to; 0: it is none. */
+static uint64_t jump_target(uint64_t at)
+{
+	const uint8_t *code = (const uint8_t *)(uintptr_t)at; /* of our own */
+#if defined(__x86_64__)
+	int32_t off;
+
+	if (code[0] != 0xe9)
+		return 0;
+	memcpy(&off, code + 1, sizeof(off));
+	return at + 5 + (uint64_t)(int64_t)off;
+#else
+	uint32_t word;
+
+	memcpy(&word, code, sizeof(word));
+	if (word >> 26 != 5)
+		return 0;
+	return at + (uint64_t)((int64_t)(int32_t)(word << 6) >> 4);
+#endif
+}
+
+/*
+ * A signal in a restartable sequence finds the thread where the kernel has put it: at the
+ * sequence's abort address, a jump that lies in no function, so that no rules tell who called.
+ * The jump is made here, in what the signal interrupted: nothing but the next address changes.
+ */
+static void leave_abort(const void *context)
+{
+	ucontext_t *interrupted = (ucontext_t *)(uintptr_t)context;
+	uint64_t at, to = 0;
+
+	if (!interrupted)
+		return;
+#if defined(__x86_64__)
+	at = (uint64_t)interrupted->uc_mcontext.gregs[REG_RIP];
+#else
+	at = interrupted->uc_mcontext.pc;
+#endif
+	if (at >= (uintptr_t)__start___rseq_abort && at < (uintptr_t)__stop___rseq_abort)
+		to = jump_target(at);
+	if (!to)
+		return;
+#if defined(__x86_64__)
+	interrupted->uc_mcontext.gregs[REG_RIP] = (greg_t)to;
+#else
+	interrupted->uc_mcontext.pc = to;
+#endif
+}
+
 /* True if a timer has taken the counter's place. */
 static bool turn_if_grown(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns)
 {
@@ -212,6 +265,7 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	struct trc_sampler *s = trc_sampler_of(tid);
 	int saved = errno;
 
+	leave_abort(context);
 	if (trc_answer_is_question(info))
 		trc_answer_signal(info, context);
 	if (!cause.ours && trc_recording())

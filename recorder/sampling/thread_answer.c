@@ -367,7 +367,7 @@ static void fill_from_slot(struct trc_answer *a)
 	const struct trc_slot *slot = trc_self.slot;
 
 #define LOAD(field) atomic_load_explicit(&slot->field, memory_order_relaxed)
-	/* In the middle of a change: neither the one nor the other. */
+	/* The signal came while the slot was being changed: its fields do not fit together. */
 	if (trc_self.slot_busy || !LOAD(tid))
 		return;
 	a->reason = LOAD(wait_reason);

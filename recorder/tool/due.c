@@ -1,9 +1,9 @@
 /*
  * due.c - CPU time of a process that came to no sample of the kernel's.
  *
- * Each thread's counters begin with a whole period, and what is left of it when the thread ends is
- * gone: one that uses less has no sample, and no record tells of it.  What the process as a whole
- * has used tells how many samples of a clock there should have been.
+ * Each thread's counter begins with a whole period.  A thread that uses less CPU time than a period
+ * has no sample, and what a thread used after its last sample is in none: no record counts this
+ * time.  The CPU time of the whole process says how many samples of a clock there should have been.
  */
 #include <time.h>
 #include "recorder/shared/clock.h"

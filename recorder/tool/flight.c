@@ -10,11 +10,16 @@
 #include <time.h>
 #include <unistd.h>
 #include "recorder/shared/clock.h"
+#include "recorder/drain/open_waits.h"
 #include "recorder/drain/snapshot.h"
 #include "follow.h"
 #include "snapshot.h"
 
-enum { RESERVE_BYTES = 2 << 20, RESERVE_PAUSE_NS = 500000 };
+enum {
+	RESERVE_BYTES = 2 << 20,
+	RESERVE_PAUSE_NS = 500000,
+	NOTE_NS = 1000000000, /* how often open waits are looked at, and from which age on */
+};
 
 struct trc_flight {
 	struct trc_trigger_watch watch;
@@ -22,6 +27,8 @@ struct trc_flight {
 	uint64_t n_snapshots;	  /* tried, so that no name is used twice */
 	uint64_t reserved_bytes;  /* of the ring's file */
 	uint32_t wake_seen;
+	struct trc_open_waits *open_waits; /* of the present image, as they were seen last */
+	uint64_t noted_ns;		   /* when open waits were looked at for its end */
 	char ring_path[PATH_MAX];
 };
 
@@ -53,6 +60,8 @@ int trc_flight_open(struct trc_process *p)
 
 void trc_flight_free(struct trc_process *p)
 {
+	if (p->flight)
+		trc_open_waits_free(p->flight->open_waits);
 	free(p->flight);
 	p->flight = NULL;
 }
@@ -95,15 +104,19 @@ static uint64_t now_ns(void)
 	return trc_clock_vdso();
 }
 
+/* Of the condition "crash" the note has the signal: who ends a process by SIGTERM sees no crash. */
 static void taken_note(struct trc_flight_session *f, const char *path, const char *why,
 		       const struct trc_tool_snapshot *s)
 {
 	struct trc_tool_taken *taken = calloc(1, sizeof(*taken));
+	size_t n = strlen("crash");
+	bool killed = !strcmp(s->what, "crash") && !strncmp(why, "crash", n);
 
 	if (!taken)
 		return;
 	snprintf(taken->path, sizeof(taken->path), "%s", path);
-	snprintf(taken->why, sizeof(taken->why), "%s", why);
+	snprintf(taken->why, sizeof(taken->why), "%s%s", killed ? s->ended : "",
+		 killed ? why + n : why);
 	taken->events = s->totals.events;
 	taken->file_bytes = s->totals.file_bytes;
 	taken->window_ns = s->window_ns;
@@ -128,6 +141,20 @@ static void copy_kernel(struct trc_tool_snapshot *s)
 	s->sched = "no: no memory to copy the kernel's records";
 }
 
+static void waits_look(struct trc_process *p, const struct trc_shared *header, uint64_t until)
+{
+	const struct trc_open_waits_at at = {
+		.mapping = p->shared, .fd = -1, .header = header, .pid = p->pid};
+
+	trc_open_waits_look(&p->flight->open_waits, &at, until);
+}
+
+static void waits_forget(struct trc_process *p)
+{
+	trc_open_waits_free(p->flight->open_waits);
+	p->flight->open_waits = NULL;
+}
+
 /* Copies the ring, and what the kernel's buffers hold: of a living process afterwards, so that they
  * have all up to the cut.  0, or -errno with a sentence in s->error. */
 static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
@@ -149,10 +176,10 @@ static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
 		return err;
 	}
 	if (!dead) {
-		trc_open_waits_take(&s->open_waits, p->shared, trc_snapshot_header(*out), p->pid);
-		trc_snapshot_wait_find(*out, trc_open_waits_find, s->open_waits);
+		waits_look(p, trc_snapshot_header(*out), UINT64_MAX);
 		copy_kernel(s);
 	}
+	trc_snapshot_wait_find(*out, trc_open_waits_find, p->flight->open_waits);
 	trc_perf_table_fill(&f->sampled, s->kernel);
 	if (!dead)
 		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, now_ns(), true);
@@ -183,7 +210,7 @@ static struct trc_tool_snapshot snapshot_describe(struct trc_process *p,
 		.what = what,
 		.trigger = trigger,
 		.ended = ended,
-		.title = trc_process_title(p),
+		.title = trc_process_own_title(p),
 		.sched = f->sched,
 		.asked = asked,
 		.unwind = f->options->unwind ? f->options->unwind : "auto",
@@ -214,7 +241,6 @@ static int snapshot_take(struct trc_process *p, struct trc_flight_session *f, co
 	else
 		taken_note(f, path, trigger, &s);
 	trc_snapshot_free(snapshot);
-	trc_open_waits_free(s.open_waits);
 	return err;
 }
 
@@ -237,7 +263,6 @@ int trc_flight_write(struct trc_process *p, struct trc_flight_session *f, const 
 	if (err)
 		snprintf(why, n_bytes, "%s", s.error);
 	trc_snapshot_free(snapshot);
-	trc_open_waits_free(s.open_waits);
 	return err;
 }
 
@@ -290,6 +315,35 @@ static void memory_reserve(struct trc_process *p)
 	p->no_room_told = true;
 }
 
+static const struct trc_trigger_spec *find_kind(const struct trc_tool_options *o,
+						enum trc_trigger_kind kind)
+{
+	for (unsigned int i = 0; i < o->n_specs; i++)
+		if (o->spec[i].kind == kind)
+			return &o->spec[i];
+	return NULL;
+}
+
+/* Of waits that have lasted for a second: when the process has died it is too late to look. */
+static void waits_note(struct trc_process *p)
+{
+	struct trc_shared *header = &p->flight->header;
+	uint64_t ticks = now_ticks(p), age = header->ticks_per_second;
+
+	if (now_ns() - p->flight->noted_ns < NOTE_NS || ticks < age ||
+	    (!find_kind(p->options, TRC_TRIGGER_CRASH) && !find_kind(p->options, TRC_TRIGGER_EXIT)))
+		return;
+	p->flight->noted_ns = now_ns();
+	/* acquire: as in trc_slots_used(). */
+	atomic_store_explicit(&header->ready_slots,
+			      atomic_load_explicit(&p->shared->ready_slots, memory_order_acquire),
+			      memory_order_relaxed);
+	atomic_store_explicit(&header->next_serial,
+			      atomic_load_explicit(&p->shared->next_serial, memory_order_relaxed),
+			      memory_order_relaxed);
+	waits_look(p, header, ticks - age);
+}
+
 void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64_t asked)
 {
 	struct trc_trigger_due due;
@@ -300,6 +354,7 @@ void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64
 	if (p->ended)
 		return; /* what is due then is taken at the end */
 	memory_reserve(p);
+	waits_note(p);
 	/* acquire: what is asked for after this look changes the word, and ends the sleep. */
 	p->flight->wake_seen = atomic_load_explicit(&p->shared->trigger_wake, memory_order_acquire);
 	look_at_signals(p, asked);
@@ -332,6 +387,7 @@ static void leave_image(struct trc_process *p, struct trc_flight_session *f)
 	if (p->shared && trc_trigger_watch_last(&p->flight->watch, now_ns(), now_ticks(p), &due))
 		snapshot_take(p, f, "trigger", due.text, true, "");
 	trc_follow_end(p);
+	waits_forget(p);
 	trc_process_unmap(p);
 	/* Its memory goes, its name stays: the next image is to take a higher number, not this one
 	 * again. */
@@ -385,15 +441,6 @@ static enum trc_trigger_kind end_kind(const struct trc_process *p)
 						      memory_order_relaxed) == TRC_CRASH_COMPLETE;
 
 	return crashed ? TRC_TRIGGER_CRASH : TRC_TRIGGER_EXIT;
-}
-
-static const struct trc_trigger_spec *find_kind(const struct trc_tool_options *o,
-						enum trc_trigger_kind kind)
-{
-	for (unsigned int i = 0; i < o->n_specs; i++)
-		if (o->spec[i].kind == kind)
-			return &o->spec[i];
-	return NULL;
 }
 
 /* 0 if all that was wanted has been written. */

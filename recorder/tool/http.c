@@ -511,18 +511,6 @@ static void thread_end(void)
 
 static const struct trc_http_host host = {trc_own_thread_create, thread_begin, thread_end};
 
-/* The linker knows it from the second time on. */
-const struct trc_encode_module *trc_encode_load(char *why, size_t n_bytes)
-{
-	const struct trc_encode_module *module =
-		trc_part_open("libtrc-profile.so", TRC_ENCODE_SYMBOL, why, n_bytes);
-
-	if (!module || module->version == TRC_ENCODE_VERSION)
-		return module;
-	snprintf(why, n_bytes, "libtrc-profile.so is of another version than trace-record");
-	return NULL;
-}
-
 static const struct trc_http_part *open_part(char *why, size_t n_bytes)
 {
 	const struct trc_http_part *part =

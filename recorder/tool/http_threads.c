@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "remote_stack.h"
+#include "recorder/drain/remote_stack.h"
 #include "http.h"
 
 /* Of a row, until all is put together. */

@@ -306,7 +306,7 @@ void trc_process_look_at_title(struct trc_process *p)
 		trc_title_read(p->title, p->pid);
 }
 
-const char *trc_process_title(const struct trc_process *p)
+const char *trc_process_own_title(const struct trc_process *p)
 {
 	return trc_title_if_changed(p->title, p->command_line, sizeof(p->command_line));
 }
@@ -335,8 +335,8 @@ static void write_end(struct trc_process *p)
 
 	trc_process_ended(p, text, sizeof(text));
 	trc_writer_info(p->w, "ended", text);
-	if (trc_process_title(p))
-		trc_writer_info(p->w, "title", trc_process_title(p));
+	if (trc_process_own_title(p))
+		trc_writer_info(p->w, "title", trc_process_own_title(p));
 	trc_writer_finish(p->w);
 	trc_writer_totals(p->w, &p->totals);
 }

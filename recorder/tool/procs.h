@@ -2,8 +2,9 @@
  * procs.h - how many procs a process may use, as it changes: its affinity, the procs
  * that are online, the quota of its cgroup.
  *
- *   procs:E1  it is looked at from outside, now and then: a change is told with the time when it
- *       was seen, and two within that time may be seen as one
+ *   procs:E1  trace-record looks at the number at most once a second.  A change has the time of the look
+ *       that found it.  Two changes between two looks are recorded as one, or, if the second undoes
+ *       the first, not at all
  *   procs:E2  a change that the process tells of itself (trc_shared.procs_told) is not told again
  */
 #ifndef TRC_RECORDER_TOOL_PROCS_H

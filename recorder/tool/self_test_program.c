@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include "format/now.h"
 #include "self_test.h"
 
 enum { ROUNDS = 20, HOLD_NS = 2000000, CPU_NS = 200000000 };
@@ -17,14 +18,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t is_locked, is_done;
 static _Atomic int waiting_round;
 static struct trc_self_test_account account;
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* How often the kernel has taken the thread off because it waited. */
 static long waits_of_thread(void)
@@ -54,9 +47,9 @@ static __attribute__((noinline)) long wait_for_lock(int round)
 	frames_take();
 	waits = waits_of_thread();
 	atomic_store_explicit(&waiting_round, round, memory_order_relaxed);
-	before_ns = now_ns(CLOCK_MONOTONIC);
+	before_ns = trc_now_ns(CLOCK_MONOTONIC);
 	pthread_mutex_lock(&lock);
-	before_ns = now_ns(CLOCK_MONOTONIC) - before_ns;
+	before_ns = trc_now_ns(CLOCK_MONOTONIC) - before_ns;
 	pthread_mutex_unlock(&lock);
 	waits = waits_of_thread() - waits;
 	account.waits += waits > 0;
@@ -66,10 +59,10 @@ static __attribute__((noinline)) long wait_for_lock(int round)
 
 static void use_cpu_time(void)
 {
-	uint64_t until_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS;
+	uint64_t until_ns = trc_now_ns(CLOCK_THREAD_CPUTIME_ID) + CPU_NS;
 	volatile unsigned int n = 0;
 
-	while (now_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
+	while (trc_now_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
 		for (unsigned int i = 0; i < 1000; i++)
 			n = n + i;
 }
@@ -114,7 +107,7 @@ int trc_self_test_program(const char *account_path)
 		hold_lock(round);
 	pthread_join(waiter, NULL);
 	account.lock = (uint64_t)(uintptr_t)&lock;
-	account.cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	account.cpu_ns = trc_now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	fd = open(account_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	written = fd >= 0 && write(fd, &account, sizeof(account)) == (ssize_t)sizeof(account);
 	if (fd >= 0)

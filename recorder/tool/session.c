@@ -236,10 +236,7 @@ static void session_rest(struct trc_tool_session *s, uint32_t seen, uint64_t tim
 		else if (n < WAITERS_MAX)
 			n += wake_word(p, &w[n]);
 	}
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	timeout_ns += (uint64_t)t.tv_nsec;
-	t.tv_sec += (time_t)(timeout_ns / 1000000000);
-	t.tv_nsec = (long)(timeout_ns % 1000000000);
+	t = trc_from_now(CLOCK_MONOTONIC, timeout_ns);
 	if (syscall(SYS_waitv, w, n, 0, &t, CLOCK_MONOTONIC) < 0 && errno == ENOSYS) {
 		t = (struct timespec){0, BLIND_NS};
 		syscall(SYS_futex, &trc_child_wake, FUTEX_WAIT_PRIVATE, seen, &t, NULL, 0);

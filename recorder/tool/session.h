@@ -91,7 +91,7 @@ void trc_process_begin_title(struct trc_process *p, const struct trc_shared *h);
 /* Looks at what it calls itself, while it is there. */
 void trc_process_look_at_title(struct trc_process *p);
 /* NULL = as when it began, or not known. */
-const char *trc_process_title(const struct trc_process *p);
+const char *trc_process_own_title(const struct trc_process *p);
 
 /* ---- due.c ---- */
 

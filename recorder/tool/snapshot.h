@@ -15,7 +15,6 @@
 #include "recorder/drain/snapshot.h"
 #include "procs.h"
 #include "tids.h"
-#include "open_waits.h"
 
 struct trc_tool_snapshot {
 	/* What the trace says of it; NULL = nothing. */
@@ -29,8 +28,6 @@ struct trc_tool_snapshot {
 	uint32_t pid;
 	struct trc_tids *tids; /* its threads: trc_tids_inside() */
 	const struct trc_procs *procs;
-
-	struct trc_open_waits *open_waits; /* of the snapshot; NULL = not known */
 
 	/* Filled in. */
 	struct trc_writer_totals totals;

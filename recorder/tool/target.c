@@ -15,12 +15,6 @@
 
 enum { HEAD_BYTES = 4096, SCRIPTS_MAX = 5, PHDRS_MAX = 512 };
 
-#if defined(__x86_64__)
-enum { OUR_MACHINE = EM_X86_64 };
-#else
-enum { OUR_MACHINE = EM_AARCH64 };
-#endif
-
 /* ---- finding --------------------------------------------------------------------------- */
 
 /* 0, or -errno: why this file cannot be executed. */
@@ -76,7 +70,7 @@ static const char *look_at_elf(int fd, const char *head, size_t n_bytes)
 	if (n_bytes < sizeof(elf))
 		return NULL; /* exec will say */
 	memcpy(&elf, head, sizeof(elf));
-	if (elf.e_machine != OUR_MACHINE)
+	if (!trc_elf_machine_is_ours(elf.e_machine))
 		return "it is a program for another processor: cannot be recorded";
 	if (elf.e_phentsize != sizeof(Elf64_Phdr) || elf.e_phnum > PHDRS_MAX)
 		return NULL;
@@ -87,7 +81,10 @@ static const char *look_at_elf(int fd, const char *head, size_t n_bytes)
 		    sizeof(phdr))
 			return NULL;
 		if (phdr.p_type == PT_INTERP)
-			return NULL;
+			return trc_elf_loader_is_ours(fd, &phdr)
+				       ? NULL
+				       : "its C library is not glibc: the recorder cannot be loaded "
+					 "there, it cannot be recorded";
 		if (phdr.p_type == PT_DYNAMIC)
 			dynamic = phdr;
 	}

@@ -117,6 +117,7 @@ const struct trc_rule *trc_cache_wide(uint32_t rule)
 
 void trc_cache_put(uintptr_t address, uint32_t epoch, const struct trc_rule *rule)
 {
+	/* acquire: pairs with the release in trc_cache_setup(): the words are zero. */
 	_Atomic uint64_t *words = atomic_load_explicit(&trc_cache.word, memory_order_acquire);
 	uint64_t tag = trc_cache_tag(address, epoch), word;
 	uint32_t brief = trc_short_make(rule), way;

@@ -24,6 +24,7 @@ enum {
 	OFF_MAX = 0x7fff, /* words above the stack pointer; the highest bit of a lane is clear */
 	SEEN = 512,
 	REPLACE_TURNS = 8,
+	CROSSING_USES = 64, /* K6 */
 };
 #define LANES_OF(x) ((uint64_t)(x)*UINT64_C(0x0001000100010001))
 #define HINT_BITS   48
@@ -38,12 +39,13 @@ struct quad {
  * to the stack pointer (K2). */
 struct kept {
 	_Atomic uint32_t seq;	 /* odd: it is being changed (K4) */
-	_Atomic uint32_t counts; /* quads from the front, quads from the back, USES_FP */
+	_Atomic uint32_t counts; /* quads from the front, quads from the back, USES_FP, CROSSES */
 	_Atomic uint64_t pc, fp, depth, rules, tag, number;
+	_Atomic uint64_t uses; /* that are left, if it CROSSES (K6) */
 	struct quad quad[QUADS];
 };
 _Static_assert(sizeof(struct kept) <= 1024, "stacks are kept in little memory");
-enum { BACK_SHIFT = 8, COUNT_MASK = 0xff, USES_FP = 1 << 16 };
+enum { BACK_SHIFT = 8, COUNT_MASK = 0xff, USES_FP = 1 << 16, CROSSES = 1 << 17 };
 
 struct set {
 	_Atomic uint64_t hint[WAYS]; /* offset, low 48 bits of the word there; 0 = no entry */
@@ -145,27 +147,41 @@ words_same(const struct kept *kept, uint32_t counts, uintptr_t sp, uint64_t last
 	       quads_same(quad + QUADS - back, quad + QUADS, sp, last, sp);
 }
 
+/* Whether it is to be walked anew: what it crosses was looked at long ago (K6). */
+static inline bool is_used_up(const struct kept *kept)
+{
+	return atomic_load_explicit(&kept->counts, memory_order_relaxed) & CROSSES &&
+	       !get(&kept->uses);
+}
+
 /* The number of the kept stack if all that the walk depends on is as it was (K1), or 0. */
-static inline TRC_NO_SANITIZE uint64_t number_if_same(const struct kept *kept,
+static inline TRC_NO_SANITIZE uint64_t number_if_same(struct kept *kept,
 						      const struct trc_unwind_start *start,
 						      uintptr_t depth, uint64_t tag)
 {
 	/* acquire: pairs with the release in entry_publish(). */
 	uint32_t seq = atomic_load_explicit(&kept->seq, memory_order_acquire);
 	uint32_t counts = atomic_load_explicit(&kept->counts, memory_order_relaxed);
-	uint64_t number = get(&kept->number);
+	uint64_t number = get(&kept->number), uses = get(&kept->uses);
 
 	if (seq & 1 || get(&kept->pc) != trc_pc_plain(start->pc) || get(&kept->depth) != depth ||
 	    get(&kept->rules) != rules_now() || get(&kept->tag) != tag)
 		return 0;
 	if (counts & USES_FP && get(&kept->fp) != start->fp - start->sp)
 		return 0;
+	if (counts & CROSSES && !uses)
+		return 0;
 	if (!words_same(kept, counts, start->sp, last_off(depth)))
 		return 0;
 	/* acquire fence: seq is read again after all that was compared; pairs with the fence in
 	 * entry_claim(). */
 	atomic_thread_fence(memory_order_acquire);
-	return atomic_load_explicit(&kept->seq, memory_order_relaxed) == seq ? number : 0;
+	if (atomic_load_explicit(&kept->seq, memory_order_relaxed) != seq)
+		return 0;
+	/* Threads that find it at the same time may count one use: K6 does not need them all. */
+	if (__builtin_expect(counts & CROSSES, 0))
+		put(&kept->uses, uses - 1);
+	return number;
 }
 
 /* Bytes of the calling thread's stack above this stack pointer of its own; 0 = not known. */
@@ -232,6 +248,7 @@ struct note {
 	uintptr_t fp_slot;	  /* where the frame pointer was loaded from; 0 = at the start */
 	bool fp_noted;		  /* it is compared already */
 	bool uses_fp;
+	bool crosses; /* K6 */
 	bool full;
 };
 
@@ -294,6 +311,22 @@ static TRC_NO_SANITIZE bool note_step(struct note *note, uintptr_t cfa, uintptr_
 	return trc_pc_plausible(note->walk.pc) && !note->full;
 }
 
+/* Steps as trc_walk_step() does in code without rules (K6), by the frame pointer. */
+static bool note_crossing(struct note *note)
+{
+	struct trc_walk *walk = &note->walk;
+	uintptr_t slot = walk->fp;
+
+	fp_note(note);
+	if (!trc_walk_step(walk) || walk->sp != slot + 16)
+		return false;
+	front_note(note, slot + 8);
+	note->fp_slot = slot;
+	note->fp_noted = false;
+	note->crosses = true;
+	return !note->full;
+}
+
 /* Steps as walk_frames() does, through frame[*i..n).  True: to the end; or, with `until_fp`, to
  * where walk_chain() goes on, which is frame[*i]. */
 static bool note_by_rules(struct note *note, const uint64_t *frame, uint32_t *i, uint32_t n,
@@ -311,6 +344,11 @@ static bool note_by_rules(struct note *note, const uint64_t *frame, uint32_t *i,
 		if (until_fp && brief && at.fp_saved && at.fp == walk->fp)
 			return true;
 		++*i;
+		if (kind - TRC_SHORT_SP > 1 && !until_fp && trc_walk_is_crossing(walk)) {
+			if (!note_crossing(note))
+				return false;
+			continue;
+		}
 		if (kind - TRC_SHORT_SP > 1) {
 			*i -= until_fp;
 			return *i + until_fp == n && trc_walk_is_outermost(walk);
@@ -362,12 +400,14 @@ static bool note_walk(struct note *note, const struct trc_unwind_start *start, u
 	bool by_pointers = (rules & 0xff) == TRC_UNWIND_FP, whole;
 	uint32_t i = 0;
 
+	/* acquire: pairs with the release of trc_cache.word in cache.c: the words are zero. */
 	note->walk = (struct trc_walk){
 		.pc = trc_pc_plain(start->pc),
 		.sp = start->sp,
 		.fp = start->fp,
 		.cache = atomic_load_explicit(&trc_cache.word, memory_order_acquire),
 		.epoch = (uint32_t)(rules >> 8),
+		.guess = (rules & 0xff) == TRC_UNWIND_AUTO,
 		.followed = TRC_REGS};
 	trc_range_stack(&note->walk.range, start->sp, start->sp);
 	whole = note_by_rules(note, frame, &i, n, by_pointers);
@@ -391,8 +431,9 @@ static void entry_store(const struct note *note, const struct trc_unwind_start *
 	put(&kept->rules, rules);
 	put(&kept->tag, tag);
 	put(&kept->number, number);
-	atomic_store_explicit(&kept->counts, counts | (note->uses_fp ? USES_FP : 0),
-			      memory_order_relaxed);
+	counts |= (note->uses_fp ? USES_FP : 0u) | (note->crosses ? CROSSES : 0u);
+	put(&kept->uses, CROSSING_USES);
+	atomic_store_explicit(&kept->counts, counts, memory_order_relaxed);
 }
 
 /* Of word number `at` from the front.  Its offset is not 0 unless the walk's first frame has no room
@@ -439,7 +480,7 @@ static uint32_t way_choose(struct table *t, uint32_t set, uint64_t rules, uint64
 		if (atomic_load_explicit(&kept->seq, memory_order_relaxed) & 1)
 			continue;
 		if (!get(&t->set[set].hint[way]) || get(&kept->rules) != rules ||
-		    get(&kept->tag) != tag)
+		    get(&kept->tag) != tag || is_used_up(kept))
 			return way;
 	}
 	/* Not exact when threads meet; it need not be. */

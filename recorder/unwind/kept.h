@@ -9,24 +9,31 @@
  * pointers a walk takes more steps by rules if their rules are not cached yet.  What is kept is what
  * a walk finds when they are.)
  *
- *   kept:K1  all that a walk depends on is compared: the program counter it starts from, the frame
- *       pointer if a step used it, the depth of the stack (so that whatever lay beyond its end does
- *       so again), mode and epoch of the module list (the rules of an address change with the epoch
- *       only: cache:H3), each return address, and each saved frame pointer that a step used.
- *       Nothing is taken to be unchanged because it should be.  So nothing else has to be told: no
- *       longjmp(), no alloca(), no switch of stacks, no new thread on an old stack
+ *   kept:K1  all that a walk depends on is compared:
+ *         - the program counter that it starts from, and the frame pointer if a step used it
+ *         - the depth of the stack: an address beyond the end of the stack is beyond it again
+ *         - the walk's mode and the epoch of the module list: the rules of an address change only with
+ *           the epoch (cache:H3)
+ *         - each return address, and each saved frame pointer that a step used
+ *       Nothing is taken to be unchanged because it should be.  So whoever changes stacks need not say
+ *       so: longjmp(), alloca(), a switch of stacks, a new thread on an old stack
  *   kept:K2  places on the stack, and frame pointers, are kept relative to the stack pointer that
  *       the walk starts from.  All conditions of the walk compare such values with one another, or
  *       with the depth: so what one thread kept is also true of another thread
- *   kept:K3  only walks that depend on nothing else are kept: by rules in short (cache.h) or by
- *       frame pointers, on a stack whose bounds are known, up to a frame that the rules or the
- *       frame pointers say is the outermost.  A walk that crosses a signal frame, code without
- *       rules, or an expression is never kept, nor one that was cut
+ *   kept:K3  only walks that depend on nothing else, or on what K6 says, are kept: by rules in short (cache.h)
+ *       or by frame pointers, on a stack whose bounds are known, up to a frame that the rules or the
+ *       frame pointers say is the outermost.  A walk that crosses a signal frame or an expression
+ *       is never kept, nor one that was cut
  *   kept:K4  an entry changes only while its `seq` is odd.  Who compares reads `seq` before and
  *       after; who finds it odd does not wait.  A signal handler that interrupts a thread in the
  *       middle of either sees just that
  *   kept:K5  an offset is checked against the depth before the stack is read there: what is compared
  *       may be changing meanwhile
+ *   kept:K6  a walk that crosses code without rules also depends on that code: that there are no rules, and that
+ *       a call lies before the return address that the frame pointer leads to.  It is found CROSSING_USES
+ *       times, and then walked anew.  Meanwhile a walk could end otherwise only where the same words of the
+ *       stack are no frames, and other code lies where they point: code to which a thread is yet to
+ *       return does not change (module:O2)
  */
 #ifndef TRC_RECORDER_UNWIND_KEPT_H
 #define TRC_RECORDER_UNWIND_KEPT_H

@@ -7,4 +7,5 @@ libtrcunwind_la_SOURCES = recorder/unwind/unwind.h recorder/unwind/unwind.c reco
 	recorder/unwind/expr.h recorder/unwind/expr.c \
 	recorder/unwind/kept.h recorder/unwind/kept.c \
 	recorder/unwind/memory.h recorder/unwind/valgrind.h recorder/unwind/memory.c \
-	recorder/unwind/module.h recorder/unwind/module.c
+	recorder/unwind/module.h recorder/unwind/module.c \
+	recorder/unwind/sframe.h recorder/unwind/sframe.c

@@ -94,6 +94,7 @@ static bool within(const struct trc_range *range, uintptr_t at)
 void trc_range_coroutine(const struct trc_range *stack)
 {
 	coroutine_stack = stack;
+	/* A signal's handler that unwinds from the next instruction on finds the stack. */
 	atomic_signal_fence(memory_order_seq_cst);
 }
 

@@ -6,6 +6,12 @@
  *
  *   module:O1  a reader of the list believes what it copied only if `sequence` was even and the
  *       same before and after
+ *   module:O2  that a call lies before an address is believed for MADE_USES more uses: while a frame
+ *       is to return there, nobody changes the code; and what only looks like one was checked not
+ *       long ago.  That no call lies there is never believed.  Whether the address has come to lie
+ *       in a module is looked up each time
+ *   module:O3  a word is stored whole and is valid alone: threads and handlers that use one at the
+ *       same time may miss uses of each other, no more
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -36,6 +42,10 @@ struct module {
 	uintptr_t end;
 	uintptr_t hdr; /* of the unwind rules; 0 = none */
 };
+
+#ifndef PT_GNU_SFRAME
+#define PT_GNU_SFRAME 0x6474e554 /* glibc's elf.h has it since 2.41 */
+#endif
 
 enum {
 	MODULES_MAX = 4096,
@@ -231,42 +241,110 @@ static bool module_headers(const struct module *module, struct headers *headers)
 	return true;
 }
 
-/* The part of the file of the module that holds `pc` that is mapped around `at`, with the rights
- * `flags`. */
-static bool module_segment(const struct module *module, uintptr_t pc, uintptr_t at, uint32_t flags,
-			   struct module *segment)
+/* The program headers of the module that holds `pc`, which are the program's or in *made; NULL: they
+ * are malformed. */
+static const struct headers *headers_of(const struct module *module, uintptr_t pc,
+					struct headers *made)
 {
-	struct headers headers;
+	struct module segment;
 
 	/* A program may have gaps between its segments; then `module` is only one of them. */
-	if (segment_find(&main_headers, pc, 0, segment))
-		return segment_find(&main_headers, at, flags, segment);
-	return module_headers(module, &headers) && segment_find(&headers, at, flags, segment) &&
-	       segment->start >= module->start && segment->end <= module->end;
+	if (segment_find(&main_headers, pc, 0, &segment))
+		return &main_headers;
+	return module_headers(module, made) ? made : NULL;
+}
+
+/* The part of the module's file that is mapped around `at`, with the rights `flags`.  headers: of
+ * headers_of(). */
+static bool module_segment(const struct module *module, const struct headers *headers, uintptr_t at,
+			   uint32_t flags, struct module *segment)
+{
+	return headers && segment_find(headers, at, flags, segment) &&
+	       (headers == &main_headers ||
+		(segment->start >= module->start && segment->end <= module->end));
+}
+
+/* ---- its rules -------------------------------------------------------------------------- */
+
+static int module_cfi(const struct module *module, const struct headers *headers,
+		      struct trc_cfi_bytes *bytes)
+{
+	struct module segment;
+
+	if (!module->hdr)
+		return -ENOENT;
+	if (!module_segment(module, headers, module->hdr, PF_R, &segment) || !is_there(module->hdr))
+		return -EBADMSG;
+	*bytes = (struct trc_cfi_bytes){(const uint8_t *)segment.start,
+					(const uint8_t *)segment.end, (const uint8_t *)module->hdr};
+	return 0;
+}
+
+/* False: it has no .sframe that can be read. */
+static bool module_sframe(const struct module *module, const struct headers *headers,
+			  struct trc_sframe_bytes *bytes)
+{
+	struct module segment;
+
+	for (uint32_t i = 0; headers && i < headers->count; i++) {
+		const ElfW(Phdr) *ph = &headers->ph[i];
+		uintptr_t start = headers->bias + ph->p_vaddr;
+
+		if (ph->p_type != PT_GNU_SFRAME)
+			continue;
+		if (!module_segment(module, headers, start, PF_R, &segment) ||
+		    ph->p_filesz > segment.end - start || !is_there(start))
+			return false;
+		*bytes = (struct trc_sframe_bytes){(const uint8_t *)start,
+						   (const uint8_t *)start + ph->p_filesz};
+		return true;
+	}
+	return false;
 }
 
 int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes)
 {
-	struct module module, segment;
+	struct headers made;
+	struct module module;
 
-	if (!module_find(pc, &module) || !module.hdr)
+	if (!module_find(pc, &module))
 		return -ENOENT;
-	if (!module_segment(&module, pc, module.hdr, PF_R, &segment) || !is_there(module.hdr))
-		return -EBADMSG;
-	*bytes = (struct trc_cfi_bytes){(const uint8_t *)segment.start,
-					(const uint8_t *)segment.end, (const uint8_t *)module.hdr};
-	return 0;
+	return module_cfi(&module, headers_of(&module, pc, &made), bytes);
 }
 
-/* Copies `bytes` of code at `from`: of one executable segment, or of memory that belongs to no
- * module and can be read. */
-static TRC_NO_SANITIZE bool code_read(uintptr_t from, uint32_t bytes, uint8_t *to)
+int trc_module_rule(uintptr_t pc, struct trc_rule *rule, bool *has_rules)
 {
-	struct module module, segment;
+	struct trc_sframe_bytes sframe;
+	struct trc_cfi_bytes cfi;
+	struct headers made;
+	const struct headers *headers;
+	struct module module;
+	int err;
 
-	if (!module_find(from, &module)) /* perhaps no code at all, but what lay in a stack */
-		return trc_memory_copy(to, from, bytes);
-	if (!module_segment(&module, from, from, PF_R | PF_X, &segment) ||
+	*has_rules = false;
+	if (!module_find(pc, &module))
+		return -ENOENT;
+	headers = headers_of(&module, pc, &made);
+	if (module_sframe(&module, headers, &sframe)) {
+		*has_rules = true;
+		if (trc_sframe_rule(&sframe, pc, rule) == 0)
+			return 0;
+	}
+	err = module_cfi(&module, headers, &cfi);
+	if (err)
+		return err;
+	*has_rules = true;
+	return trc_cfi_rule(&cfi, pc, rule);
+}
+
+/* Copies `bytes` of code at `from`, which lies in this module: of one executable segment. */
+static TRC_NO_SANITIZE bool code_read(const struct module *module, uintptr_t from, uint32_t bytes,
+				      uint8_t *to)
+{
+	struct module segment;
+	struct headers made;
+
+	if (!module_segment(module, headers_of(module, from, &made), from, PF_R | PF_X, &segment) ||
 	    segment.end - from < bytes)
 		return false;
 	for (uint32_t i = 0; i < bytes; i++)
@@ -294,12 +372,9 @@ static uint32_t call_bytes(uint8_t modrm, uint8_t sib)
 	return bytes;
 }
 
-bool trc_module_is_return(uintptr_t ra)
+/* Whether these bytes, followed by a zero, end with a call. */
+static bool is_call(const uint8_t code[CALL_BYTES_MAX + 1])
 {
-	uint8_t code[CALL_BYTES_MAX + 1] = {0};
-
-	if (!code_read(ra - CALL_BYTES_MAX, CALL_BYTES_MAX, code))
-		return false;
 	if (code[CALL_BYTES_MAX - 5] == 0xe8)
 		return true;
 	for (uint32_t bytes = 2; bytes <= CALL_BYTES_MAX; bytes++) {
@@ -314,12 +389,13 @@ bool trc_module_is_return(uintptr_t ra)
 /* mov $__NR_rt_sigreturn, %rax; syscall */
 static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
 #else
-bool trc_module_is_return(uintptr_t ra)
+enum { CALL_BYTES_MAX = 4 };
+
+static bool is_call(const uint8_t bytes[CALL_BYTES_MAX + 1])
 {
 	uint32_t code;
 
-	if (ra & 3 || !code_read(ra - 4, sizeof(code), (uint8_t *)&code))
-		return false;
+	memcpy(&code, bytes, sizeof(code));
 	return (code & 0xfc000000) == 0x94000000 || /* bl */
 	       (code & 0xfefff000) == 0xd63f0000;   /* blr, blraa, blrab */
 }
@@ -328,9 +404,92 @@ bool trc_module_is_return(uintptr_t ra)
 static const uint8_t sigreturn[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
 #endif
 
+/*
+ * What was found out of code that lies in no module.  Each look is a system call, for such code may
+ * go at any time; a stack of a program that compiles as it runs has a dozen such return addresses.  O2, O3.
+ */
+enum {
+	MADE_WORDS = 2048,
+	MADE_USES = 64,
+	MADE_USES_SHIFT = 8,
+	MADE_SHIFT = 16,
+	MADE_CALL = 1, /* a call lies before it */
+	MADE_SIGRETURN = 2,
+};
+static _Atomic uint64_t made_word[MADE_WORDS]; /* address, uses that are left, what it is */
+
+/* What is around pc, with zeros for what cannot be read: a mapping may begin or end between. */
+static void made_read(uintptr_t pc, uint8_t code[CALL_BYTES_MAX + sizeof(sigreturn)])
+{
+	uint32_t bytes = CALL_BYTES_MAX + sizeof(sigreturn);
+	/* Of CALL_BYTES_MAX, those in the page of the last. */
+	uint32_t near = (uint32_t)((pc - 1) & (page_bytes - 1)) + 1;
+
+	near = near < CALL_BYTES_MAX ? near : CALL_BYTES_MAX;
+	if (trc_memory_copy(code, pc - CALL_BYTES_MAX, bytes))
+		return;
+	memset(code, 0, bytes);
+	if (!trc_memory_copy(code + CALL_BYTES_MAX - near, pc - near, near))
+		memset(code, 0, CALL_BYTES_MAX);
+	if (!trc_memory_copy(code + CALL_BYTES_MAX, pc, sizeof(sigreturn)))
+		memset(code + CALL_BYTES_MAX, 0, sizeof(sigreturn));
+}
+
+static uint32_t made_look(uintptr_t pc)
+{
+	uint8_t code[CALL_BYTES_MAX + sizeof(sigreturn)], call[CALL_BYTES_MAX + 1] = {0};
+	uint32_t what = 0;
+
+	made_read(pc, code);
+	memcpy(call, code, CALL_BYTES_MAX);
+	if (is_call(call))
+		what = MADE_CALL;
+	if (memcmp(code + CALL_BYTES_MAX, sigreturn, sizeof(sigreturn)) == 0)
+		what |= MADE_SIGRETURN;
+	return what;
+}
+
+static uint32_t made_what(uintptr_t pc)
+{
+	_Atomic uint64_t *at =
+		&made_word[pc * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (MADE_WORDS - 1)];
+	/* relaxed, here and below: O3. */
+	uint64_t word = atomic_load_explicit(at, memory_order_relaxed);
+	uint32_t what;
+
+	if (word >> MADE_SHIFT == pc && word >> MADE_USES_SHIFT & 0xff) {
+		atomic_store_explicit(at, word - (1u << MADE_USES_SHIFT), memory_order_relaxed);
+		return (uint32_t)word & 0xff;
+	}
+	what = made_look(pc);
+	if (what & MADE_CALL)
+		atomic_store_explicit(
+			at, (uint64_t)pc << MADE_SHIFT | MADE_USES << MADE_USES_SHIFT | what,
+			memory_order_relaxed);
+	return what;
+}
+
+bool trc_module_is_return(uintptr_t ra)
+{
+	uint8_t code[CALL_BYTES_MAX + 1] = {0};
+	struct module module;
+
+#if defined(__aarch64__)
+	if (ra & 3)
+		return false;
+#endif
+	if (!module_find(ra - CALL_BYTES_MAX, &module))
+		return made_what(ra) & MADE_CALL;
+	return code_read(&module, ra - CALL_BYTES_MAX, CALL_BYTES_MAX, code) && is_call(code);
+}
+
 bool trc_module_is_sigreturn(uintptr_t pc)
 {
 	uint8_t code[sizeof(sigreturn)];
+	struct module module;
 
-	return code_read(pc, sizeof(code), code) && memcmp(code, sigreturn, sizeof(code)) == 0;
+	if (!module_find(pc, &module))
+		return made_what(pc) & MADE_SIGRETURN;
+	return code_read(&module, pc, sizeof(code), code) &&
+	       memcmp(code, sigreturn, sizeof(code)) == 0;
 }

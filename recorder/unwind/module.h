@@ -7,13 +7,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "cfi.h"
+#include "sframe.h"
 
 /*
- * Finds the unwind rules of the module that holds `pc`.  Returns 0, -ENOENT (no module, or one
- * without rules), -EBADMSG (its program headers are malformed).
+ * Finds the .eh_frame of the module that holds `pc`.  Returns 0, -ENOENT (no module, or one
+ * without it), -EBADMSG (its program headers are malformed).
  * Context: traced thread, signal handlers.
  */
 int trc_module_cfi(uintptr_t pc, struct trc_cfi_bytes *bytes);
+
+/* The rule for `pc`, by the module's .sframe, or where that has none by its .eh_frame.  Returns 0 or
+ * an error of cfi.h; *has_rules tells whether the module was found to have either.
+ * Context: traced thread, signal handlers. */
+int trc_module_rule(uintptr_t pc, struct trc_rule *rule, bool *has_rules);
 
 /* Whether the code just before `ra` is a call: in the executable segment of a module, or in
  * memory of no module (made at run time).  Context: traced thread, signal handlers. */

@@ -1,5 +1,5 @@
 /*
- * rule.h - what one row of .eh_frame says, in the terms that the unwinder needs.
+ * rule.h - what one row of .eh_frame or of .sframe says, in the terms that the unwinder needs.
  *
  * A rule tells how to get from one frame to its caller: the canonical frame address (CFA) first,
  * then the return address, the frame pointer and the stack pointer of the caller.  It holds

@@ -178,16 +178,17 @@ static __attribute__((noinline)) uint32_t capture_libunwind(uint64_t *frame, uin
 	return n;
 }
 
-static inline __attribute__((always_inline)) void start_at(struct trc_walk *walk,
-							   const struct trc_unwind_start *start)
+/* `own_sp` is a stack pointer of the calling thread's. */
+static inline __attribute__((always_inline)) void
+start_at(struct trc_walk *walk, const struct trc_unwind_start *start, uintptr_t own_sp)
 {
 	walk->pc = trc_pc_plain(start->pc);
 	walk->sp = start->sp;
 	walk->fp = start->fp;
-	walk->own_sp = walk->sp;
+	walk->own_sp = own_sp;
 	walk->context = 0;
 	walk->exact = false;
-	trc_range_stack(&walk->range, walk->sp, walk->sp);
+	trc_range_stack(&walk->range, walk->sp, own_sp);
 }
 
 static inline __attribute__((always_inline)) TRC_NO_SANITIZE void
@@ -224,7 +225,7 @@ capture(const struct trc_unwind_start *start, uint64_t *frame, int32_t n, uint32
 	if (mode == TRC_UNWIND_NONE || !max)
 		return 0;
 	walk_start(&walk, mode, &copied);
-	start_at(&walk, start);
+	start_at(&walk, start, start->sp);
 	/* Of other stacks it would load what lies beyond their end (memory:M2). */
 	if (mode == TRC_UNWIND_LIBUNWIND && walk.range.whole)
 		return not_a_tail(capture_libunwind(frame, max,
@@ -313,7 +314,39 @@ TRC_NO_SANITIZE void trc_unwind_elide_from(const struct trc_unwind_start *start,
 	struct trc_walk walk;
 
 	walk_start(&walk, mode, &copied);
-	start_at(&walk, start);
+	start_at(&walk, start, start->sp);
+	elide(&walk, mode, frame, before, 0);
+}
+
+TRC_NO_SANITIZE uint32_t trc_unwind_other(const struct trc_unwind_start *start, uint64_t *frame,
+					  uint32_t max)
+{
+	/* acquire: pairs with the release in trc_unwind_setup(). */
+	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
+	struct trc_copied copied;
+	struct trc_walk walk;
+
+	if (max > TRC_UNWIND_FRAMES_MAX)
+		max = TRC_UNWIND_FRAMES_MAX;
+	if (mode == TRC_UNWIND_NONE || !max || !trc_pc_plausible(trc_pc_plain(start->pc)))
+		return 0;
+	walk_start(&walk, mode, &copied);
+	start_at(&walk, start, (uintptr_t)__builtin_frame_address(0));
+	if (mode == TRC_UNWIND_FP)
+		return walk_frame_pointers(&walk, frame, 0, (int32_t)max, ALL);
+	return walk_rules(&walk, frame, 0, (int32_t)max);
+}
+
+TRC_NO_SANITIZE void trc_unwind_elide_other(const struct trc_unwind_start *start, uint64_t *frame,
+					    uint32_t before)
+{
+	/* acquire: pairs with the release in trc_unwind_setup(). */
+	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
+	struct trc_copied copied;
+	struct trc_walk walk;
+
+	walk_start(&walk, mode, &copied);
+	start_at(&walk, start, (uintptr_t)__builtin_frame_address(0));
 	elide(&walk, mode, frame, before, 0);
 }
 
@@ -333,7 +366,7 @@ __attribute__((noinline)) TRC_NO_SANITIZE void trc_unwind_elide(const void *ucon
 		if (!trc_pc_plausible(walk.pc) && (n++, !trc_walk_lost(&walk)))
 			return;
 	} else {
-		start_at(&walk, &start);
+		start_at(&walk, &start, start.sp);
 		n = -1;
 	}
 	elide(&walk, mode, frame, before, n);

@@ -104,6 +104,16 @@ void trc_unwind_elide(const void *ucontext, uint64_t *frame, uint32_t before);
 void trc_unwind_elide_from(const struct trc_unwind_start *start, uint64_t *frame, uint32_t before);
 
 /*
+ * The stack of another thread, from a frame of it on that stays meanwhile: who asks looks before and
+ * behind whether it has stayed, and otherwise what was found is nothing.  The thread may go on and its
+ * stack may be unmapped all the same: the kernel copies what is read (memory:M2).  Mode libunwind
+ * captures as auto does.  Context: any thread that records.
+ */
+uint32_t trc_unwind_other(const struct trc_unwind_start *start, uint64_t *frame, uint32_t max);
+/* As trc_unwind_elide_from(), of a stack taken by trc_unwind_other(). */
+void trc_unwind_elide_other(const struct trc_unwind_start *start, uint64_t *frame, uint32_t before);
+
+/*
  * Forgets what is known about addresses: they may now belong to another module.  To be called
  * after every dlclose(), and after every dlopen(): what it loaded may lie where another thread
  * has just unloaded something, and not yet got around to saying so.

@@ -293,14 +293,11 @@ static bool step_guess(struct trc_walk *walk, bool foreign)
 static void rule_make(const struct trc_walk *walk, struct trc_rule *rule)
 {
 	uintptr_t key = trc_walk_key(walk), at = key - 1;
-	struct trc_cfi_bytes bytes;
-	int err = trc_module_cfi(at, &bytes);
-	bool foreign = err;
+	bool has_rules;
+	int err = trc_module_rule(at, rule, &has_rules);
 
-	if (!err)
-		err = trc_cfi_rule(&bytes, at, rule);
 	if (err)
-		*rule = (struct trc_rule){.kind = foreign ? TRC_RULE_FOREIGN : TRC_RULE_NONE};
+		*rule = (struct trc_rule){.kind = has_rules ? TRC_RULE_NONE : TRC_RULE_FOREIGN};
 	if ((err || rule->exact) && trc_module_is_sigreturn(walk->pc))
 		*rule = (struct trc_rule){.kind = TRC_RULE_SIGRETURN};
 	/* What is no module today may be one tomorrow, and nobody would tell us. */
@@ -332,6 +329,16 @@ bool trc_walk_is_outermost(const struct trc_walk *walk)
 	const struct trc_rule *rule = rule_of(walk, &made, &brief);
 
 	return rule && rule->kind == TRC_RULE_END;
+}
+
+bool trc_walk_is_crossing(const struct trc_walk *walk)
+{
+	struct trc_rule made;
+	uint32_t brief;
+	const struct trc_rule *rule = rule_of(walk, &made, &brief);
+
+	return rule && walk->guess && !walk->exact &&
+	       (rule->kind == TRC_RULE_NONE || rule->kind == TRC_RULE_FOREIGN);
 }
 
 bool trc_walk_step(struct trc_walk *walk)

@@ -67,6 +67,10 @@ bool trc_walk_step(struct trc_walk *walk);
 /* Whether the walk's frame says that it is the outermost one.  Context: as above. */
 bool trc_walk_is_outermost(const struct trc_walk *walk);
 
+/* Whether the walk's frame is in code without rules, which trc_walk_step() may cross by its frame
+ * pointer.  Context: as above. */
+bool trc_walk_is_crossing(const struct trc_walk *walk);
+
 /* From where there is no code to who called that, by the return address just made.  Returns false
  * if there is none. */
 bool trc_walk_lost(struct trc_walk *walk);

@@ -12,9 +12,12 @@ model_tests = tests/analyzer/model/model_waits_test tests/analyzer/model/model_u
 	tests/analyzer/model/model_merge_test tests/analyzer/model/model_now_test \
 	tests/analyzer/check/check_window_test tests/analyzer/model/model_labels_test \
 	tests/analyzer/model/model_samples_test tests/analyzer/model/model_heap_test \
+	tests/analyzer/model/margin_test \
 	tests/analyzer/model/model_lock_order_test tests/analyzer/model/model_locks_test \
 	tests/analyzer/model/model_fibers_test tests/analyzer/model/selection_test \
 	tests/analyzer/model/between_test tests/analyzer/causes/causes_test \
+	tests/analyzer/causes/task_times_test \
+	tests/analyzer/causes/thread_times_test \
 	tests/analyzer/whatif/whatif_test
 check_PROGRAMS += $(model_tests)
 TESTS += $(model_tests)
@@ -43,6 +46,12 @@ tests_analyzer_model_model_fibers_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_causes_causes_test_SOURCES = tests/analyzer/causes/causes_test.c
 tests_analyzer_causes_causes_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_causes_causes_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_causes_task_times_test_SOURCES = tests/analyzer/causes/task_times_test.c
+tests_analyzer_causes_task_times_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_causes_task_times_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_causes_thread_times_test_SOURCES = tests/analyzer/causes/thread_times_test.c
+tests_analyzer_causes_thread_times_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_causes_thread_times_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_model_lock_order_test_SOURCES = tests/analyzer/model/model_lock_order_test.c
 tests_analyzer_model_model_lock_order_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_model_lock_order_test_LDADD = libtrcmodelfixture.la -lm
@@ -52,6 +61,9 @@ tests_analyzer_model_model_locks_test_LDADD = libtrcmodelfixture.la -lm
 tests_analyzer_whatif_whatif_test_SOURCES = tests/analyzer/whatif/whatif_test.c
 tests_analyzer_whatif_whatif_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_whatif_whatif_test_LDADD = libtrcmodelfixture.la -lm
+tests_analyzer_model_margin_test_SOURCES = tests/analyzer/model/margin_test.c
+tests_analyzer_model_margin_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_model_margin_test_LDADD = libtrcmodelfixture.la -lm
 tests_analyzer_model_model_heap_test_SOURCES = tests/analyzer/model/model_heap_test.c
 tests_analyzer_model_model_heap_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_model_heap_test_LDADD = libtrcmodelfixture.la -lm
@@ -107,22 +119,29 @@ endif
 
 # trace-analyze from the outside.
 TESTS += tests/analyzer/cli/cli_test.sh tests/analyzer/cli/cli_schema_test.sh tests/analyzer/cli/json_test.sh \
-	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/many_test.sh tests/analyzer/cli/memory_test.sh
+	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/linear_test.sh tests/analyzer/cli/many_test.sh tests/analyzer/cli/memory_test.sh \
+	tests/analyzer/cli/why_json_test.sh
 EXTRA_DIST += tests/analyzer/cli/cli_test.sh tests/analyzer/cli/cli_schema_test.sh tests/analyzer/cli/json_test.sh \
-	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/many_test.sh tests/analyzer/cli/memory_test.sh
+	tests/analyzer/cli/labels_test.sh tests/analyzer/cli/linear_test.sh tests/analyzer/cli/many_test.sh tests/analyzer/cli/memory_test.sh \
+	tests/analyzer/cli/why_json_test.sh
 
 # The findings.
 if HAVE_CHECK
-check_PROGRAMS += tests/analyzer/report/finding_threads_test
-TESTS += tests/analyzer/report/finding_threads_test
-tests_analyzer_report_finding_threads_test_SOURCES = tests/analyzer/report/finding_threads_test.c
-tests_analyzer_report_finding_threads_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_analyzer_report_finding_threads_test_LDADD = libtrcmodelfixture.la
-check_PROGRAMS += tests/analyzer/report/findings_test
-TESTS += tests/analyzer/report/findings_test
-tests_analyzer_report_findings_test_SOURCES = tests/analyzer/report/findings_test.c
-tests_analyzer_report_findings_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_analyzer_report_findings_test_LDADD = libtrcmodelfixture.la
+check_PROGRAMS += tests/analyzer/findings/threads_test
+TESTS += tests/analyzer/findings/threads_test
+tests_analyzer_findings_threads_test_SOURCES = tests/analyzer/findings/threads_test.c
+tests_analyzer_findings_threads_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_findings_threads_test_LDADD = libtrcmodelfixture.la
+check_PROGRAMS += tests/analyzer/findings/findings_selected_test
+TESTS += tests/analyzer/findings/findings_selected_test
+tests_analyzer_findings_findings_selected_test_SOURCES = tests/analyzer/findings/findings_selected_test.c
+tests_analyzer_findings_findings_selected_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
+tests_analyzer_findings_findings_selected_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)
+check_PROGRAMS += tests/analyzer/findings/findings_test
+TESTS += tests/analyzer/findings/findings_test
+tests_analyzer_findings_findings_test_SOURCES = tests/analyzer/findings/findings_test.c
+tests_analyzer_findings_findings_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_findings_findings_test_LDADD = libtrcmodelfixture.la
 endif
 
 # The report.
@@ -130,7 +149,7 @@ if HAVE_CHECK
 report_tests = tests/analyzer/report/report_test tests/analyzer/report/report_waits_test \
 	tests/analyzer/report/report_threads_test tests/analyzer/report/report_ended_test \
 	tests/analyzer/report/report_samples_test tests/analyzer/report/report_user_test \
-	tests/analyzer/report/report_objects_test tests/analyzer/report/why_test
+	tests/analyzer/report/report_objects_test tests/analyzer/why/why_test
 check_PROGRAMS += $(report_tests)
 TESTS += $(report_tests)
 report_fixture = tests/analyzer/report/report_fixture.c tests/analyzer/report/report_fixture.h
@@ -155,16 +174,16 @@ tests_analyzer_report_report_user_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_report_report_objects_test_SOURCES = tests/analyzer/report/report_objects_test.c
 tests_analyzer_report_report_objects_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_report_report_objects_test_LDADD = libtrcmodelfixture.la
-tests_analyzer_report_why_test_SOURCES = tests/analyzer/report/why_test.c
-tests_analyzer_report_why_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_analyzer_report_why_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_why_why_test_SOURCES = tests/analyzer/why/why_test.c
+tests_analyzer_why_why_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_why_why_test_LDADD = libtrcmodelfixture.la
 endif
 
 # What changed between traces.
 if HAVE_CHECK
 check_PROGRAMS += tests/analyzer/diff/diff_test
 TESTS += tests/analyzer/diff/diff_test
-tests_analyzer_diff_diff_test_SOURCES = tests/analyzer/diff/diff_test.c
+tests_analyzer_diff_diff_test_SOURCES = tests/analyzer/diff/diff_test.c tests/turns.h
 tests_analyzer_diff_diff_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_diff_diff_test_LDADD = libtrcmodelfixture.la -lm
 endif

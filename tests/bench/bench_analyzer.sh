@@ -62,6 +62,10 @@ measure check --check
 # What comes beyond these is derived from the same arrays.
 measure report --report
 measure causes --sql 'SELECT count(*) FROM causes'
+# Of single waits, those that took longest: what the first needs is made once.
+chains() { echo "SELECT count(*) FROM causes WHERE wait IN (SELECT id FROM parks ORDER BY waited_ns DESC LIMIT $1)"; }
+measure chain --sql "$(chains 1)"
+measure chains --sql "$(chains 20001)"
 measure locks --sql 'SELECT count(*) FROM locks'
 measure block --pprof block -o /dev/null
 measure blame --pprof blame -o /dev/null

@@ -1,7 +1,8 @@
 /*
  * bench_snapshot.c - what a snapshot of 64 MB of rings takes, and what it does to who records.
  *
- *   bench_snapshot FILE
+ *   bench_snapshot times FILE     how long a snapshot takes
+ *   bench_snapshot others FILE    what it does to events meanwhile, against as long without any; ten times
  *
  * The rings are this process's own, filled by the real recorder with a made-up server's events:
  * waits for locks with stacks, regions, counters, messages.  Copying is timed from inside (the
@@ -22,7 +23,7 @@
 #include "recorder/guest/session.h"
 #include "recorder/drain/snapshot.h"
 
-enum { RINGS_BYTES = 64 << 20, ROUNDS = 15, STACKS = 64, FRAMES = 16, SNAPSHOTS = 100, PAIRS = 5 };
+enum { RINGS_BYTES = 64 << 20, ROUNDS = 15, STACKS = 64, FRAMES = 16, SNAPSHOTS = 100, PAIRS = 10 };
 
 static struct trc_shared *shared;
 static uint64_t stack_id[STACKS], name_id[4];
@@ -36,28 +37,38 @@ static void fail(const char *what)
 
 /* ---- events ---------------------------------------------------------------------------- */
 
-static void record(unsigned int kind, const uint64_t *arg, uint32_t n)
+static void record(unsigned int kind, const void *args, size_t n_bytes)
 {
-	trc_record_args(TRC_REC_WORD1(kind, 0, 2 + n, trc_self.serial), arg, n);
+	uint32_t n = (uint32_t)(n_bytes / sizeof(uint64_t));
+
+	trc_record_args(TRC_REC_WORD1(kind, 0, 2 + n, trc_self.serial), args, n);
 }
 
-/* One request: seven events. */
+/* One request: seven events.  Arguments by name: what a kind lacks, a reader takes for damage. */
 static void request(uint64_t n)
 {
 	uint64_t lock = 0x7f0000001000 + n * 31 % 16 * 64, now = trc_clock_now();
-	uint64_t begin[2] = {n, name_id[n % 3]}, counter[2] = {name_id[3], n % 1000};
-	uint64_t park[4] = {TRC_REASON_MUTEX, lock, 0, stack_id[n * 7 % STACKS]};
-	uint64_t resume[3] = {TRC_REASON_MUTEX, lock, 0};
-	uint64_t unlock[5] = {TRC_REASON_MUTEX, lock, 1, stack_id[n * 5 % STACKS], now};
-	uint64_t wait[5] = {TRC_REASON_EPOLL, 5 + n % 32, now - 2000 - n % 512, 0,
-			    stack_id[n % STACKS]};
+	struct trc_args_wait wait = {.reason = TRC_REASON_EPOLL,
+				     .object = 5 + n % 32,
+				     .since = now - 2000 - n % 512,
+				     .stack = stack_id[n % STACKS]};
+	struct trc_args_region_begin begin = {.task = n, .type = name_id[n % 3]};
+	struct trc_args_park park = {
+		.reason = TRC_REASON_MUTEX, .object = lock, .stack = stack_id[n * 7 % STACKS]};
+	struct trc_args_resume resume = {.reason = TRC_REASON_MUTEX, .object = lock};
+	struct trc_args_unlock unlock = {.reason = TRC_REASON_MUTEX,
+					 .object = lock,
+					 .waiters = 1,
+					 .stack = stack_id[n * 5 % STACKS],
+					 .at = now};
+	struct trc_args_counter counter = {.name = name_id[3], .value = n % 1000};
 
-	record(TRC_KIND_WAIT, wait, 5);
-	record(TRC_KIND_REGION_BEGIN, begin, 2);
-	record(TRC_KIND_PARK, park, 4);
-	record(TRC_KIND_RESUME, resume, 3);
-	record(TRC_KIND_UNLOCK, unlock, 5);
-	record(TRC_KIND_COUNTER, counter, 2);
+	record(TRC_KIND_WAIT, &wait, sizeof(wait));
+	record(TRC_KIND_REGION_BEGIN, &begin, sizeof(begin));
+	record(TRC_KIND_PARK, &park, sizeof(park));
+	record(TRC_KIND_RESUME, &resume, sizeof(resume));
+	record(TRC_KIND_UNLOCK, &unlock, sizeof(unlock));
+	record(TRC_KIND_COUNTER, &counter, sizeof(counter));
 	record(TRC_KIND_REGION_END, NULL, 0);
 }
 
@@ -178,6 +189,9 @@ static void measure_times(const char *path)
 		trc_snapshot_free(s);
 	}
 	close(fd);
+	/* Full rings of records of at most 16 words. */
+	if (totals.events < shared->ring_words / 16)
+		fail("the reader took records for damaged");
 	bench_print("rings_mb", (double)shared->n_procs * (double)shared->ring_words * 8 / 1e6);
 	bench_print("capture_ms", bench_median(&inside));
 	bench_print("capture_outside_ms", bench_median(&outside));
@@ -189,7 +203,11 @@ static void measure_times(const char *path)
 /* ---- who records meanwhile ------------------------------------------------------------- */
 
 static double ticks_per_us;
-static uint64_t worst_ticks, preempted;
+
+/* How long events took: how many took 0, 1, 2 ... ticks, the last all that took longer. */
+enum { COSTS = 1 << 18 };
+static uint32_t cost[COSTS];
+static uint64_t worst_ticks, events;
 
 static long switches(void)
 {
@@ -199,11 +217,20 @@ static long switches(void)
 	return u.ru_nivcsw;
 }
 
+static void cost_add(uint64_t ticks)
+{
+	cost[ticks < COSTS ? ticks : COSTS - 1]++;
+	events++;
+	if (ticks > worst_ticks)
+		worst_ticks = ticks;
+}
+
 /* The cost of each event; of those in which the scheduler took the processor away, nothing can be
  * said. */
 static void *record_on(void *arg)
 {
-	uint64_t notable = (uint64_t)(5 * ticks_per_us), value[2] = {name_id[3], 0};
+	struct trc_args_counter value = {.name = name_id[3]};
+	uint64_t notable = (uint64_t)(5 * ticks_per_us);
 	long seen;
 
 	bench_pin(1);
@@ -213,29 +240,41 @@ static void *record_on(void *arg)
 		uint64_t before = bench_ticks(), ticks;
 		long now;
 
-		record(TRC_KIND_COUNTER, value, 2);
+		record(TRC_KIND_COUNTER, &value, sizeof(value));
 		ticks = bench_ticks() - before;
-		value[1]++;
-		if (ticks < notable)
-			continue;
-		now = switches();
-		if (now != seen)
-			preempted++;
-		else if (ticks > worst_ticks)
-			worst_ticks = ticks;
+		value.value++;
+		now = ticks < notable ? seen : switches();
+		if (now == seen)
+			cost_add(ticks);
 		seen = now;
 	}
 	trc_thread_ended();
-	return NULL;
+	return arg;
 }
 
-/* The worst event while snapshots are taken, or with quiet_ms while nothing else is done. */
-static double worst_us(long quiet_ms, const char *path)
+/* Of 10,000 events one took longer. */
+static double p9999_us(void)
+{
+	uint64_t above = 0;
+	size_t i = COSTS;
+
+	while (i && (above += cost[i - 1]) <= events / 10000)
+		i--;
+	return (double)(i ? i - 1 : 0) / ticks_per_us;
+}
+
+struct costs {
+	double p9999_us, worst_us;
+};
+
+/* Of events while snapshots are taken, or with quiet_ms while nothing else is done. */
+static struct costs costs_of(long quiet_ms, const char *path)
 {
 	bool snapshots = !quiet_ms;
 	pthread_t thread;
 
-	worst_ticks = preempted = 0;
+	memset(cost, 0, sizeof(cost));
+	worst_ticks = events = 0;
 	stop = false;
 	pthread_create(&thread, NULL, record_on, NULL);
 	for (int i = 0; snapshots && i < SNAPSHOTS; i++)
@@ -251,36 +290,40 @@ static double worst_us(long quiet_ms, const char *path)
 	}
 	stop = true;
 	pthread_join(thread, NULL);
-	return (double)worst_ticks / ticks_per_us;
+	return (struct costs){p9999_us(), (double)worst_ticks / ticks_per_us};
 }
 
 static void measure_others(const char *path)
 {
-	struct bench_series with = {.n = 0}, without = {.n = 0};
-
 	bench_pin(0);
 	ticks_per_us = (double)trc_clock_ticks_per_second() / 1e6;
 	for (int i = 0; i < PAIRS; i++) { /* for as long: the longer, the worse the worst */
 		uint64_t from_ns = bench_now_ns();
+		struct costs with = costs_of(0, path), without;
 
-		bench_add(&with, worst_us(0, path));
-		bench_add(&without, worst_us((long)ms_since(from_ns) + 1, path));
+		without = costs_of((long)ms_since(from_ns) + 1, path);
+		bench_print("p9999_us", with.p9999_us);
+		bench_print("quiet_p9999_us", without.p9999_us);
+		bench_print("more_p9999_us", with.p9999_us - without.p9999_us);
+		bench_print("worst_us", with.worst_us);
+		bench_print("quiet_worst_us", without.worst_us);
+		bench_print("more_worst_us", with.worst_us - without.worst_us);
 	}
-	bench_print("worst_event_us", bench_median(&without));
-	bench_print("worst_event_during_snapshots_us", bench_median(&with));
-	bench_print("worst_event_more_us", bench_median(&with) - bench_median(&without));
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 2)
-		fail("usage: bench_snapshot FILE");
+	bool others = argc == 3 && !strcmp(argv[1], "others");
+
+	if (!others && (argc != 3 || strcmp(argv[1], "times") != 0))
+		fail("usage: bench_snapshot times|others FILE");
 	set_up();
 	fill_all();
-	measure_times(argv[1]);
-	if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
-		measure_others(argv[1]);
+	if (!others)
+		measure_times(argv[2]);
+	else if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+		measure_others(argv[2]);
 	trc_session_close();
-	unlink(argv[1]);
+	unlink(argv[2]);
 	return 0;
 }

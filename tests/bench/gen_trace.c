@@ -1,7 +1,10 @@
 /*
  * gen_trace.c - writes a made-up trace of as many events as wanted, for the analyzer to chew on.
  *
- *   gen_trace OUT.trc [EVENTS]      default 10000000
+ *   gen_trace OUT.trc [EVENTS [THREADS [LOCKS [TASKS]]]]      default 10000000 events, 32 threads
+ *
+ * 32 threads use 12 locks at a time, and more threads as many more.  Of more LOCKS than these some are in use at first, others later: all of
+ * them are waited for.  TASKS is how many of 100 steps begin or end a task, 8 if it is not given.
  *
  * Threads take locks from each other, wait for conditions and reads, work in regions and
  * tasks, log and count.  A simulation, so that what is in the trace is consistent:
@@ -17,14 +20,22 @@
 #include <unistd.h>
 #include "format/writer.h"
 
-enum { PROCS = 4, THREADS = 32, LOCKS = 12, CONDS = 4, STACKS = 300, DEPTH = 16, TYPES = 8 };
+enum {
+	PROCS = 4,
+	THREADS = 32,
+	THREADS_LOCKS = 12,
+	CONDS = 4,
+	STACKS = 300,
+	DEPTH = 16,
+	TYPES = 8
+};
 
 enum state { RUNS, WAITS_FOR_LOCK, WAITS_FOR_SIGNAL };
 
 struct thread {
 	enum state state;
 	uint32_t proc;
-	int lock;      /* waited for or held; -1 = none */
+	int lock; /* waited for or held; -1 = none */
 	int cond;
 	uint32_t depth; /* of open regions */
 	uint64_t task;
@@ -33,8 +44,10 @@ struct thread {
 struct simulation {
 	struct trc_writer *writer;
 	uint64_t random, now_ns, n, wanted;
-	struct thread thread[THREADS + 1];
-	uint32_t holder[LOCKS], waiters[LOCKS], sleepers[CONDS];
+	uint32_t n_threads, n_locks, locks_at_once, tasks_percent;
+	struct thread *thread;	    /* [n_threads + 1] */
+	uint32_t *holder, *waiters; /* [n_locks] */
+	uint32_t sleepers[CONDS];
 	uint32_t stack[STACKS], type[TYPES];
 	uint64_t next_task;
 	int error;
@@ -89,11 +102,19 @@ static uint32_t any_stack(struct simulation *s)
 	return s->stack[draw(s, STACKS)];
 }
 
+/* Locks that are in use no more. */
+static uint32_t locks_passed(const struct simulation *s)
+{
+	uint32_t later = s->n_locks - s->locks_at_once;
+
+	return (uint32_t)((double)later * (double)s->n / (double)s->wanted);
+}
+
 static void take_lock(struct simulation *s, uint32_t id)
 {
 	struct thread *t = &s->thread[id];
 
-	t->lock = (int)draw(s, LOCKS);
+	t->lock = (int)(locks_passed(s) + draw(s, s->locks_at_once));
 	if (!s->holder[t->lock]) {
 		s->holder[t->lock] = id;
 		return;
@@ -138,7 +159,8 @@ static void signal_one(struct simulation *s, uint32_t id)
 	     any_stack(s));
 	while (s->thread[woken].state != WAITS_FOR_SIGNAL || s->thread[woken].cond != cond)
 		woken++;
-	emit(s, woken, TRC_KIND_RESUME, TRC_REASON_COND, 0x7f0000009000 + 64 * (uint64_t)cond, 0, 0);
+	emit(s, woken, TRC_KIND_RESUME, TRC_REASON_COND, 0x7f0000009000 + 64 * (uint64_t)cond, 0,
+	     0);
 	s->thread[woken].state = RUNS;
 	s->sleepers[cond]--;
 }
@@ -185,7 +207,7 @@ static void run_step(struct simulation *s, uint32_t id)
 		take_lock(s, id);
 	else if (choice < 42)
 		region_step(s, id);
-	else if (choice < 50)
+	else if (choice < 42 + s->tasks_percent)
 		task_step(s, id);
 	else if (choice < 60)
 		emit(s, id, TRC_KIND_COUNTER, s->type[draw(s, TYPES)], 2 * draw(s, 5000), 0, 0);
@@ -204,7 +226,7 @@ static void run_step(struct simulation *s, uint32_t id)
 
 static void step(struct simulation *s)
 {
-	uint32_t id = 1 + draw(s, THREADS);
+	uint32_t id = 1 + draw(s, s->n_threads);
 	struct thread *t = &s->thread[id];
 
 	if (t->state == WAITS_FOR_LOCK) {
@@ -219,7 +241,7 @@ static void step(struct simulation *s)
 	} else if (t->state == RUNS) {
 		run_step(s, id);
 	} else if (draw(s, 50) == 0) {
-		signal_one(s, 1 + draw(s, THREADS)); /* somebody else's, lest all sleep */
+		signal_one(s, 1 + draw(s, s->n_threads)); /* somebody else's, lest all sleep */
 	}
 }
 
@@ -240,9 +262,9 @@ static void make_tables(struct simulation *s)
 			frame[k] = 0x401000 + 16 * draw(s, 200) * (uint32_t)(k + 1);
 		s->stack[i] = trc_writer_stack(s->writer, 0, frame, DEPTH);
 	}
-	for (uint32_t i = 1; i <= THREADS; i++) {
-		struct trc_thread_entry entry = {.serial = i, .tid = 1000 + i, .name = "worker",
-						 .name_bytes = 6};
+	for (uint32_t i = 1; i <= s->n_threads; i++) {
+		struct trc_thread_entry entry = {
+			.serial = i, .tid = 1000 + i, .name = "worker", .name_bytes = 6};
 
 		trc_writer_thread(s->writer, &entry);
 		s->thread[i].lock = -1;
@@ -250,19 +272,35 @@ static void make_tables(struct simulation *s)
 	}
 }
 
+static bool begin(struct simulation *s, int argc, char **argv)
+{
+	s->wanted = argc > 2 ? strtoull(argv[2], NULL, 10) : 10000000;
+	s->n_threads = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : THREADS;
+	s->locks_at_once =
+		(s->n_threads > THREADS ? s->n_threads : THREADS) * THREADS_LOCKS / THREADS;
+	s->n_locks = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : s->locks_at_once;
+	s->tasks_percent = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 8;
+	if (!s->wanted || !s->n_threads || s->n_locks < s->locks_at_once || s->tasks_percent > 58)
+		return false;
+	s->thread = calloc(s->n_threads + 1, sizeof(*s->thread));
+	s->holder = calloc(s->n_locks, sizeof(*s->holder));
+	s->waiters = calloc(s->n_locks, sizeof(*s->waiters));
+	return s->thread && s->holder && s->waiters;
+}
+
 int main(int argc, char **argv)
 {
 	static struct simulation s = {.random = 0x2545f4914f6cdd1d, .now_ns = 10000};
-	struct trc_writer_options options = {.clock = TRC_CLOCK_MONOTONIC_RAW,
-					     .ticks_per_second = 1000000000,
-					     .n_procs = PROCS};
-	int fd = argc > 1 ? open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0666) : -1;
+	struct trc_writer_options options = {
+		.clock = TRC_CLOCK_MONOTONIC_RAW, .ticks_per_second = 1000000000, .n_procs = PROCS};
+	int fd = argc > 1 && begin(&s, argc, argv)
+			 ? open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0666)
+			 : -1;
 
 	if (fd < 0 || trc_writer_open(&s.writer, &options, to_file, &fd)) {
-		fprintf(stderr, "usage: gen_trace OUT.trc [EVENTS]\n");
+		fprintf(stderr, "usage: gen_trace OUT.trc [EVENTS [THREADS [LOCKS [TASKS]]]]\n");
 		return 2;
 	}
-	s.wanted = argc > 2 ? strtoull(argv[2], NULL, 10) : 10000000;
 	make_tables(&s);
 	while (s.n < s.wanted && !s.error)
 		step(&s);
@@ -270,7 +308,8 @@ int main(int argc, char **argv)
 		s.error = trc_writer_finish(s.writer);
 	trc_writer_close(s.writer);
 	if (close(fd) || s.error) {
-		fprintf(stderr, "gen_trace: %s: %s\n", argv[1], strerror(s.error ? -s.error : errno));
+		fprintf(stderr, "gen_trace: %s: %s\n", argv[1],
+			strerror(s.error ? -s.error : errno));
 		return 1;
 	}
 	printf("%" PRIu64 " events\n", s.n);

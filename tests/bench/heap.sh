@@ -9,7 +9,7 @@
 #
 #   ENGINE  ratio of the time of the whole  nanoseconds more for a pair of malloc() and free()
 #
-# separated by tabs, or ENGINE, "no", why not.
+# each a median and both quartiles, separated by tabs; or ENGINE, "no", why not.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u -o pipefail
@@ -21,12 +21,7 @@ preload=$top_builddir/.libs/libtrc-preload.so
 pairs=${HEAP_PAIRS:-11}
 work=$(mktemp -d "${TRC_BENCH_DIR:-/dev/shm}/trc-heap-XXXXXX")
 trap 'rm -rf "$work"' EXIT
-
-median()
-{
-	sort -g | awk '{ v[NR] = $1 } END {
-		if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
+. "$top_srcdir/tests/bench/figures.sh"
 
 # run ENGINE: the program prints its figures.
 run()
@@ -117,8 +112,8 @@ measure()
 		printf '%s\tno\t%s\n' "$1" "$reason"
 		return
 	fi
-	printf '%s\t%s\t%s\n' "$1" "$(awk -F '\t' '{ print $3 / $1 }' "$work/pairs" | median)" \
-		"$(awk -F '\t' '{ print $4 - $2 }' "$work/pairs" | median)"
+	printf '%s\t%s\t%s\n' "$1" "$(awk -F '\t' '{ print $3 / $1 }' "$work/pairs" | quartiles)" \
+		"$(awk -F '\t' '{ print $4 - $2 }' "$work/pairs" | quartiles)"
 }
 
 [ $# -gt 0 ] || set -- interposed recorded sampled-512K sampled-16K tcmalloc-sampled-512K \

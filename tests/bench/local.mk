@@ -78,6 +78,9 @@ tests_bench_bench_sampling_LDADD = -lpthread
 bench_programs += tests/bench/bench_heap
 tests_bench_bench_heap_SOURCES = tests/bench/bench_heap.c tests/bench/bench.h
 tests_bench_bench_heap_CFLAGS = $(accuracy_cflags)
+bench_programs += tests/bench/bench_heap_live
+tests_bench_bench_heap_live_SOURCES = tests/bench/bench_heap_live.c
+tests_bench_bench_heap_live_CFLAGS = $(AM_CFLAGS) -fno-builtin
 
 accuracy_programs = tests/bench/accuracy/concurrent tests/bench/accuracy/serial
 tests_bench_accuracy_concurrent_SOURCES = tests/bench/accuracy/concurrent.c tests/bench/accuracy/work.h
@@ -86,21 +89,22 @@ tests_bench_accuracy_concurrent_LDADD = -lpthread
 tests_bench_accuracy_serial_SOURCES = tests/bench/accuracy/serial.c tests/bench/accuracy/work.h
 tests_bench_accuracy_serial_CFLAGS = $(accuracy_cflags)
 
-bench_programs += tests/bench/gen_trace
+# A test of the analyzer makes traces with it, too.
+check_PROGRAMS += tests/bench/gen_trace
 tests_bench_gen_trace_SOURCES = tests/bench/gen_trace.c
 tests_bench_gen_trace_LDADD = libtrcformat.la
 
 EXTRA_PROGRAMS += $(bench_programs) $(accuracy_programs)
 CLEANFILES += $(bench_programs) $(accuracy_programs) tests/bench/libempty.la bench.tsv accuracy.tsv
-EXTRA_DIST += tests/bench/run.sh tests/bench/figures.sh tests/bench/lttng.sh tests/bench/bench_analyzer.sh \
-	tests/bench/heap.sh tests/bench/sampling.sh tests/bench/servers.sh \
+EXTRA_DIST += tests/bench/run.sh tests/bench/figures.sh tests/bench/measured.sh tests/bench/doublings.sh tests/bench/lttng.sh tests/bench/bench_analyzer.sh \
+	tests/bench/heap.sh tests/bench/heap_live.sh tests/bench/sampling.sh tests/bench/short_threads.sh tests/bench/servers.sh \
 	tests/bench/viewer.mjs tests/bench/viewer.sh tests/bench/parts.sh \
 	tests/bench/accuracy/run.sh tests/bench/accuracy/score.awk
 TESTS += tests/bench/accuracy/score_test.sh
 EXTRA_DIST += tests/bench/accuracy/score_test.sh
 
 # BENCH=PART... for some of it only
-bench: all $(bench_programs) tests/integration/mc_load
+bench: all $(bench_programs) tests/bench/gen_trace tests/integration/mc_load
 	$(AM_TESTS_ENVIRONMENT) '$(srcdir)/tests/bench/run.sh' $(BENCH)
 
 # How near CPU profiles come to the truth.  ACCURACY=PROGRAM for one of the two.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# parts.sh - what trace-view pays for pages of parts of a large trace, in processor time and in time.
+# parts.sh - what trace-view pays for the page of a large trace's whole and for pages of parts, in processor time and in time.
 #
 #   PARTS_EVENTS=5500000   events of the made-up trace (gen_trace)
 #
@@ -24,12 +24,22 @@ cpu_ms()
 	cat "/proc/$viewer"/task/*/schedstat | awk '{ ns += $1 } END { printf "%.0f", ns / 1e6 }'
 }
 
-# part FIGURE FROM TO: one page.
-part()
+# started: from now on $viewer serves at $url.
+started()
 {
-	local before begun
-	before=$(cpu_ms) begun=$(date +%s%3N)
-	curl -sf -o "$work/page.html" "${url}page?from=$2&to=$3" || exit 1
+	rm -f "$work/url"
+	"$top_builddir/viewer/trace-view" --no-browser --keep "$work/large.trc" >"$work/url" &
+	viewer=$!
+	until [ -s "$work/url" ]; do sleep 0.02; done
+	url=$(cat "$work/url")
+}
+
+# page FIGURE QUERY [SINCE]: one page, measured from now, or from a time at which no processor time had been used.
+page()
+{
+	local before=0 begun=${3:-}
+	[ -n "$begun" ] || before=$(cpu_ms) begun=$(date +%s%3N)
+	curl -sf -o "$work/page.html" "${url}page$2" || exit 1
 	printf '%s, CPU ms\t%s\n' "$1" $(($(cpu_ms) - before))
 	printf '%s, ms\t%s\n' "$1" $(($(date +%s%3N) - begun))
 	printf '%s, MB\t%s\n' "$1" "$(stat -c %s "$work/page.html" | awk '{ printf "%.1f", $1 / 1e6 }')"
@@ -37,12 +47,32 @@ part()
 
 command -v curl >/dev/null || { printf 'no\tno curl\n'; exit 0; }
 "$top_builddir/tests/bench/gen_trace" "$work/large.trc" "${PARTS_EVENTS:-5500000}" >/dev/null || exit 1
-"$top_builddir/viewer/trace-view" --no-browser --keep "$work/large.trc" >"$work/url" &
-viewer=$!
-until [ -s "$work/url" ]; do sleep 0.05; done
-url=$(cat "$work/url")
+export XDG_CACHE_HOME=$work/cache
+started
 span=$(curl -sf "$url" | grep -o '"span":[0-9]*' | cut -d: -f2)
-part 'the first, 1 %' 0 $((span / 100))
-part 'another, 1 %' $((span / 2)) $((span / 2 + span / 100))
-part 'another, 0.1 %' $((span / 2)) $((span / 2 + span / 1000))
-part 'another, 5 %' $((span / 10)) $((span / 10 + span / 20))
+page 'the first, 1 %' "?from=0&to=$((span / 100))"
+page 'another, 1 %' "?from=$((span / 2))&to=$((span / 2 + span / 100))"
+page 'another, 0.1 %' "?from=$((span / 2))&to=$((span / 2 + span / 1000))"
+page 'another, 5 %' "?from=$((span / 10))&to=$((span / 10 + span / 20))"
+page 'the whole' ''
+# What was derived is kept while nobody waits.
+tries=0
+until grep -q '\.model$' "/proc/$viewer/maps" || [ $tries = 600 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+page 'another, mapped, 1 %' "?from=$((span / 4))&to=$((span / 4 + span / 100))"
+awk '/^RssAnon/ { printf "memory that is only its own, mapped, MB\t%.0f\n", $2 / 1000 }' "/proc/$viewer/status"
+printf 'what was derived, kept, MB\t%s\n' "$(cat "$work"/cache/trc/*.model | wc -c | awk '{ printf "%.0f", $1 / 1e6 }')"
+kill "$viewer"
+wait "$viewer"
+begun=$(date +%s%3N)
+started
+page 'the whole, kept, from the start of trace-view' '' "$begun"
+page 'the first zoom, kept' "?from=$((span / 3))&to=$((span / 3 + span / 100))"
+kill "$viewer"
+wait "$viewer"
+# The same where nobody looks at the whole before.
+begun=$(date +%s%3N)
+started
+page 'the first zoom, kept, from the start of trace-view' "?from=$((span / 3))&to=$((span / 3 + span / 100))" "$begun"

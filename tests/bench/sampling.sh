@@ -10,7 +10,7 @@
 #   ENGINE@RATE  ratio  ratio of CPU time  samples a second of CPU time  nanoseconds a sample
 #   samples lost
 #
-# separated by tabs ("-" = not known), or ENGINE@RATE, "no", why not.  The first ratio is of the
+# separated by tabs ("-" = not known; ratios with both quartiles), or ENGINE@RATE, "no", why not.  The first ratio is of the
 # time from beginning to end, the second of what the two threads used: others may have used some
 # beside them.  A sample's nanoseconds are the CPU time that the threads took longer than
 # without, for each sample that came to be; told where there are so many that it can be seen.
@@ -25,12 +25,7 @@ trace_analyze=$top_builddir/analyzer/trace-analyze
 pairs=${SAMPLING_PAIRS:-11}
 work=$(mktemp -d "${TRC_BENCH_DIR:-/dev/shm}/trc-sampling-XXXXXX")
 trap 'rm -rf "$work"' EXIT
-
-median()
-{
-	sort -g | awk '{ v[NR] = $1 } END {
-		if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
-}
+. "$top_srcdir/tests/bench/figures.sh"
 
 # Each of the following: ENGINE RATE LEAVES.  It runs the program, which prints its seconds.
 
@@ -142,6 +137,12 @@ of_pairs()
 	awk -F '\t' "{ print $1 }" "$work/pairs" | median
 }
 
+# spread_of_pairs EXPRESSION: the same, with both quartiles
+spread_of_pairs()
+{
+	awk -F '\t' "{ print $1 }" "$work/pairs" | quartiles
+}
+
 measure()
 {
 	local reason samples lost
@@ -157,12 +158,12 @@ measure()
 		printf '%s@%s\tno\tit took no samples\n' "$1" "$2"
 		return
 	fi
-	awk -v name="$1@$2" -v ratio="$(of_pairs '$3 / $1')" -v cpu_ratio="$(of_pairs '$4 / $2')" \
+	awk -v name="$1@$2" -v ratio="$(spread_of_pairs '$3 / $1')" -v cpu_ratio="$(spread_of_pairs '$4 / $2')" \
 		-v extra_s="$(of_pairs '$4 - $2')" -v cpu_s="$(tail -n 1 "$work/pairs" | cut -f 4)" \
 		-v samples="$samples" -v lost="$lost" 'BEGIN {
 		rate = samples / cpu_s
 		each_ns = rate < 5000 ? "-" : sprintf("%.0f", extra_s * 1e9 / samples)
-		printf "%s\t%.4f\t%.4f\t%.0f\t%s\t%s\n", name, ratio, cpu_ratio, rate, each_ns, lost }'
+		printf "%s\t%s\t%s\t%.0f\t%s\t%s\n", name, ratio, cpu_ratio, rate, each_ns, lost }'
 }
 
 leaves=$(leaves_for_a_second)

@@ -2,23 +2,28 @@
 # servers.sh - what a whole server pays: processor time for each unit of work (transaction, request,
 # operation), plain and in each way of being recorded, in turn.
 #
-#   servers.sh [SERVER...]     mariadb, node, nginx, memcached, rocksdb (default: all); a server that
+#   servers.sh [SERVER...]     mariadb, node, java, nginx, memcached, rocksdb (default: all); a server that
 #                              is not installed is skipped
 #
 # ROUNDS=5: how many rounds; each has a slice of every way, and begins with another way.
 # SLICE_S=2: how many seconds a slice lasts.  WAYS="plain again recorded": some ways only; plain is
 # what the others are compared with, "again" is a second plain server: how far equals differ.
 #
-#   recorded, flight   without samples
+#   recorded, flight   without samples; a recording has the kernel's switch records, a flight recorder has none
+#   nosched            recorded, without switch records (not by default)
 #   F100, auto         -F 100 and -F 1000, taken as `auto` takes them
 #   signal, kernel     1,000 samples a second of perf's clock, by signals and by the kernel
 #   timer              the event `timer`, 1,000 a second, which the kernel's tick limits
 #   perf               perf record -F 999 -g
 #
+# PROFILE="recorded flight": where the time of these ways goes.  After the rounds perf samples the plain server and
+# that of the way under one slice of load each; the functions whose time for a unit of work differs most are
+# printed, in per cent of all that the plain server takes for a unit.  Not for rocksdb.
+#
 # The servers of all ways are up all the time and are loaded one after the other; rocksdb's
 # benchmark is a program that runs and ends.  Prints figures, separated by tabs: what, value, unit,
 # and for some of them "<=" or ">=" and a target; or SERVER, "no", why not.  Ratios are of one
-# round, and medians of rounds; in parentheses quartiles.
+# round; a value is the median of rounds and both quartiles, separated by spaces.
 #
 # SPDX-License-Identifier: Apache-2.0
 set -u -o pipefail
@@ -31,6 +36,7 @@ slice_s=${SLICE_S:-2}
 read -r -a ways <<<"${WAYS:-plain again recorded flight F100 auto signal kernel timer perf}"
 work=$(mktemp -d "${TRC_BENCH_DIR:-/dev/shm}/trc-servers-XXXXXX")
 ticks_per_s=$(getconf CLK_TCK)
+. "$top_srcdir/tests/bench/figures.sh"
 declare -A wrapper_pid=() server_port=()
 
 # ---- processes -------------------------------------------------------------------------------
@@ -117,6 +123,7 @@ wrap()
 	case $way in
 	plain | again) exec "$@" ;;
 	recorded) exec "${record[@]}" -- "$@" ;;
+	nosched) exec "${record[@]}" --no-sched -- "$@" ;;
 	flight) exec "${record[@]}" --flight -- "$@" ;;
 	F100) exec "${record[@]}" -F 100 -- "$@" ;;
 	auto) exec "${record[@]}" -F 1000 -- "$@" ;;
@@ -158,6 +165,7 @@ missing()
 
 why_not_mariadb() { missing mariadbd mariadb-install-db mariadb sysbench; }
 why_not_node() { missing node wrk; }
+why_not_java() { missing java javac wrk; }
 why_not_nginx() { missing nginx wrk; }
 why_not_memcached() { missing memcached; }
 why_not_rocksdb() { missing db_bench; }
@@ -233,6 +241,49 @@ start_node()
 	up "$1" '' node "$work/server.js" "$work/$1.port"
 	until_true test -s "$work/$1.port" && server_port[$1]=$(cat "$work/$1.port")
 }
+
+# The same answer, by the JDK's own server and four threads.
+prepare_java()
+{
+	cat >"$work/Server.java" <<-'END'
+		import com.sun.net.httpserver.HttpServer;
+		import java.net.InetSocketAddress;
+		import java.nio.file.*;
+		import java.util.concurrent.Executors;
+		public class Server {
+			static byte[] answer(String url) {
+				StringBuilder body = new StringBuilder("{\"url\":\"" + url + "\",\"rows\":[");
+				for (int i = 0; i < 40; i++)
+					body.append(i > 0 ? "," : "").append("{\"id\":").append(i).append(",\"name\":\"row ")
+						.append(i).append("\",\"score\":").append(Math.sqrt(i)).append("}");
+				return body.append("]}").toString().getBytes();
+			}
+			public static void main(String[] arguments) throws Exception {
+				HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+				server.setExecutor(Executors.newFixedThreadPool(4));
+				server.createContext("/", exchange -> {
+					byte[] body = answer(exchange.getRequestURI().toString());
+					exchange.getResponseHeaders().set("Content-Type", "application/json");
+					exchange.sendResponseHeaders(200, body.length);
+					exchange.getResponseBody().write(body);
+					exchange.close();
+				});
+				server.start();
+				Files.writeString(Path.of(arguments[0]), "" + server.getAddress().getPort());
+			}
+		}
+	END
+	javac -d "$work" "$work/Server.java" >"$work/install.out" 2>&1
+}
+
+start_java()
+{
+	rm -f "$work/$1.port"
+	up "$1" '' java -Xmx128m -cp "$work" Server "$work/$1.port"
+	until_true test -s "$work/$1.port" && server_port[$1]=$(cat "$work/$1.port")
+}
+
+load_java() { wrk_on "${server_port[$1]}"; }
 
 load_node() { wrk_on "${server_port[$1]}"; }
 
@@ -359,17 +410,11 @@ rounds_of()
 
 # ---- figures ---------------------------------------------------------------------------------
 
-# quartiles EXPRESSION: of what it comes to, over the lines of $work/pairs: plain's units, server and
+# quartiles_of EXPRESSION: of what it comes to, over the lines of $work/pairs: plain's units, server and
 # recorder in $1 to $3, the way's in $4 to $6.  Prints the median and both, separated by spaces.
-quartiles()
+quartiles_of()
 {
-	awk -F '\t' "{ print $1 }" "$work/pairs" | sort -g | awk '
-		function at(q, i, f) {
-			i = 1 + q * (NR - 1); f = i - int(i)
-			return v[int(i)] + (f ? f * (v[int(i) + 1] - v[int(i)]) : 0)
-		}
-		{ v[NR] = $1 }
-		END { printf "%.4f %.4f %.4f\n", at(0.5), at(0.25), at(0.75) }'
+	awk -F '\t' "{ print $1 }" "$work/pairs" | quartiles
 }
 
 # Of all traces of this way, in per cent of the CPU time that was to be sampled.
@@ -406,12 +451,11 @@ row()
 
 tell_way()
 {
-	local median low high lost
+	local lost
 	paste "$work/plain.slices" "$work/$2.slices" >"$work/pairs"
-	read -r median low high < <(quartiles '($5 / $4) / ($2 / $1)')
-	row "$1, $2 ($low to $high)" "$median" x "$(target_of "$1" "$2")"
+	row "$1, $2" "$(quartiles_of '($5 / $4) / ($2 / $1)')" x "$(target_of "$1" "$2")"
 	! is_wrapped "$2" || row "$1, $2: the recorder's own process" \
-		"$(quartiles '($6 / $4) / ($2 / $1)' | cut -d ' ' -f 1)" x
+		"$(quartiles_of '($6 / $4) / ($2 / $1)')" x
 	lost=$(lost_of "$2")
 	[ "$lost" = - ] || row "$1, $2: samples lost, all causes" "$lost" % \
 		"$([ "$2" != auto ] || echo '<= 0.5')"
@@ -420,11 +464,9 @@ tell_way()
 # Samples at 100 a second beyond recording without.
 tell_beyond()
 {
-	local median low high
 	[ -e "$work/F100.slices" ] && [ -e "$work/recorded.slices" ] || return 0
 	paste "$work/plain.slices" "$work/recorded.slices" "$work/F100.slices" >"$work/pairs"
-	read -r median low high < <(quartiles '($8 / $7 - $5 / $4) / ($2 / $1)')
-	row "$1, F100 beyond recorded ($low to $high)" "$median" x \
+	row "$1, F100 beyond recorded" "$(quartiles_of '($8 / $7 - $5 / $4) / ($2 / $1)')" x \
 		"$([ "$1" != mariadb ] || echo '<= 0.01')"
 }
 
@@ -435,6 +477,60 @@ tell()
 		[ "$way" = plain ] || tell_way "$1" "$way"
 	done
 	tell_beyond "$1"
+}
+
+# ---- where the time goes ---------------------------------------------------------------------
+
+profile_hz=1999
+read -r -a profiled <<<"${PROFILE-}"
+
+# profile SERVER WAY: one slice of load, sampled.  Leaves in $work/WAY.functions, for each function: microseconds
+# for a unit of work, and its name with that of its file.
+profile()
+{
+	local pids units perf_pid
+	pids=$(server_of "$2" | paste -s -d ,)
+	perf record -q -e cpu-clock -F "$profile_hz" -o "$work/functions.data" -p "$pids" >/dev/null 2>&1 &
+	perf_pid=$!
+	until_true test -s "$work/functions.data"
+	sleep 0.5 # it has attached to all threads by then
+	units=$("load_$1" "$2")
+	kill -INT "$perf_pid" && wait "$perf_pid"
+	[ "${units:-0}" -gt 0 ] || return 1
+	perf report -i "$work/functions.data" --stdio -q -n --no-children --sort dso,sym -t "$(printf '\t')" 2>/dev/null |
+		awk -F '\t' -v units="$units" -v hz="$profile_hz" 'NF == 4 {
+			gsub(/^ +| +$/, "", $3); gsub(/^ +| +$/, "", $4); sub(/^\[[^]]*\] /, "", $4)
+			printf "%.6f\t%s (%s)\n", $2 / hz / units * 1e6, $4, $3 }' >"$work/$2.functions"
+	rm -f "$work/functions.data"
+	[ -s "$work/$2.functions" ]
+}
+
+# The functions that differ most, and the sum of all.
+tell_profile()
+{
+	awk -F '\t' -v server="$1" -v way="$2" '
+		NR == FNR { plain[$2] += $1; all += $1; seen[$2]; next }
+		{ other[$2] += $1; seen[$2] }
+		END {
+			for (name in seen) {
+				more = (other[name] - plain[name]) / all * 100
+				sum += more
+				printf "%.6f\t%s, %s over plain: %s\t%.2f\n", more < 0 ? -more : more, server, way, name, more
+			}
+			printf "1e9\t%s, %s over plain: all functions\t%.2f\n", server, way, sum
+		}' "$work/plain.functions" "$work/$2.functions" | sort -t "$(printf '\t')" -grk 1,1 | sed 16q |
+		while IFS=$'\t' read -r _ what more; do
+			row "$what" "$more" %
+		done
+}
+
+profile_all()
+{
+	local way
+	[ ${#profiled[@]} -gt 0 ] && [ "$1" != rocksdb ] && profile "$1" plain || return 0
+	for way in "${profiled[@]}"; do
+		[ -n "${wrapper_pid[$way]-}" ] && profile "$1" "$way" && tell_profile "$1" "$way"
+	done
 }
 
 # Nothing if all of it could be done; else $work/why.
@@ -458,10 +554,10 @@ measure()
 prepare_rocksdb() { :; }
 start_rocksdb() { :; }
 
-[ $# -gt 0 ] || set -- mariadb node nginx memcached rocksdb
+[ $# -gt 0 ] || set -- mariadb node java nginx memcached rocksdb
 for server; do
 	declare -F "why_not_$server" >/dev/null || {
-		echo "servers.sh: $server: not one of: mariadb node nginx memcached rocksdb" >&2
+		echo "servers.sh: $server: not one of: mariadb node java nginx memcached rocksdb" >&2
 		exit 2
 	}
 done
@@ -471,12 +567,14 @@ for server; do
 	reason=$("why_not_$server")
 	if [ -z "$reason" ]; then
 		measure "$server" || reason=$(cat "$work/why")
+		[ -n "$reason" ] || profile_all "$server" >"$work/profile"
 		all_end
 	fi
 	if [ -n "$reason" ]; then
 		row "$server" no "$reason"
 	else
 		tell "$server"
+		[ ! -s "$work/profile" ] || cat "$work/profile"
 	fi
 	rm -rf "$work"/data*
 done

@@ -1,13 +1,15 @@
 // viewer.mjs - opens a page in Chromium and uses it, again and again; prints what that takes.
 //
-//   TRC_BROWSER=chromium node viewer.mjs PAGE ROUNDS
+//   TRC_BROWSER=chromium node viewer.mjs PAGE ROUNDS [NAME]
+//
+// With a NAME, which stands before each figure, the page is opened, and its SQL box, and nothing else.
 //
 // Prints lines of a figure's name, a tab, and its median over the rounds; each round has a browser of its own.
 
 import {readFileSync, readdirSync} from "node:fs";
 import {withBrowser} from "./browser_lib.mjs";
 
-const [page, rounds] = [process.argv[2], Number(process.argv[3])];
+const [page, rounds, named] = [process.argv[2], Number(process.argv[3]), process.argv[4]];
 
 function median(values) {
 	const sorted = values.toSorted((a, b) => a - b), n = sorted.length;
@@ -33,22 +35,32 @@ function rendererPeak() {
 	return Math.max(0, ...[...peaks].filter(([pid]) => isOurs(pid)).map(([, bytes]) => bytes));
 }
 
-// Frames of zooming in by 7 % each, of panning by 3 % at three scales, and back out: each drawn at once.
-function frames() {
-	const times = [], {span} = window.trc;
-	const show = (t0, t1) => {
+// Frames of zooming in by 7 % each, and of panning by 3 % at three scales.  `script`: how long the page's program takes to draw each;
+// `shown`: how long it is from one of the browser's frames to the next meanwhile, with all that the browser does to show it.
+async function frames() {
+	const views = [], {span} = window.trc, nextFrame = () => new Promise((done) => requestAnimationFrame(done));
+
+	for (let i = 0; i < 120; i++)
+		views.push([span / 3, span / 3 + span * Math.pow(0.93, i)]);
+	for (const part of [0.5, 0.05, 0.001])
+		for (let i = 0; i < 40; i++)
+			views.push([span * (0.2 + part * 0.03 * i), span * (0.2 + part * (0.03 * i + 1))]);
+	const script = views.map(([t0, t1]) => {
 		const begun = performance.now();
 		window.trc.setView(t0, t1);
 		window.trc.redraw();
-		times.push(performance.now() - begun);
-	};
-
-	for (let i = 0; i < 120; i++)
-		show(span / 3, span / 3 + span * Math.pow(0.93, i));
-	for (const part of [0.5, 0.05, 0.001])
-		for (let i = 0; i < 40; i++)
-			show(span * (0.2 + part * 0.03 * i), span * (0.2 + part * (0.03 * i + 1)));
-	return times.sort((a, b) => a - b);
+		return performance.now() - begun;
+	});
+	const shown = [];
+	let last = await nextFrame();
+	for (const [t0, t1] of views) {
+		window.trc.setView(t0, t1);
+		window.trc.redraw();
+		const now = await nextFrame();
+		shown.push(now - last);
+		last = now;
+	}
+	return [script, shown].map((times) => times.sort((a, b) => a - b));
 }
 
 // Milliseconds until what is typed has been looked for, and then of each step to the next match.
@@ -83,9 +95,20 @@ async function round() {
 		figures["opens: CPU time of the main thread, s"] = metric("TaskDuration");
 		figures["first picture, a sketch, s"] = await tab.evaluate(() => window.trc.timing.sketched / 1000);
 		figures["everything is drawn, and answers, s"] = await tab.evaluate(() => window.trc.timing.drawn / 1000);
-		const times = await tab.evaluate(frames);
-		figures["a frame while zooming and panning, median, ms"] = times[Math.floor(times.length / 2)];
-		figures["a frame while zooming and panning, p99, ms"] = times[Math.floor(times.length * 0.99)];
+		if (named) {
+			const {openMs, error} = await tab.evaluate(() => window.trc.sql("SELECT count(*) FROM parks"));
+			if (error)
+				throw new Error(error);
+			figures["memory of the page, peak, MB"] = rendererPeak() / 1e6;
+			figures["the SQL box makes its tables, s"] = openMs / 1000;
+			return;
+		}
+		const [script, shown] = await tab.evaluate(frames);
+		const of = (times, part) => times[Math.floor(times.length * part)];
+		figures["drawing a frame while zooming and panning, script, median, ms"] = of(script, 0.5);
+		figures["drawing a frame while zooming and panning, script, p99, ms"] = of(script, 0.99);
+		figures["from frame to frame meanwhile, as shown, median, ms"] = of(shown, 0.5);
+		figures["from frame to frame meanwhile, as shown, p99, ms"] = of(shown, 0.99);
 		for (const [name, query] of [["search of all names", "e"], ["search of a lock", "mutex"]]) {
 			const {first, step, matches} = await tab.evaluate(search, query);
 			if (!matches)
@@ -102,4 +125,4 @@ const all = [];
 for (let i = 0; i < rounds; i++)
 	all.push(await round());
 for (const name of Object.keys(all[0]))
-	console.log(`${name}\t${median(all.map((figures) => figures[name])).toFixed(3)}`);
+	console.log(`${named ? `${named}, ` : ""}${name}\t${median(all.map((figures) => figures[name])).toFixed(3)}`);

@@ -65,6 +65,12 @@ static int fail(struct assembler *as, const char *format, ...)
 	return -EINVAL;
 }
 
+/* Long texts are compared with many names, which differ in the first letter mostly. */
+static bool is_same(const char *a, const char *b)
+{
+	return *a == *b && !strcmp(a, b);
+}
+
 static int sink(void *context, const void *bytes, size_t n_bytes)
 {
 	struct assembler *as = context;
@@ -127,14 +133,12 @@ static char *cut_word(struct assembler *as, char *p, struct word *w)
 	char *start = p;
 
 	memset(w, 0, sizeof(*w));
-	while (*p && !strchr(" \t=\"#", *p))
-		p++;
+	p += strcspn(p, " \t=\"#");
 	if (*p == '=') {
 		*p++ = 0;
 		w->key = start;
 		start = p;
-		while (*p && !strchr(" \t\"#", *p))
-			p++;
+		p += strcspn(p, " \t\"#");
 	}
 	if (*p == '"' && p == start) {
 		p = unquote(as, p + 1, w);
@@ -198,7 +202,7 @@ static int number(struct assembler *as, const struct word *w, uint64_t *value)
 static bool find_name(const struct name *name, size_t n, const char *text, uint64_t *id)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(name[i].text, text)) {
+		if (is_same(name[i].text, text)) {
 			*id = name[i].id;
 			return true;
 		}
@@ -253,7 +257,7 @@ static int options(struct assembler *as, size_t from, const struct option *o, co
 		const struct word *w = &as->word[i];
 		const struct option *known = o;
 
-		while (known->key && (!w->key || strcmp(known->key, w->key)))
+		while (known->key && (!w->key || !is_same(known->key, w->key)))
 			known++;
 		if (known->key)
 			err = number(as, w, known->value);
@@ -492,7 +496,7 @@ static int line_thread(struct assembler *as)
 static bool find_reason(const char *text, uint64_t *value)
 {
 	for (unsigned int r = 1; r < TRC_REASON_COUNT; r++)
-		if (!strcmp(trc_reason_name(r), text)) {
+		if (is_same(trc_reason_name(r), text)) {
 			*value = r;
 			return true;
 		}
@@ -548,11 +552,14 @@ static int argument(struct assembler *as, const struct trc_arg_info *arg, const 
 
 static int event_kind(struct assembler *as, const char *text, struct trc_event *event)
 {
-	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++)
-		if (trc_kind_info(k)->name && !strcmp(trc_kind_info(k)->name, text)) {
+	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++) {
+		const char *name = trc_kind_info(k)->name;
+
+		if (name && is_same(name, text)) {
 			event->kind = (uint8_t)k;
 			return 0;
 		}
+	}
 	return fail(as, "no such kind: %s", text);
 }
 
@@ -573,7 +580,7 @@ static int event_argument(struct assembler *as, const struct word *w, struct trc
 	const struct trc_kind_info *info = trc_kind_info(event->kind);
 
 	for (unsigned int a = 0; a < info->n_args; a++) {
-		if (strcmp(info->arg[a].name, w->key))
+		if (!is_same(info->arg[a].name, w->key))
 			continue;
 		if (info->arg[a].type != TRC_ARG_TEXT)
 			return argument(as, &info->arg[a], w, &event->arg[a]);

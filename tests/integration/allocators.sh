@@ -3,7 +3,7 @@
 # the same as when they are not recorded, and the trace knows every object and its end, once;
 # estimates are within 3 standard errors.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/heap_lib.sh"
+. "$top_srcdir/tests/integration/heap_lib.sh"
 need_unsanitized
 need c++
 

@@ -54,3 +54,18 @@ passed 'a stripped program does not begin in libc'
 [ "$("$trace_analyze" names.trc | grep -c 'linux-vdso.so.1+0x')" = 0 ] ||
 	fail "addresses in the vDSO: $(grep vdso report)"
 passed 'the vDSO has names'
+
+# A program that mostly reads the clock: whatever address of the vDSO was sampled, it is the function's, or [vdso].
+"$trace_record" -q -F 2000 -o clock.trc -- "$here/truth_chain" >/dev/null || fail 'truth_chain was not recorded'
+sql clock.trc "SELECT f.function, count(*), count(DISTINCT f.address) FROM samples AS s
+	JOIN stack_frames AS x ON x.stack = s.stack AND x.depth = 0 JOIN frames AS f ON f.id = x.frame
+	JOIN modules AS m ON m.id = f.module WHERE m.path LIKE 'linux-vdso%' GROUP BY 1" >vdso.tsv || fail 'no samples'
+if [ -s vdso.tsv ]; then
+	grep -qvE '^((__vdso_)?(clock_gettime|gettimeofday|time|clock_getres|getcpu)|\[vdso\])	' vdso.tsv &&
+		fail "functions of the vDSO: $(cat vdso.tsv)"
+	"$trace_analyze" clock.trc >report || fail 'no report'
+	grep -q 'vdso.so.1+0x' report && fail "addresses in the vDSO: $(grep vdso report)"
+	passed "samples in the vDSO are of its functions: $(awk '{ printf "%s %d at %d addresses ", $1, $2, $3 }' vdso.tsv)"
+else
+	echo 'no sample lies in the vDSO: this machine reads the clock by a system call'
+fi

@@ -26,7 +26,8 @@ pthread_mutex_t lock_c = PTHREAD_MUTEX_INITIALIZER;
 pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
 
 static pthread_barrier_t everybody_has_one;
-static _Atomic pid_t announced[THREADS_MAX]; /* tid, once it goes where it stays */
+enum { GONE = -1 };
+static _Atomic pid_t announced[THREADS_MAX]; /* tid, once it goes where it stays; or GONE */
 
 /* Its name is to be found, whatever the optimizer thinks. */
 #define NOINLINE __attribute__((noinline))
@@ -185,6 +186,8 @@ struct role {
 	void (*run)(int i);
 };
 
+static void a_then_end(int i);
+
 static const struct scene {
 	const char *name;
 	struct role role[THREADS_MAX];
@@ -195,6 +198,7 @@ static const struct scene {
 	{"readers", {{"reader", read_then_a}, {"bob", a_then_write}}},
 	{"self", {{"alice", a_twice}}},
 	{"join", {{"alice", want_a}, {"bob", tell_when_stuck}}},
+	{"leave", {{"alice", a_then_end}, {"bob", queue_for_a}, {"carol", queue_for_a}}},
 	{"none", {{"alice", a_then_sleep}, {"bob", queue_for_a}, {"carol", queue_for_a}}},
 	{"segv", {{"faulty", crash}}},
 	{"abort", {{"faulty", fail_an_assertion}}},
@@ -233,11 +237,22 @@ static void wait_until_stuck(int n)
 	for (int i = 0; i < n;) {
 		pid_t tid = atomic_load(&announced[i]);
 
-		if (tid && thread_state(tid) == 'S')
+		if (tid == GONE || (tid && thread_state(tid) == 'S'))
 			i++;
 		else
 			usleep(1000);
 	}
+}
+
+/* Ends with the lock, once the others wait for it. */
+static void a_then_end(int i)
+{
+	take(&lock_a);
+	pthread_barrier_wait(&everybody_has_one);
+	while (thread_state(atomic_load(&announced[1])) != 'S' ||
+	       thread_state(atomic_load(&announced[2])) != 'S')
+		usleep(1000);
+	atomic_store(&announced[i], GONE);
 }
 
 static int say_ready(const char *path)
@@ -343,6 +358,6 @@ int main(int argc, char **argv)
 	wait_until_stuck(n);
 	if (say_ready(argv[2]))
 		return 1;
-	pthread_join(thread[0], NULL);
+	pthread_join(thread[atomic_load(&announced[0]) == GONE ? n - 1 : 0], NULL);
 	return 0;
 }

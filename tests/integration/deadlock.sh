@@ -84,6 +84,28 @@ expect_line 'who is behind' two.txt '^  blocked by it: carol '
 expect_line 'and what every thread is at' two.txt '^Threads now  when the trace ends: 4 waiting'
 expect_sound two.trc
 
+# only_three: the process has three threads.
+only_three()
+{
+	[ "$(ls "/proc/$hung/task" | wc -l)" -eq 3 ]
+}
+
+hang leave
+until_true 120 only_three || fail 'leave: the thread does not end'
+sleep 0.3 # an end counts when it is older than the last functions of a thread may take
+killed leave
+said='ABANDONED LOCK: 2 threads wait for mutex lock_a, which alice ([0-9]*) held when it ended, '
+expect_line 'a lock whose holder has ended, in the closing summary' leave.err "^$said"
+"$trace_analyze" leave.trc >leave.txt || fail 'leave: no report'
+expect_line 'in the report' leave.txt '^  ABANDONED LOCK: 2 threads wait for mutex lock_a, which'
+[ "$(sql leave.trc "SELECT sentence GLOB 'ABANDONED LOCK*lock_a*at take deadlock.c:*'
+	FROM findings WHERE kind = 'abandoned_lock' AND severity = 'alarm'")" = 1 ] ||
+	fail "leave: $(sql leave.trc 'SELECT kind, sentence FROM findings')"
+passed 'in SQL, once'
+[ "$(sql leave.trc "SELECT count(*) FROM findings WHERE kind GLOB 'lock*'")" = 0 ] ||
+	fail 'leave: told as a lock, too'
+expect_sound leave.trc
+
 hang three -q
 killed three
 expect_cycle 'three threads, in their order' three.trc 'cycle alice mutex bob certain' \

@@ -3,7 +3,7 @@
 # time: they do the same as when they are not recorded, and what they say that is left, place by
 # place, is what SQL and profiles say.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/heap_lib.sh"
+. "$top_srcdir/tests/integration/heap_lib.sh"
 need_unsanitized
 program=$here/heap_hostile
 plugin=./libheapplugin.so # as programs name theirs: from where they are started

@@ -58,6 +58,8 @@ errors()
 {
 	awk -F '\t' -v period="$1" '
 		function off(drawn, truth) {
+			if (p == 1 || !truth) # nothing is left to chance
+				return drawn / p == truth ? 0 : 1000
 			return (drawn / p - truth) / sqrt(truth * (1 - p) / p)
 		}
 		NR == FNR { drawn[$1] = $2; left[$1] = $3; next }

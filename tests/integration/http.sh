@@ -2,7 +2,7 @@
 # memcached under load, with libtrc preloaded: `go tool pprof` reads every profile that its index
 # names, the trace is sound, and the load's answers are right all the while.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/http_lib.sh"
+. "$top_srcdir/tests/integration/http_lib.sh"
 
 # shellcheck disable=SC2086 # a list of options
 start env LD_PRELOAD="$top_builddir/.libs/libtrc.so" TRC_HTTP=127.0.0.1:0 \

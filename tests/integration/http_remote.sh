@@ -2,7 +2,7 @@
 # memcached, which knows nothing of it, under `trace-record --http`: `go tool pprof` reads every
 # profile that its index names, and the trace is what it would have been.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/http_lib.sh"
+. "$top_srcdir/tests/integration/http_lib.sh"
 need pgrep
 
 # begin TRACE-RECORD OPTION... -- COMMAND...: sets recorder and base.

@@ -17,5 +17,5 @@ grep -q 'idle: 2 threads in cond at get_job' threads.txt || fail "the pool: $(ca
 grep -qE 'idle: .*2 (threads )?in poll at look_around' outside.txt || fail "the pool's timer: $(cat report.txt)"
 passed 'who waits for a job and a timer is idle at both'
 grep -q '^ *take_input' outside.txt && grep -q '^ *work' outside.txt || fail "who works: $(cat outside.txt)"
-grep 'idle:' report.txt | grep -q 'take_input\|work ' && fail "too many are idle: $(cat report.txt)"
+cat threads.txt outside.txt | grep 'idle:' | grep -q 'take_input\|work ' && fail "too many are idle: $(cat report.txt)"
 passed 'who works on what it found, or sleeps in its work, is not'

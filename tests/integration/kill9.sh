@@ -3,12 +3,17 @@
 # 50); each time the ring that it leaves is recovered, and holds every event that the program knew
 # to be committed, unless newer ones have overwritten it.
 #
+# CI_SEED=SEED chooses the same instants again; each run prints its seed.
+#
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
 instants=${1:-${KILL9_INSTANTS:-50}}
 export TRC_RING_DIR=$work/rings
 mkdir "$TRC_RING_DIR"
+seed=${CI_SEED:-$((RANDOM % 10000))}
+RANDOM=$seed
+echo "CI_SEED=$seed chooses these instants again"
 sizes=(1048576 4194304 33554432)
 
 # In the window the numbers of a thread have no holes; the last is at least what was noted.  A

@@ -120,6 +120,12 @@ finish()
 	wait "$1" || status=$?
 }
 
+# takes_turn N PARTS: whether the n-th of equal things is in this run's part of so many, as in tests/turns.h.
+takes_turn()
+{
+	[ -z "${CI_SEED:-}" ] || [ "${CI_WHOLE:-no}" = yes ] || [ $((($1 + CI_SEED) % $2)) = 0 ]
+}
+
 # until_true SECONDS COMMAND...
 until_true()
 {
@@ -203,6 +209,16 @@ undecided()
 sql()
 {
 	"$trace_analyze" --sql "$2" --output tsv "$1" | tail -n +2
+}
+
+# sql_json TRACE FILE QUERY: the same of a query in which JSON stands for the text of a file, which may be longer than an argument.
+sql_json()
+{
+	{
+		printf '.output tsv\n%s' "${3%%JSON*}'"
+		sed "s/'/''/g" "$2" | tr -d '\n'
+		printf '%s;\n' "'${3#*JSON}"
+	} | "$trace_analyze" --shell "$1" | tail -n +2
 }
 
 # A trace that keeps every promise, but for what the events that it lost explain.

@@ -1,11 +1,12 @@
 # tests/integration - whole programs, recorded and compared with what they say themselves
 integration_programs = \
-	tests/integration/truth_waits \
+	tests/integration/favoured \
+	tests/integration/truth_waits tests/integration/truth_wait_times \
 	tests/integration/wait_calls \
 	tests/integration/truth_blame \
-	tests/integration/truth_chain \
-	tests/integration/truth_locks \
-	tests/integration/truth_futex \
+	tests/integration/truth_chain tests/integration/truth_path \
+	tests/integration/truth_locks tests/integration/truth_instead \
+	tests/integration/truth_futex tests/integration/truth_futex_pi \
 	tests/integration/truth_findings \
 	tests/integration/truth_diff \
 	tests/integration/truth_diff_moved \
@@ -44,15 +45,24 @@ integration_programs = \
 	tests/integration/lock_order \
 	tests/integration/mc_load \
 	tests/integration/contended \
-	tests/integration/http_threads
+	tests/integration/http_threads \
+	tests/integration/open_waits
 
 check_PROGRAMS += $(integration_programs)
 # -no-install: programs, not scripts that run programs.
 tests_integration_truth_waits_SOURCES = tests/integration/truth_waits.c tests/integration/truth.h
 tests_integration_truth_waits_LDADD = -lpthread
+tests_integration_favoured_SOURCES = tests/integration/favoured.c
+tests_integration_favoured_CFLAGS = $(AM_CFLAGS) -fno-builtin -fno-omit-frame-pointer -fno-optimize-sibling-calls
+tests_integration_favoured_LDADD = -lpthread
+tests_integration_truth_wait_times_SOURCES = tests/integration/truth_wait_times.c tests/bench/bench.h
+tests_integration_truth_wait_times_LDADD = -lpthread
 tests_integration_http_threads_SOURCES = tests/integration/http_threads.c \
 	tests/integration/check_or_exit.h
 tests_integration_http_threads_LDADD = -lpthread
+tests_integration_open_waits_SOURCES = tests/integration/open_waits.c tests/recorder/interpose/blocked.h
+tests_integration_open_waits_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_open_waits_LDADD = libtrc.la -lpthread
 tests_integration_wait_calls_SOURCES = tests/integration/wait_calls.c \
 	tests/integration/check_or_exit.h
 tests_integration_wait_calls_LDADD = -lpthread
@@ -60,11 +70,19 @@ tests_integration_truth_blame_SOURCES = tests/integration/truth_blame.c tests/in
 tests_integration_truth_blame_LDADD = -lpthread
 tests_integration_truth_chain_SOURCES = tests/integration/truth_chain.c tests/integration/truth.h
 tests_integration_truth_chain_LDADD = -lpthread
+tests_integration_truth_path_SOURCES = tests/integration/truth_path.c tests/integration/truth.h
+tests_integration_truth_path_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_path_LDADD = libtrc.la -lpthread
+tests_integration_truth_futex_pi_SOURCES = tests/integration/truth_futex_pi.c
+tests_integration_truth_futex_pi_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+tests_integration_truth_futex_pi_LDADD = -lpthread
 tests_integration_truth_futex_SOURCES = tests/integration/truth_futex.c tests/integration/truth.h
 tests_integration_truth_futex_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
 tests_integration_truth_futex_LDADD = -lpthread
 tests_integration_truth_locks_SOURCES = tests/integration/truth_locks.c tests/integration/truth.h
 tests_integration_truth_locks_LDADD = -lpthread
+tests_integration_truth_instead_SOURCES = tests/integration/truth_instead.c
+tests_integration_truth_instead_LDADD = -lpthread
 tests_integration_truth_findings_SOURCES = tests/integration/truth_findings.c \
 	tests/integration/truth.h
 tests_integration_truth_findings_LDFLAGS = $(AM_LDFLAGS) -no-install
@@ -203,12 +221,14 @@ tests_integration_contended_SOURCES = tests/integration/contended.c
 tests_integration_contended_LDADD = -lpthread
 
 integration_tests = \
-	tests/integration/truth_waits.sh \
+	tests/integration/favoured.sh \
+	tests/integration/truth_waits.sh tests/integration/truth_wait_times.sh \
+	tests/integration/open_waits.sh \
 	tests/integration/wait_calls.sh \
 	tests/integration/truth_blame.sh \
-	tests/integration/truth_chain.sh \
-	tests/integration/truth_locks.sh \
-	tests/integration/truth_futex.sh \
+	tests/integration/truth_chain.sh tests/integration/truth_path.sh \
+	tests/integration/truth_locks.sh tests/integration/truth_instead.sh \
+	tests/integration/truth_futex.sh tests/integration/truth_futex_pi.sh \
 	tests/integration/truth_diff.sh \
 	tests/integration/truth_findings.sh \
 	tests/integration/truth_wakers.sh \
@@ -234,9 +254,11 @@ integration_tests = \
 	tests/integration/heap_hostile.sh \
 	tests/integration/recorders.sh \
 	tests/integration/allocators.sh \
-	tests/integration/cxx_names.sh \
+	tests/integration/cxx_names.sh tests/integration/widths.sh \
 	tests/integration/left_waits.sh \
 	tests/integration/jit.sh \
+	tests/integration/python_gil.sh tests/integration/ruby_gvl.sh tests/integration/postgres.sh tests/integration/mariadb.sh tests/integration/java_monitor.sh \
+	tests/integration/python_lock.sh \
 	tests/integration/own_malloc.sh \
 	tests/integration/demo.sh \
 	tests/integration/examples.sh \
@@ -249,7 +271,7 @@ integration_tests = \
 	tests/integration/deadlock.sh \
 	tests/integration/lock_order.sh \
 	tests/integration/flight_server.sh \
-	tests/integration/odd_moment.sh \
+	tests/integration/odd_moment.sh tests/integration/slow_request.sh tests/integration/coming_from.sh \
 	tests/integration/kill9.sh \
 	tests/integration/http.sh \
 	tests/integration/http_events.sh \

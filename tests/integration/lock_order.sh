@@ -36,7 +36,12 @@ for text in 'mutex both_a and mutex both_b are taken in both orders, at take_one
 done
 passed 'the report says where'
 "$trace_analyze" --json t.trc >report.json || fail 'no JSON'
-grep -q '"lock_order"' report.json || fail "not in the JSON"
+part=$(awk '/^[,{]"[a-z_]*":$/ { on = $0 == ",\"lock_order\":"; next } on' report.json)
+sql t.trc "SELECT value ->> 'held', value ->> 'taken', value ->> 'times', value ->> 'held_place', value ->> 'taken_place'
+	FROM json_each('${part//\'/\'\'}')" | tr '\t' ' ' | LC_ALL=C sort >edges.txt
+sql t.trc 'SELECT held, taken, times, chain(held_stack), chain(taken_stack) FROM lock_order' | tr '\t' ' ' |
+	LC_ALL=C sort >wanted.txt
+[ -s edges.txt ] && cmp -s wanted.txt edges.txt || fail "not in the JSON: $(diff wanted.txt edges.txt)"
 [ "$(sql t.trc "SELECT count(*) FROM findings WHERE kind = 'lock_order' AND severity = 'risk'")" = 2 ] ||
 	fail 'the findings are not two'
 passed 'so do JSON and SQL'

@@ -95,7 +95,7 @@ link retries "$work/retries.o" "${recorder[@]}" \
 # 3. A test.
 # shellcheck disable=SC2046
 link trace-analyze "$here"/../../analyzer/cli/trace_analyze-*.o "${analyzer[@]}" libtrcviewer.la \
-	libtrcopen.la libtrcanalyze.la libtrcdrain.la libtrccore.la libtrcformat.la $(make_value READLINE_LIBS)
+	libtrcopen.la libtrcanalyze.la libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la $(make_value READLINE_LIBS)
 expect()
 {
 	local wanted=$1 got

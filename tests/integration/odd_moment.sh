@@ -20,10 +20,12 @@ slowed()
 	command=${command//window 2s/window 10s}
 }
 
-# A line of the document as a regular expression for lines as `plain` makes them.
+# A line of the document, or one that was printed, without what differs between two runs.  Which of
+# the two threads waits last is chance: they leave their barrier at once.
 plain()
 {
-	sed -E 's/0x[0-9a-f]+/ADDRESS/g
+	sed -E 's/^ *(odd-moment|indexer) \([0-9]+\), (the last to wait), would take .*_lock before .*_lock$/\2/
+		s/0x[0-9a-f]+/ADDRESS/g
 		s/[0-9][0-9.,]* (s|ms|µs|ns)\b/TIME/g
 		s/[^ ]*\/trc-[A-Za-z0-9]*/RINGS/g
 		s/[0-9][0-9.,]*/N/g

@@ -33,7 +33,9 @@ ways=('-e timer')
 "$trace_record" -q -o t.trc -e cpu-clock --sample-by signal true 2>/dev/null &&
 	ways+=('-e cpu-clock -F 1000 --sample-by signal')
 
-for way in "${ways[@]}"; do
+for at in "${!ways[@]}"; do
+	takes_turn "$at" "${#ways[@]}" || continue
+	way=${ways[at]}
 	for how in closefrom close_range close; do
 		# shellcheck disable=SC2086
 		sampled "$how, $way" 40 $way -- "$how"

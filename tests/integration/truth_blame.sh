@@ -42,11 +42,11 @@ agrees()
 	fail "$1: the trace and the program disagree three times"
 }
 
-# A lock may be free at the moment at which its waiter looks: seldom.
+# A lock may be free at the moment at which its waiter looks: seldom.  A busy machine lets so few wait that one is more than a fiftieth.
 holders_known()
 {
 	local n
-	n=$(sql dump.trc "SELECT count(*) - count(holder_thread) <= count(*) / 50
+	n=$(sql dump.trc "SELECT count(*) - count(holder_thread) <= 1 + count(*) / 50
 		FROM parks WHERE reason = 'mutex'") || fail 'no parks'
 	[ "$n" = 1 ] || fail "$1: more than 2 % of the waits have no holder"
 	passed "$1: the waits have their holders"
@@ -57,3 +57,46 @@ for how in plain pi timed; do
 	holders_known $how
 done
 expect 'some gave up' test 0 -lt "$(sql dump.trc "SELECT count(*) FROM parks WHERE result > 0")"
+
+# A holder that had no processor: who ran instead is who the table sched_latency has, where a piece is all of a latency.
+same=$(sql dump.trc "SELECT count(*) > 0 AND total(c.instead_thread IS NOT l.instead_thread OR c.instead_ns <> l.instead_ns) = 0
+	FROM causes AS c JOIN sched_latency AS l ON l.thread = c.thread AND l.woken_ns = c.from_ns AND l.running_ns = c.to_ns
+	WHERE c.cause = 'preempted' AND l.kind = 'preempted'")
+expect 'who ran instead of a preempted holder is told alike by both tables' test "$same" = 1
+none=$(sql dump.trc "SELECT count(*) FROM causes WHERE (instead_ns IS NOT NULL) <> (cause = 'preempted')")
+expect 'and of preempted pieces only' test "$none" = 0
+"$trace_analyze" --why thread:truth_blame dump.trc >why.txt || fail 'no --why'
+"$trace_analyze" --why thread:truth_blame --output json dump.trc >why.json || fail 'no JSON of --why'
+expect 'and its JSON' grep -q '"cause":"preempted",.*"instead_thread":[0-9][0-9]*,"instead_ns":[0-9]*,"instead_threads":[1-9]' why.json
+expect '--why says who ran instead' grep -q -E 'had no processor.*; .* ran instead((, the first)? for [0-9.]+% of it)?$' why.txt
+
+# The same sums in all ways: the ends of the chains of all waits, one by one; the table; --json; the profile; the report.
+of_waits="FROM causes WHERE leaf AND wait IN (SELECT id FROM parks WHERE reason IN ('mutex', 'join'))"
+off=$(sql dump.trc "WITH b AS (SELECT cause, stack, stack_of, sum(ns) FROM blame GROUP BY 1, 2, 3),
+	c AS (SELECT cause, stack, stack_of, sum(duration_ns) $of_waits GROUP BY 1, 2, 3)
+	SELECT (SELECT count(*) FROM (SELECT * FROM b EXCEPT SELECT * FROM c)) + (SELECT count(*) FROM (SELECT * FROM c EXCEPT SELECT * FROM b)),
+	(SELECT count(*) > 4 FROM c)")
+expect 'blame is the leaves of causes, by cause and place' test "$off" = '0	1'
+off=$(sql dump.trc "SELECT count(*) FROM (SELECT thread, cause, sum(ns) FROM blame WHERE thread AND cause <> 'lock_free' GROUP BY 1, 2
+	EXCEPT SELECT thread, cause, sum(duration_ns) $of_waits GROUP BY 1, 2)")
+expect 'and by thread' test "$off" = 0
+"$trace_analyze" --json dump.trc >dump.json || fail 'no --json'
+sql_json dump.trc dump.json "SELECT value ->> 'cause', sum(value ->> 'blamed_ns') FROM json_each(JSON, '\$.blame') GROUP BY 1" >json.tsv
+sql dump.trc "SELECT cause, sum(duration_ns) $of_waits GROUP BY 1" >causes.tsv
+expect '--json has the same sums' diff causes.tsv json.tsv
+all=$(sql dump.trc "SELECT sum(duration_ns) $of_waits")
+"$trace_analyze" dump.trc >report.txt || fail 'no report'
+expect "the report's section has the same time, and its rows are all of it" awk -v all="$all" '
+	function ns(text, unit) { return text * (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "ns" ? 1 : 1e3) }
+	/^In the end held up by / { told = ns($7, $8); inside = 1; next }
+	!NF { inside = 0 }
+	inside && / idle: / { rows += ns($1, $2); next }
+	inside && $3 ~ /%$/ { rows += ns($1, $2); n++ }
+	function off(a, b) { return (a > b ? a - b : b - a) > 0.01 * b }
+	END { print told, rows, all; exit off(told, all) || off(rows, all) || n < 4 }' report.txt
+need go
+"$trace_analyze" --pprof blame -o blame.pb.gz dump.trc || fail 'no profile'
+go tool pprof -tags -unit=ns blame.pb.gz >pprof.txt 2>pprof.err || fail "go tool pprof: $(cat pprof.err)"
+while IFS=$'\t' read -r cause ns; do
+	expect "the profile has $ns ns of $cause" grep -qE "^ *${ns}ns \(.*\): $cause\$" pprof.txt
+done <causes.tsv

@@ -1,16 +1,16 @@
 /*
  * truth_diff.c - a program one part of which can be made slower, for comparisons of traces.
  *
- *   truth_diff SEED MILLISECONDS lock|task|function|thread|memory PERCENT
+ *   truth_diff SEED MILLISECONDS lock|task|order|function|thread|memory PERCENT
  *
  * Four workers do tasks, which sleep, and then take a lock in turn and sleep under it.  For
  * `function` one thread computes instead, in four functions by turns.  How long each sleeps or
  * computes is random, and differs from run to run with the seed.  `lock` makes what is done
- * under the lock so much longer, `task` what the task does besides, `function` what one of the
- * functions does; 0 nothing.  For `thread` another thread, flusher 1, computes now and then, so much
+ * under the lock so much longer, `task` what the task does besides, `order` both and so all of each task, `function` what
+ * one of the functions does; 0 nothing.  For `thread` another thread, flusher 1, computes now and then, so much
  * more; for `memory` each task keeps some blocks for good, so many more.
  *
- * Output: how long a section took on average, what tasks did besides, and the rounds of the
+ * Output: how long a section took on average, what tasks did besides, how long they took in all, and the rounds of the
  * function for each of another one's, as the program itself counts them; the CPU time of the flusher by its
  * own clock for each time that it ran and for each task, and how many bytes each task and all of them kept.
  *
@@ -34,7 +34,7 @@ static bool computes, flushes, keeps;
 static double lock_factor = 1, task_factor = 1, function_factor = 1, thread_factor = 1, memory_factor = 1;
 static atomic_uint_fast64_t kept_bytes;
 static uint64_t flushed_ns, flushes_done;
-static atomic_uint_fast64_t held_ns, sections, apart_ns, tasks;
+static atomic_uint_fast64_t held_ns, sections, apart_ns, task_ns, tasks;
 static uint64_t rounds[4];
 
 static double uniform(uint64_t *state)
@@ -103,11 +103,13 @@ static void *worker(void *argument)
 	uniform(&state);
 	while (now_ns() < until_ns) {
 		trace_task order = trace_task_begin("order", 0);
+		uint64_t from_ns = now_ns();
 
 		order_ship(&state);
 		order_book(&state);
 		if (keeps)
 			order_keep(&state);
+		task_ns += now_ns() - from_ns;
 		trace_task_end(order);
 	}
 	return NULL;
@@ -175,6 +177,8 @@ static bool take_arguments(int argc, char **argv)
 		lock_factor = factor;
 	else if (!strcmp(argv[3], "task"))
 		task_factor = factor;
+	else if (!strcmp(argv[3], "order"))
+		lock_factor = task_factor = factor;
 	else if (!strcmp(argv[3], "function"))
 		function_factor = factor, computes = true;
 	else if (!strcmp(argv[3], "thread"))
@@ -205,9 +209,10 @@ int main(int argc, char **argv)
 		printf("rounds\t%.3f\n", 3 * function_factor * (double)rounds[1] /
 						 (double)(rounds[0] + rounds[2] + rounds[3]));
 	else
-		printf("held_ns\t%.0f\napart_ns\t%.0f\nflushed_ns\t%.0f\nflushed_per_task_ns\t%.0f\n"
+		printf("held_ns\t%.0f\napart_ns\t%.0f\ntask_ns\t%.0f\nflushed_ns\t%.0f\nflushed_per_task_ns\t%.0f\n"
 		       "kept_bytes\t%.0f\nkept_in_all_bytes\t%.0f\n",
 		       (double)held_ns / (double)sections, (double)apart_ns / (double)tasks,
+		       (double)task_ns / (double)tasks,
 		       flushes ? (double)flushed_ns / (double)flushes_done : 0,
 		       (double)flushed_ns / (double)tasks, (double)kept_bytes / (double)tasks,
 		       (double)kept_bytes);

@@ -102,6 +102,10 @@ tells()
 	passed "$how: the report says where fibers waited"
 	"$trace_analyze" --html page.html dump.trc || fail "$how: --html: $?"
 	passed "$how: and the timeline is written"
+	"$trace_analyze" --what-if 'function request_handle * 0.5' dump.trc >whatif.txt || fail "$how: --what-if: $?"
+	grep -q "^Rough: the program has $requests fibers, and each thread is replayed" whatif.txt ||
+		fail "$how: --what-if says nothing of fibers: $(cat whatif.txt)"
+	passed "$how: --what-if says that it replays threads"
 }
 
 need go

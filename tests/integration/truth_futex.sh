@@ -53,8 +53,7 @@ if command -v go >/dev/null; then
 	expect 'the profile has it' test "$(cat pprof.txt)" = "$total"
 fi
 "$trace_analyze" --json dump.trc >dump.json || fail 'no JSON'
-expect 'the JSON has it' test "$(sql dump.trc "SELECT sum(value ->> 'caused_ns') FROM
-	json_each('$(sed "s/'/''/g" dump.json)', '\$.locks')")" = "$total"
+expect 'the JSON has it' test "$(sql_json dump.trc dump.json "SELECT sum(value ->> 'caused_ns') FROM json_each(JSON, '\$.locks')")" = "$total"
 "$trace_analyze" dump.trc >report.txt || fail 'no report'
 expect 'the report tells it among the locks' awk '/^Waiting for locks/ { locks = 1 } /^Waiting for other/ { locks = 0 }
 	locks && /  futex_lock the_lock$/ { found = 1 } END { exit !found }' report.txt

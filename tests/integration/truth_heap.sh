@@ -2,7 +2,7 @@
 # What a program says that it allocated, and what of it is left, against the trace: all of it with
 # a period of 1, estimates within 3 standard errors with a coarse one.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/heap_lib.sh"
+. "$top_srcdir/tests/integration/heap_lib.sh"
 need_unsanitized
 program=$here/truth_heap
 

@@ -160,8 +160,7 @@ expect 'their waker is the thread that posted' test "$(sql dump.trc "SELECT coun
 "$trace_analyze" --json dump.trc >dump.json || fail 'no --json'
 for query in 'SELECT count(*), sum(latency_ns) FROM sched_latency'; do
 	wanted=$(sql dump.trc "$query")
-	got=$(sql dump.trc "SELECT sum(value ->> 'latencies'), sum(value ->> 'total_ns') FROM
-		json_each('$(sed "s/'/''/g" dump.json)', '\$.sched_latency')")
+	got=$(sql_json dump.trc dump.json "SELECT sum(value ->> 'latencies'), sum(value ->> 'total_ns') FROM json_each(JSON, '\$.sched_latency')")
 	[ "$wanted" = "$got" ] || fail "--json: $got instead of $wanted"
 	passed '--json has the same latencies'
 done

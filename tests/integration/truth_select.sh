@@ -91,6 +91,24 @@ outputs_agree()
 	expect "$selection: cpu, $sql_ns ns" test "$(ns_of cpu.pb.gz)" = "$sql_ns"
 	expect "$selection: samples in --json" test "$(json samples scaled_value)" = "$sql_ns"
 	report_agrees "$selection"
+	findings_agree "$selection"
+}
+
+# What a finding costs is what its query shows of the same selection; a note says what was not looked for.
+findings_agree()
+{
+	local selection=$1 id kind cost sum
+	expect "$selection: a note says what was not looked for" test \
+		"$(of "$selection" "SELECT sentence LIKE 'not looked for in what is selected: %lock_order' FROM findings WHERE kind = 'narrowed'")" = 1
+	while IFS=$'\t' read -r id kind cost; do
+		case $kind in
+		lock*) sum=waited_ns ;;
+		procs*) sum=without_ns ;;
+		*) continue ;;
+		esac
+		expect "$selection: $kind, $cost ns" test "$cost" = \
+			"$(of "$selection" "SELECT sum($sum) FROM ($(of "$selection" "SELECT sql FROM findings WHERE id = $id"))")"
+	done < <(of "$selection" "SELECT id, kind, cost_ns FROM findings WHERE severity = 'cost'")
 }
 
 # json PART COLUMN [REASON...]: the sum of the column of the part's rows, each of which is a line
@@ -155,6 +173,27 @@ expect 'threads one after the other have all waits' test $sum = "$whole"
 # --why of the slowest is of the same tasks.
 why=$("$trace_analyze" --why task:request --slowest 10% dump.trc | sed -n 's/.*slowest 10%, (\([0-9]*\)) took.*/\1/p')
 expect "--why and the selection pick $why tasks" test "$why" = "$(of slowest 'SELECT count(*) FROM tasks')"
+
+# What the table task_times has of one request is what --task leaves of waits, and of the processors outside of them.
+for id in $(sql dump.trc "SELECT id FROM tasks WHERE type = 'request' ORDER BY duration_ns DESC LIMIT 3"); do
+	options[one]="--task $id"
+	for reason in mutex sleep; do
+		expect "task $id, $reason: task_times and --task" test \
+			"$(sql dump.trc "SELECT coalesce(sum(ns), 0) FROM task_times WHERE task = $id AND reason = '$reason'")" = \
+			"$(of one "SELECT coalesce(sum(waited_ns), 0) FROM parks WHERE reason = '$reason'")"
+	done
+	expect "task $id: its threads' time is its spans" test \
+		"$(sql dump.trc "SELECT sum(ns) FROM task_times WHERE task = $id AND thread IS NOT NULL")" = \
+		"$(sql dump.trc "SELECT sum(duration_ns) FROM task_spans WHERE task = $id")"
+done
+unset 'options[one]'
+# And of all: each thread's by itself.
+for reason in mutex sleep; do
+	expect "task_times and --task request: $reason" test \
+		"$(sql dump.trc "SELECT sum(ns) FROM task_times JOIN tasks ON id = task WHERE type = 'request' AND reason = '$reason'")" = \
+		"$("$trace_analyze" --task request --output tsv --sql "SELECT sum(waited_ns) FROM parks
+			WHERE reason = '$reason'" dump.trc | tail -n 1)"
+done
 
 # refused STATUS LINE OPTION...
 refused()

@@ -3,7 +3,8 @@
  *
  * Links libtrc.  With an argument it records itself into that file, by trace_start(); without,
  * somebody else is expected to.  Prints what the trace has to contain, by its own clock: one line
- * a type, "task|region", type, count, total_ns, longest_ns; then "log", category, count; then
+ * a type, "task|region", type, count, total_ns, longest_ns; of what threads did in them "slept" or "ran", type, count,
+ * total_ns, longest_ns; then "log", category, count; then
  * "counter", name, count, last value.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,11 +25,34 @@ struct order {
 
 static atomic_uint logs, counts;
 
-static void pass_ms(unsigned int ms)
+/* Sleeps, in a region or task of this type, which is in a region of an order. */
+static void pass_ms(unsigned int ms, const char *type)
 {
 	struct timespec ts = {0, (long)ms * 1000000};
+	uint64_t from = now_ns();
 
 	nanosleep(&ts, NULL);
+	from = now_ns() - from;
+	site_add(site_row("slept", type, ""), from, 1);
+	site_add(site_row("slept", "finish", ""), from, 0);
+	site_add(site_row("slept", "order", ""), from, 0);
+}
+
+/* CPU time of the thread. */
+static uint64_t ran_ns(void)
+{
+	struct timespec ts = {0, 0};
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void compute(uint64_t ns)
+{
+	uint64_t from = ran_ns();
+
+	while (ran_ns() - from < ns)
+		;
 }
 
 /* A name that is no literal, made anew each time. */
@@ -45,18 +69,21 @@ static void query(struct order *order, int i)
 
 	computed_name(type, sizeof(type), i);
 	task = trace_task_begin(type, order->task);
-	pass_ms(2);
+	pass_ms(2, i % 2 ? "query 1" : "query 0");
 	trace_task_end(task);
 	site_add(site_row("task", i % 2 ? "query 1" : "query 0", ""), now_ns() - from, 1);
 }
 
 static void price(const struct order *order)
 {
-	uint64_t from = now_ns();
+	uint64_t from = now_ns(), ran;
 
 	{
 		TRACE_REGION_OF(order->task, "price");
-		pass_ms(1);
+		ran = ran_ns();
+		pass_ms(1, "price");
+		compute(1000000);
+		site_add(site_row("ran", "price", ""), ran_ns() - ran, 1);
 	}
 	site_add(site_row("region", "price", ""), now_ns() - from, 1);
 }
@@ -75,6 +102,8 @@ static void *order_finish(void *arg)
 	trace_counter_set("orders done", (int64_t)++counts);
 	trace_region_end();
 	site_add(site_row("region", "finish", ""), now_ns() - from, 1);
+	site_add(site_row("slept", "finish", ""), 0, 1);
+	site_add(site_row("slept", "order", ""), 0, 1);
 	trace_task_end(order->task);
 	site_add(site_row("task", "order", ""), now_ns() - order->began_ns, 1);
 	return NULL;

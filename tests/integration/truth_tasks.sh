@@ -1,6 +1,6 @@
 #!/bin/bash
 # Tasks, regions, logs and counters: their number exactly, their time within 5 % or the noise
-# floor; recorded by the program itself, and by trace-record.
+# floor, and how much of it their threads slept and ran; recorded by the program itself, and by trace-record.
 . "$(dirname "$0")/lib.sh"
 need_no_thread_sanitizer
 
@@ -11,12 +11,19 @@ compare()
 		sql "$1" "SELECT 'task', type, '', count(*), sum(duration_ns) FROM tasks GROUP BY type"
 		sql "$1" "SELECT 'region', type, '', count(*), sum(end_ns - start_ns) FROM regions
 			GROUP BY type"
+		sql "$1" "SELECT 'slept', type, '', count(DISTINCT of), sum(ns) FROM (
+			SELECT region AS of, type, reason, ns FROM region_times JOIN regions ON id = region UNION ALL
+			SELECT task, type, reason, ns FROM task_times JOIN tasks ON id = task)
+			WHERE reason = 'sleep' GROUP BY type"
+		sql "$1" "SELECT 'ran', type, '', count(DISTINCT region), sum(ns) FROM region_times JOIN regions ON id = region
+			WHERE state = 'running' AND type = 'price' GROUP BY type"
 		sql "$1" "SELECT 'log', category, '', count(*) FROM logs GROUP BY category"
 		sql "$1" "SELECT 'counter', name, '', count(*), max(value) FROM counters GROUP BY name"
 	} >trace.tsv
 	awk -F '\t' '
 		function off(a, b) { return a > b ? a - b : b - a }
 		NR == FNR { count[$1, $2] = $4; total[$1, $2] = $5; rows++; next }
+		$1 == "ran" && !(($1, $2) in count) { next } # without switch records nobody knows
 		{
 			rows--
 			verdict = count[$1, $2] == $4 ? "ok" : "COUNT"
@@ -62,5 +69,36 @@ text=$(sql dump.trc "SELECT DISTINCT message FROM logs")
 [ "$text" = 'order of 3 queries, <b>"ü"</b>' ] || fail "the log says: $text"
 passed 'messages arrive as they were sent'
 
+# sums_agree: the rows of a region add up to it; --json has the same by type; the report tells the largest of it.
+sums_agree()
+{
+	local off table
+	off=$(sql dump.trc "SELECT count(*), total(r.duration_ns <> t.ns) FROM regions AS r JOIN (SELECT region, sum(ns) AS ns FROM region_times
+		GROUP BY 1) AS t ON t.region = r.id")
+	expect 'the times of a region add up to it' test "$off" = '120	0.0'
+	"$trace_analyze" --json dump.trc >dump.json || fail 'no --json'
+	for table in task region; do
+		sql dump.trc "SELECT type, sum(iif(state IN ('running', 'active'), ns, 0)), sum(iif(state = 'waiting', ns, 0)),
+			sum(iif(state = 'woken', ns, 0)), sum(iif(state = 'runnable', ns, 0)), sum(ns) FROM ${table}_times JOIN ${table}s ON id = $table
+			GROUP BY 1 ORDER BY 1" >table.tsv
+		sql_json dump.trc dump.json "SELECT v ->> 'type', (v ->> 'running_ns') + (v ->> 'active_ns'), v ->> 'waiting_ns', v ->> 'woken_ns',
+			v ->> 'runnable_ns', (v ->> 'running_ns') + (v ->> 'active_ns') + (v ->> 'runnable_ns') + (v ->> 'off_cpu_ns') +
+			(v ->> 'waiting_ns') + (v ->> 'woken_ns') + (v ->> 'absent_ns') + (v ->> 'unworked_ns') FROM (SELECT value AS v FROM
+			json_each(JSON, '\$.${table}s')) ORDER BY 1" >json.tsv
+		expect "--json has the time of ${table}s by state" diff table.tsv json.tsv
+	done
+	"$trace_analyze" dump.trc >report.txt || fail 'no report'
+	expect 'the report tells where the time of a type went' \
+		awk '/^  query 0 / { getline; found = /^ +[0-9.]+% slept/ } END { exit !found }' report.txt
+	id=$(sql dump.trc "SELECT id FROM regions WHERE type = 'price' ORDER BY duration_ns DESC LIMIT 1")
+	"$trace_analyze" --why "region:$id" --output json dump.trc >why.json || fail "no --why region:$id"
+	expect '--why of a region is about as much time as it took' \
+		grep -q "\"total_ns\":$(sql dump.trc "SELECT duration_ns FROM regions WHERE id = $id")," why.json
+	expect 'and as much sleep as the table has' test "$(sql dump.trc "SELECT sum(ns) FROM region_times WHERE region = $id AND
+		reason = 'sleep'")" = "$(sed -n '/"leaves":/,$s/.*"total_ns":\([0-9]*\),.*"cause":"sleeping".*/\1/p' why.json)"
+}
+
+sums_agree
 need_unsanitized
 agrees 'trace-record' "$trace_record" -q -o dump.trc -- "$here/truth_tasks"
+sums_agree

@@ -3,19 +3,25 @@
  * against what the change does.
  *
  *   truth_whatif CASE [changed]
+ *   TRUTH_TIMES=7 truth_whatif ...   lock, two and rw: so many times as many turns
+ *   TRUTH_FREE=1 truth_whatif lock   the lock is free a third of the time: else which thread gets it next decides how long the
+ *                                    longest turns take
  *
  *   lock   threads share a lock; changed: its section takes half the time
  *   two    threads take two locks one after the other; changed: without the second
  *   queue  workers take requests from a queue; changed: their work takes half the time
  *   rw     readers and writers share a lock; changed: its sections take half the time
  *   procs  threads share all processors; changed: one
+ *   procs_more  threads share one processor; changed: two
  *   function  turns that work in two functions, one of which takes long now and then; changed: half of that
  *
  * What takes time sleeps, except in `procs`, so that a busy machine matters little.  How much it mattered is
- * measured: how much later than asked sleeps ended; and how much of one processor there was.
+ * measured: how much later than asked sleeps ended, how long threads could have run without a processor, and how much of one
+ * processor there was.
  *
  * Output, a line each, separated by tabs: "length", ns; "task", type, number, mean, p50, p99 in ns; "late", parts
- * of a thousand of the slept time; "cpu", ns; "function", ns in what the change halves.
+ * of a thousand of the slept time; "late_sleeps", parts of a thousand of the sleeps that ended late; "delayed", parts of a thousand of the threads'
+ * time in which they could have run, but had no processor, 0 where the kernel does not tell; "cpu", ns; "function", ns in what the change halves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -42,8 +48,9 @@ struct type {
 };
 
 static struct type type[TYPES];
-static bool changed;
-static atomic_ullong slept_ns, late_ns;
+static bool changed, is_free;
+static int times = 1;
+static atomic_ullong slept_ns, late_ns, sleeps, late_sleeps, delayed_ns, lived_ns;
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -68,6 +75,8 @@ static void sleep_us(unsigned int us)
 	late = took > us * UINT64_C(1000) + SLEEP_NOISE_NS ? took - us * UINT64_C(1000) : 0;
 	atomic_fetch_add(&slept_ns, us * UINT64_C(1000));
 	atomic_fetch_add(&late_ns, late);
+	atomic_fetch_add(&sleeps, 1);
+	atomic_fetch_add(&late_sleeps, late != 0);
 }
 
 /* In what the change halves. */
@@ -96,13 +105,38 @@ static void task_end(const struct task *t)
 	trace_task_end(t->task);
 }
 
+struct body {
+	void *(*main)(void *);
+	intptr_t number;
+};
+
+static void *run_body(void *arg)
+{
+	const struct body *body = arg;
+	uint64_t from = now_ns();
+	unsigned long long ns;
+	FILE *stat;
+
+	body->main((void *)body->number);
+	atomic_fetch_add(&lived_ns, now_ns() - from);
+	stat = fopen("/proc/thread-self/schedstat", "r");
+	if (stat && fscanf(stat, "%*u %llu", &ns) == 1)
+		atomic_fetch_add(&delayed_ns, ns);
+	if (stat)
+		fclose(stat);
+	return NULL;
+}
+
 static void run_threads(void *(*const *main)(void *), int n)
 {
+	struct body body[16];
 	pthread_t thread[16];
 
-	for (intptr_t i = 0; i < n; i++)
-		if (pthread_create(&thread[i], NULL, main[i], (void *)i))
+	for (int i = 0; i < n; i++) {
+		body[i] = (struct body){main[i], i};
+		if (pthread_create(&thread[i], NULL, run_body, &body[i]))
 			exit(1);
+	}
 	for (int i = 0; i < n; i++)
 		pthread_join(thread[i], NULL);
 }
@@ -121,10 +155,10 @@ static void *lock_main(void *arg)
 {
 	unsigned int seed = (unsigned int)(intptr_t)arg + 1;
 
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 60 * times; i++) {
 		struct task t = task_begin(&type[0]);
 
-		sleep_us(think_us(&seed, 3000, 3000));
+		sleep_us(is_free ? think_us(&seed, 9000, 9000) : think_us(&seed, 3000, 3000));
 		pthread_mutex_lock(&first_lock);
 		sleep_half_us(3000);
 		pthread_mutex_unlock(&first_lock);
@@ -137,7 +171,7 @@ static void *two_main(void *arg)
 {
 	unsigned int seed = (unsigned int)(intptr_t)arg + 1;
 
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 60 * times; i++) {
 		struct task t = task_begin(&type[0]);
 
 		sleep_us(think_us(&seed, 2000, 2000));
@@ -225,7 +259,7 @@ static void *rw_reader(void *arg)
 {
 	unsigned int seed = (unsigned int)(intptr_t)arg + 1;
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 100 * times; i++) {
 		struct task t;
 
 		sleep_us(think_us(&seed, 3000, 3000));
@@ -243,7 +277,7 @@ static void *rw_writer(void *arg)
 {
 	unsigned int seed = (unsigned int)(intptr_t)arg + 1;
 
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 60 * times; i++) {
 		struct task t;
 
 		sleep_us(think_us(&seed, 4000, 3000));
@@ -307,17 +341,19 @@ static void *function_main(void *arg)
 	return arg;
 }
 
-static void use_one_proc(void)
+static void use_procs(int n)
 {
-	cpu_set_t set, one;
+	cpu_set_t set, some;
 
-	CPU_ZERO(&one);
+	CPU_ZERO(&some);
 	if (sched_getaffinity(0, sizeof(set), &set))
 		exit(1);
-	for (size_t i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+	for (size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&some) < n; i++)
 		if (CPU_ISSET(i, &set))
-			CPU_SET(i, &one);
-	if (sched_setaffinity(0, sizeof(one), &one))
+			CPU_SET(i, &some);
+	if (CPU_COUNT(&some) < n)
+		exit(77);
+	if (sched_setaffinity(0, sizeof(some), &some))
 		exit(1);
 }
 
@@ -335,6 +371,7 @@ static const struct {
 	{"rw", {"read", "write"}, {rw_reader, rw_reader, rw_writer, rw_writer}},
 	{"function", {"turn"}, {function_main, function_main, function_main, function_main}},
 	{"procs", {"turn"}, {procs_main, procs_main, procs_main, procs_main}},
+	{"procs_more", {"turn"}, {procs_main, procs_main, procs_main, procs_main}},
 };
 
 static int by_ns(const void *a, const void *b)
@@ -365,19 +402,26 @@ int main(int argc, char **argv)
 	size_t c = 0;
 
 	changed = argc == 3 && !strcmp(argv[2], "changed");
+	if (getenv("TRUTH_TIMES"))
+		times = atoi(getenv("TRUTH_TIMES"));
 	while (c < sizeof(cases) / sizeof(cases[0]) && (argc < 2 || strcmp(argv[1], cases[c].name)))
 		c++;
 	if (c == sizeof(cases) / sizeof(cases[0]))
 		return 2;
 	for (int i = 0; i < TYPES; i++)
 		type[i].name = cases[c].type[i];
+	is_free = getenv("TRUTH_FREE") != NULL;
 	if (changed && !strcmp(argv[1], "procs"))
-		use_one_proc();
+		use_procs(1);
+	if (!strcmp(argv[1], "procs_more"))
+		use_procs(changed ? 2 : 1);
 	run_threads(cases[c].main, THREADS);
 	printf("length\t%ju\n", (uintmax_t)(now_ns() - from));
 	for (int i = 0; i < TYPES; i++)
 		print_type(&type[i]);
 	printf("late\t%ju\n", (uintmax_t)(late_ns * 1000 / (slept_ns ? slept_ns : 1)));
+	printf("late_sleeps\t%ju\n", (uintmax_t)(late_sleeps * 1000 / (sleeps ? sleeps : 1)));
+	printf("delayed\t%ju\n", (uintmax_t)(delayed_ns * 1000 / (lived_ns ? lived_ns : 1)));
 	printf("cpu\t%ju\n", (uintmax_t)clock_ns(CLOCK_PROCESS_CPUTIME_ID));
 	printf("function\t%ju\n", (uintmax_t)function_ns);
 	return 0;

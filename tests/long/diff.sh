@@ -1,9 +1,10 @@
 #!/bin/bash
 # diff.sh - how often trace-analyze --diff is right: pairs of equal runs, in which nothing may have changed, and pairs in
-# which a critical section, a function or a thread became 10 % slower, or 10 % more memory was kept.
+# which a critical section, a function, all of each task or a thread became 10 % slower, or 10 % more memory was kept.
 #
 # The program keeps account of its sections itself.  A pair whose sections did not take what they should, because
-# the machine had other things to do, says nothing of --diff; it is counted apart.
+# the machine had other things to do, says nothing of --diff; it is counted apart.  So is one of a change of which the traces
+# say themselves that the machine was busier in one than in the other: times are as much less certain then.
 . "$(dirname "$0")/lib.sh"
 
 program=$top_builddir/tests/integration/truth_diff
@@ -44,6 +45,12 @@ changed()
 		awk -F '\t' "NR > 1 && \$1 == 1 && ($1) { found = 1 } END { exit !found }"
 }
 
+# alike_busy: --diff does not say that threads had less of the processors in one of the traces
+alike_busy()
+{
+	! "$top_builddir/analyzer/trace-analyze" --diff "$baselines" after.trc 2>/dev/null | grep -q '^the machine was'
+}
+
 # count PAIRS WHAT PERCENT AWK-CONDITION: into $found, $judged and $unquiet
 count()
 {
@@ -57,7 +64,8 @@ count()
 			record before$run $frequency $length "$2" 0
 		done
 		record after $frequency $length "$2" "$3"
-		[ "$2" = function ] || { as_told "$3" "${account[$2]}" && alike "${account[$2]}"; } || {
+		[ "$2" = function ] || { as_told "$3" "${account[$2]}" && alike "${account[$2]}" &&
+			{ [ "$3" = 0 ] || alike_busy; }; } || {
 			unquiet=$((unquiet + 1))
 			continue
 		}
@@ -66,7 +74,7 @@ count()
 	done
 }
 
-declare -A account=([lock]=held_ns [thread]=flushed_ns [memory]=kept_bytes)
+declare -A account=([lock]=held_ns [order]=task_ns [thread]=flushed_ns [memory]=kept_bytes)
 heap=() baselines=before.trc
 runs=0
 count $((pairs - pairs / 5)) lock 0 1
@@ -80,6 +88,9 @@ say "a section 10 % slower: found in $locks of $locks_of; in $unquiet others it 
 count $((pairs * 4 / 5)) function 10 '$8 > 0 && $2 == "cpu" && $3 ~ /^price/'
 functions=$found functions_of=$judged
 say "a function 10 % slower: found in $functions of $functions_of"
+count $((pairs * 4 / 5)) order 10 '$8 > 0 && $2 == "task" && $4 == "mean"'
+tasks=$found tasks_of=$judged
+say "tasks 10 % slower: found in $tasks of $tasks_of; in $unquiet others they were not"
 heap=(--heap=1024)
 count $((pairs / 5)) memory 0 1
 alarms=$((alarms + found)) of=$((of + judged))
@@ -99,6 +110,7 @@ say "a thread 10 % slower: found in $threads of $threads_of; in $unquiet others 
 [ $((threads * 100)) -ge $((threads_of * 95)) ] || suite_failed=1
 [ "$threads_of" -ge 3 ] || say 'the machine is too busy for threads'
 [ $((locks * 100)) -ge $((locks_of * 95)) ] || suite_failed=1
+[ $((tasks * 100)) -ge $((tasks_of * 95)) ] || suite_failed=1
 [ $((functions * 100)) -ge $((functions_of * 95)) ] || suite_failed=1
 [ $locks_of -ge 5 ] && [ "$of" -ge 10 ] || skip 'the machine is too busy'
 exit $suite_failed

@@ -8,7 +8,7 @@
 
 seconds=${FUZZ_SECONDS:-60}
 tree=${FUZZ_BUILD:-$(dirname "$work")/fuzz-build}
-targets='reader model ring http symbols'
+targets='reader model ring http symbols sframe'
 
 build_targets()
 {
@@ -63,6 +63,28 @@ seeds_of_http()
 	done
 	printf 'HEAD /debug/pprof/trace\n' >"$1/head"
 	printf 'POST /debug/pprof/symbol\n0x101234+0x204321+1052672' >"$1/post"
+}
+
+# Two functions in each version, asked for at their second row.
+seeds_of_sframe()
+{
+	local kind
+
+	for kind in "2" "2 field" "3" "3 field"; do
+		awk -v address=0 -f "$top_srcdir/tests/recorder/unwind/sframe.awk" >"$work/seed.s" <<-END
+			sframe $kind
+			function 0x400 0x40
+			row 0 sp+8
+			row 1 sp+16 *cfa-16
+			function 0x500 0x40 flexible
+			row 0 *fp-8 *fp+0
+			function 0x600 0x40 repeats 16
+			row 0 sp+8
+		END
+		cc -c -o "$work/seed.o" "$work/seed.s"
+		objcopy -O binary -j .text "$work/seed.o" "$work/seed.bin"
+		{ printf '\001\004' && cat "$work/seed.bin"; } >"$1/${kind// /-}"
+	done
 }
 
 # One program's file as linkers, compilers and strip make it.
@@ -134,7 +156,7 @@ fuzz()
 	mkdir -p "$corpus" "$work/seeds.$target" "$work/$target"
 	seeds_of "$target" "$work/seeds.$target"
 	case $target in
-	ring | http) length=2048 ;;
+	ring | http | sframe) length=2048 ;;
 	symbols)
 		# elfutils 0.188 reads beyond a string section that ends without a zero byte.
 		printf 'interceptor_via_lib:libdw\ninterceptor_via_lib:libelf\n' >"$work/suppressions"

@@ -14,9 +14,10 @@
 #include "analyzer/check/check.h"
 #include "analyzer/profile/profile.h"
 #include "analyzer/diff/diff.h"
+#include "analyzer/model/selection.h"
 #include "analyzer/report/report.h"
-#include "analyzer/report/whatif.h"
-#include "analyzer/report/why.h"
+#include "analyzer/why/whatif.h"
+#include "analyzer/why/why.h"
 #include "analyzer/sql/sql.h"
 #include "format/reader.h"
 #include "format/symbols.h"
@@ -71,21 +72,51 @@ static void what_if(struct trc_model *m, FILE *out, const struct trc_report_opti
 	}
 }
 
+static void why(struct trc_model *m, FILE *out, const struct trc_report_options *options)
+{
+	static const char *const what[] = {
+		"longest", "wait:1", "task:1", "task:", "thread:1", "0ms..1ms", "..", "program"};
+	struct trc_error error = {""};
+
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++)
+		if (trc_report_why(m, out, options, what[i], &error) ||
+		    trc_report_critical_path(m, out, options, what[i], &error))
+			promise(*error.text, "an error has a text");
+}
+
+/* Of a window, and of all threads that have a name. */
+static void narrowed(struct trc_model *m, FILE *out, const struct trc_report_options *options)
+{
+	struct trc_selection selection[2] = {{0}};
+	struct trc_error error = {""};
+
+	promise(!trc_selection_ask_window(&selection[0], "1us..10ms", &error), "a window");
+	promise(!trc_selection_ask_thread(&selection[1], "*", &error), "a pattern");
+	for (size_t i = 0; i < 2; i++) {
+		trc_model_select(m, &selection[i]);
+		if (trc_selection_find(&selection[i], m, &error) ||
+		    trc_report_print(m, out, options, &error))
+			promise(*error.text, "an error has a text");
+		trc_model_select(m, NULL);
+		trc_selection_free(&selection[i]);
+	}
+}
+
 /* report:P3: control characters of the trace never reach the terminal. */
 static void report(struct trc_model *m, FILE *out)
 {
-	static const char *const why[] = {"longest", "wait:1", "task:1", "task:", "thread:1"};
 	const struct trc_report_options options = {.path = "fuzz.trc", .width = 100};
+	const struct trc_report_options whole = {
+		.path = "fuzz.trc", .width = 100, .full = true, .print_cause = trc_sql_print_cause};
 	struct trc_error error = {""};
 
-	if (trc_report_print(m, out, &options, &error))
+	if (trc_report_print(m, out, &options, &error) || trc_report_print(m, out, &whole, &error))
 		promise(*error.text, "an error has a text");
 	if (trc_report_summary(m, out, &options, &error))
 		promise(*error.text, "an error has a text");
-	for (size_t i = 0; i < sizeof(why) / sizeof(why[0]); i++)
-		if (trc_report_why(m, out, &options, why[i], &error) ||
-		    trc_report_critical_path(m, out, &options, why[i], &error))
-			promise(*error.text, "an error has a text");
+	why(m, out, &options);
+	why(m, out, &whole);
+	narrowed(m, out, &options);
 	what_if(m, out, &options);
 }
 

@@ -21,7 +21,7 @@ EXTRA_DIST += \
 
 # Targets of libFuzzer, built by fuzz.sh in a tree of their own (clang, sanitizers).
 libfuzzer_targets = tests/long/fuzz_reader tests/long/fuzz_model tests/long/fuzz_ring \
-	tests/long/fuzz_http tests/long/fuzz_symbols
+	tests/long/fuzz_http tests/long/fuzz_symbols tests/long/fuzz_sframe
 EXTRA_PROGRAMS += $(libfuzzer_targets)
 with_libfuzzer = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_long_fuzz_reader_SOURCES = tests/format/fuzz_reader.c
@@ -32,7 +32,7 @@ tests_long_fuzz_ring_SOURCES = tests/long/fuzz_ring.c tests/long/bare/check.h \
 	tests/recorder/drain/fake_ring.c tests/recorder/drain/fake_ring.h
 tests_long_fuzz_ring_CPPFLAGS = -I$(top_srcdir)/tests/long/bare $(AM_CPPFLAGS)
 tests_long_fuzz_ring_LDFLAGS = $(with_libfuzzer)
-tests_long_fuzz_ring_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
+tests_long_fuzz_ring_LDADD = libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la
 tests_long_fuzz_model_SOURCES = tests/long/fuzz_model.c
 tests_long_fuzz_model_LDFLAGS = $(with_libfuzzer)
 tests_long_fuzz_model_LDADD = libtrcanalyze.la libtrcassemble.la
@@ -40,6 +40,9 @@ tests_long_fuzz_http_SOURCES = tests/long/fuzz_http.c recorder/http/index.c reco
 	recorder/http/reply.c recorder/http/route.c recorder/http/symbol.c
 tests_long_fuzz_http_LDFLAGS = $(with_libfuzzer)
 tests_long_fuzz_http_LDADD = libtrcsymbols.la libtrcformat.la
+tests_long_fuzz_sframe_SOURCES = tests/long/fuzz_sframe.c
+tests_long_fuzz_sframe_LDFLAGS = $(with_libfuzzer)
+tests_long_fuzz_sframe_LDADD = libtrcunwind.la
 tests_long_fuzz_symbols_SOURCES = tests/long/fuzz_symbols.c
 tests_long_fuzz_symbols_LDFLAGS = $(with_libfuzzer)
 tests_long_fuzz_symbols_LDADD = libtrcsymbols.la libtrcformat.la

@@ -39,19 +39,22 @@ while read -r room uses; do
 	done
 	above="$above$room "
 	(cd "$top_srcdir/$room" && grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]*[">]' \
-		-- *.[chS] /dev/null) | sed 's/:[^"<]*["<]/ /; s/[">]$//' | while read -r file included; do
+		-- *.[chS] /dev/null) | sed 's/:[^"<]*\(["<]\)/ \1/; s/[">]$//' | while read -r file included; do
 		case $included in
 		*.pb-c.h) continue ;; # made in the build tree
-		trc/*) used=recorder/include/trc ;;
-		*/*) used=${included%/*} ;;
+		?trc/*) used=recorder/include/trc ;;
+		?*/*) used=${included#?} used=${used%/*} ;;
 		*) continue ;; # the room's own, or the system's
 		esac
-		[[ $known == *" $used "* ]] || continue
+		if [[ $known != *" $used "* ]]; then
+			[[ $included == \<* ]] || echo "$room/$file includes $included\", which is in no room"
+			continue
+		fi
 		[ "$used" = "$room" ] && [ "$room" != recorder/include/trc ] &&
-			echo "$room/$file includes $included: of its own room, by its name alone"
+			echo "$room/$file includes ${included#?}: of its own room, by its name alone"
 		case " $room $uses " in
 		*" $used "*) ;;
-		*) echo "$room/$file includes $included" ;;
+		*) echo "$room/$file includes ${included#?}" ;;
 		esac
 	done
 done <rooms.txt >arrows.txt
@@ -73,3 +76,28 @@ while read -r room uses; do
 $(diff named.txt there.txt)"
 done <rooms.txt
 passed "each README names the files of its folder, each once"
+
+# ---- files that the documentation names -------------------------------------------------------
+(cd "$top_srcdir" && grep -ohE '`(format|recorder|analyzer|viewer|tests|docs)/[A-Za-z0-9_./-]+\.(c|h|S|js|mjs|sh|md|mk|css)`' \
+	./*.md docs/*.md $(awk '$1 !~ /include/ { print $1 "/README.md" }' "$OLDPWD/rooms.txt")) | tr -d '`' | sort -u | while read -r file; do
+	[ -e "$top_srcdir/$file" ] || echo "$file"
+done >gone.txt
+[ ! -s gone.txt ] || fail "files that the documentation names, and that are not there: $(tr '\n' ' ' <gone.txt)"
+passed "the files that the documentation names are there"
+
+# ---- the folders of tests ---------------------------------------------------------------------
+(cd "$top_srcdir" && find tests -type f ! -path '*/node_modules/*' ! -name local.mk |
+	sed 's,/[^/]*$,,' | sort -u) | grep -v '^tests$' >folders.txt
+grep -oE '^\| `tests/[a-z/]+` \|' "$top_srcdir/docs/hacking.md" | tr -d '|` ' | sort >mapped.txt
+cmp -s folders.txt mapped.txt || fail "the map of tests in docs/hacking.md and the folders differ:
+$(diff mapped.txt folders.txt)"
+passed "docs/hacking.md names every folder of tests"
+
+# ---- what records may not allocate, print or lock ---------------------------------------------
+# Each interposer, but for what runs before the program; poison.h makes compile errors of it, for what follows.
+for file in "$top_srcdir"/recorder/interpose/*.c; do
+	case ${file##*/} in early.c | preload.c) continue ;; esac
+	[ "$(grep '^#include' "$file" | tail -n 1)" = '#include "recorder/unwind/poison.h"' ] || echo "${file##*/}"
+done >unpoisoned.txt
+[ ! -s unpoisoned.txt ] || fail "files that do not include recorder/unwind/poison.h last: $(tr '\n' ' ' <unpoisoned.txt)"
+passed "interposers cannot allocate, print or take a lock"

@@ -1,5 +1,6 @@
 # tests/package - what gets installed, and what others build against
 package_tests = \
+	tests/package/bundle.sh \
 	tests/package/docs_tables.sh \
 	tests/package/headers.sh \
 	tests/package/install.sh \
@@ -15,4 +16,6 @@ EXTRA_DIST += $(package_tests) tests/package/libtrc.symbols tests/package/libtrc
 update-docs: analyzer/trace-analyze tests/format/print_kinds
 	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
 		$(SHELL) $(top_srcdir)/tests/package/docs_tables.sh --write
+	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
+		bash $(top_srcdir)/tests/package/rules.sh --write
 .PHONY: update-docs

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Rules that several functions keep are numbered at the head of a file ("R2", or "ring:R2" where the
-# letter is taken).  Each is stated once, and what is cited is stated.
+# letter is taken).  Each is stated once, and what is cited is stated.  The index in docs/hacking.md has
+# the file of each letter; with --write it is written anew (`make update-docs`).
 #
 # In comments of a file and of its header a rule has its letter and number alone.
 . "$(dirname "$0")/../integration/lib.sh"
@@ -24,12 +25,28 @@ awk '{ letter = $3; sub(/[0-9]+$/, "", letter); if (letter !~ /:/) print letter,
 [ ! -s letters.txt ] || fail "letters of several files: $(tr '\n' ' ' <letters.txt)"
 passed "each rule is stated once"
 
+# ---- the index --------------------------------------------------------------------------------
+awk '{ letter = $3; sub(/[0-9]+$/, "", letter); print "| `" letter "` | `" $1 "` |" }' stated.txt |
+	LC_ALL=C sort -u >index.txt
+document=$top_srcdir/docs/hacking.md
+awk -v index_file=index.txt '
+	/^\| `([a-z_]+:)?[A-Z]` \| `/ { next }
+	{ print }
+	/^\| rules \|/ { getline; print; while ((getline line <index_file) > 0) print line }' "$document" >hacking.md
+if [ "${1-}" = --write ]; then
+	cmp -s hacking.md "$document" || cat hacking.md >"$document"
+fi
+cmp -s hacking.md "$document" ||
+	fail "the index in docs/hacking.md is not that of the sources; make update-docs writes it:
+$(diff "$document" hacking.md)"
+[ "$(wc -l <index.txt)" -gt 100 ] || fail "hardly a letter is in the index"
+passed "the index has every letter"
+
 # Citations with the name of a file: file, line, rule.  Of a range the first is looked at.
 (cd "$top_srcdir" && xargs grep -noHE '\b[a-z_]+:[A-Z][0-9]{1,2}\b') <files.txt |
 	sed 's/^\([^:]*\):\([0-9]*\):/\1 \2 /' >cited.txt
-awk 'NR == FNR { stated[$3] = 1; file = $3; sub(/:.*/, "", file); names[file] = 1; next }
-	{ file = $3; sub(/:.*/, "", file) }
-	(file in names) && !($3 in stated) { print "    " $1 ":" $2 ": " $3 }' stated.txt cited.txt >unknown.txt
+awk 'NR == FNR { stated[$3] = 1; next }
+	!($3 in stated) { print "    " $1 ":" $2 ": " $3 }' stated.txt cited.txt >unknown.txt
 [ ! -s unknown.txt ] || { cat unknown.txt; fail "rules that are stated nowhere"; }
 [ "$(wc -l <cited.txt)" -gt 300 ] || fail "hardly a rule is cited"
 
@@ -60,3 +77,11 @@ awk 'NR == FNR { stem = $1; sub(/\.[a-zS]*$/, "", stem); rule = $3; sub(/.*:/, "
 [ ! -s unknown.txt ] || { cat unknown.txt; fail "rules that are stated nowhere"; }
 [ "$(wc -l <own.txt)" -gt 100 ] || fail "hardly a rule is cited where it is stated"
 passed "what is cited is stated"
+
+# ---- atomics ----------------------------------------------------------------------------------
+# The short forms are sequentially consistent, which nobody has thought about.
+(cd "$top_srcdir" && grep -rnE '(^|[^_])atomic_(load|store|exchange|fetch_[a-z]+|compare_exchange_(weak|strong))\(' \
+	--include='*.[ch]' format recorder analyzer viewer) >implicit.txt
+[ ! -s implicit.txt ] || fail "atomic operations without an order:
+$(sed 's/^/    /' implicit.txt)"
+passed "each atomic operation has an order"

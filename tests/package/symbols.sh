@@ -8,7 +8,10 @@ need_unsanitized
 
 exported()
 {
-	nm -D --defined-only "$1" | awk '$2 ~ /[TWVBDRi]/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u
+	# GNU ld lists where sections begin and end though they are hidden: nobody can bind to them.
+	readelf -Ws --dyn-syms "$1" | awk '$6 == "HIDDEN" { print $8 }' | sort -u >hidden.txt
+	nm -D --defined-only "$1" | awk '$2 ~ /[TWVBDRi]/ { sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort -u |
+		grep -vxFf hidden.txt
 }
 
 # compare LIBRARY LIST
@@ -28,3 +31,18 @@ if grep -q '^trace_' "$top_srcdir/tests/package/libtrc-preload.symbols"; then
 	fail 'libtrc-preload exports part of the public interface'
 fi
 passed 'libtrc-preload exports no trace_ function'
+
+# One name, one function: else the linker would choose, by the order of libraries.
+objects()
+{
+	find "$1/format" "$1/recorder" "$1/analyzer" "$1/viewer" -name '*.o' | sed "s,^$1/,," | (cd "$1" && xargs nm -A -g --defined-only)
+}
+objects "$top_builddir" | awk '$(NF - 1) ~ /^[TDBR]$/ && $NF != "main" {
+	file = $1; sub(/:.*/, "", file); sub(/\.libs\//, "", file); sub(/[^\/]*-/, "", file); sub(/\.o$/, ".c", file)
+	print $NF, file }' | LC_ALL=C sort -u | while read -r symbol file; do
+	[ ! -e "$top_srcdir/$file" ] || echo "$symbol $file" # objects stay where sources have gone
+done >defined.txt
+[ "$(wc -l <defined.txt)" -gt 500 ] || fail 'the objects are not where they were'
+awk '{ n[$1]++; files[$1] = files[$1] " " $2 } END { for (name in n) if (n[name] > 1) print name ":" files[name] }' defined.txt >twice.txt
+[ ! -s twice.txt ] || fail "defined more than once: $(cat twice.txt)"
+passed "no function is defined in two files: $(wc -l <defined.txt) names"

@@ -8,7 +8,7 @@ trc_core_test_LIBS = libtrccore.la libtrcunwind.la libtrcformat.la $(CHECK_LIBS)
 check_PROGRAMS += ring_stress flight_stress tables_test names_met_test api_test trigger_watch_test
 TESTS += ring_stress flight_stress tables_test names_met_test api_test trigger_watch_test
 stress_workers = tests/recorder/ring/stress_workers.c tests/recorder/ring/stress_workers.h
-ring_stress_SOURCES = tests/recorder/ring/ring_stress.c tests/recorder/ring/ring_reader.c \
+ring_stress_SOURCES = tests/recorder/ring/ring_stress.c tests/turns.h tests/recorder/ring/ring_reader.c \
 	tests/recorder/ring/ring_reader.h $(stress_workers)
 ring_stress_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 ring_stress_LDADD = $(trc_core_test_LIBS)
@@ -69,7 +69,8 @@ encode_test_LDADD = libtrcapi.la libtrcdrain.la libtrccore.la libtrcunwind.la li
 
 check_PROGRAMS += thread_profile_test
 TESTS += thread_profile_test
-thread_profile_test_SOURCES = tests/recorder/lib/thread_profile_test.c
+thread_profile_test_SOURCES = tests/recorder/lib/thread_profile_test.c tests/recorder/lib/thread_profile_asks.c \
+	tests/recorder/lib/thread_profile_fixture.c tests/recorder/lib/thread_profile_fixture.h tests/stolen.h
 thread_profile_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 thread_profile_test_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)
 check_PROGRAMS += recorder_test
@@ -123,7 +124,8 @@ labels_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 labels_test_LDADD = $(trc_core_test_LIBS)
 check_PROGRAMS += fiber_test
 TESTS += fiber_test
-fiber_test_SOURCES = tests/recorder/guest/fiber_test.c tests/recorder/ring/ring_reader.c \
+fiber_test_SOURCES = tests/recorder/guest/fiber_test.c tests/recorder/guest/fiber_fixture.c \
+	tests/recorder/guest/fiber_fixture.h tests/recorder/guest/fiber_regions.c tests/recorder/ring/ring_reader.c \
 	tests/recorder/ring/ring_reader.h
 fiber_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 fiber_test_LDADD = $(trc_core_test_LIBS)
@@ -142,7 +144,7 @@ endif
 
 check_PROGRAMS += tests/recorder/ring/ring_trace tests/recorder/guest/crash_program
 tests_recorder_ring_ring_trace_SOURCES = tests/recorder/ring/ring_trace.c
-tests_recorder_ring_ring_trace_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la
+tests_recorder_ring_ring_trace_LDADD = libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la
 tests_recorder_guest_crash_program_SOURCES = tests/recorder/guest/crash_program.c
 tests_recorder_guest_crash_program_CFLAGS = $(AM_CFLAGS) -fno-stack-protector -fno-optimize-sibling-calls
 tests_recorder_guest_crash_program_LDFLAGS = $(AM_LDFLAGS) -no-install

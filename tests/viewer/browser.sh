@@ -29,6 +29,8 @@ traced_page()
 
 make_page=$top_builddir/tests/viewer/make-page
 "$make_page" -k "$pages/known.html"
+"$make_page" -m 1048576 "$pages/long.html"
+"$make_page" -x "$pages/too_many.html"
 "$make_page" -t 200 -n 40000 -i 30 "$pages/many.html"
 "$make_page" -t 8 -n 20000 -l 5000 "$pages/merged.html"
 "$make_page" -t 64 -n 500000 "$pages/million.html"

@@ -13,6 +13,30 @@ export const PATIENCE_MS = 300000;
 
 export const results = {passed: 0, failed: 0};
 
+// TRC_SEED repeats what a test drew at random, CI_SEED what all tests of a run did.
+export const seed = Number(process.env.TRC_SEED || process.env.CI_SEED || Date.now() % 1000000007);
+let random = seed;
+
+// A whole number from 0 on, less than n.
+export function draw(n) {
+	random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+	return Math.floor(random / 4294967296 * n);
+}
+
+// How much a test does of what it draws at random: in a run with a seed a part, another one each time (docs/hacking.md).
+export function amount(whole, part) {
+	return process.env.CI_SEED && process.env.CI_WHOLE !== "yes" ? part : whole;
+}
+
+// So many of a list, in its order; all of them where there is no CI_SEED.
+export function someOf(list, part) {
+	const left = [...list];
+
+	for (let n = left.length - amount(left.length, part); n > 0; n--)
+		left.splice(draw(left.length), 1);
+	return left;
+}
+
 export function check(condition, what, seen) {
 	if (condition) {
 		results.passed++;
@@ -75,10 +99,14 @@ export function holds(page, condition, argument) {
 	return page.waitForFunction(condition, argument).then(() => true, () => false);
 }
 
-// Where a thread (by index) is at a time, on the page.
-export function pointOf(page, thread, ns) {
-	return page.evaluate(([t, at]) => window.trc.pointOf(t, at), [thread, ns]);
+// Where a thread (by index) is at a time, on the page: the middle of its lane of states, or of another one.
+export function pointOf(page, thread, ns, kind = "state", depth = 0) {
+	return page.evaluate(([t, at, k, d]) => window.trc.pointOf(t, at, k, d), [thread, ns, kind, depth]);
 }
+
+// How far from the middle of a lane its edges are: there is no text, and at the lower one there may be stripes.
+export const upperEdge = ({h}) => 2 - h / 2;
+export const lowerEdge = ({h}) => h / 2 - 1.5;
 
 // The colour of the timeline at a point of the page, as "r,g,b"; dy moves it.
 export function colourAt(page, point, dy = 0) {
@@ -101,10 +129,93 @@ export function stateColour(page, state) {
 	}, state);
 }
 
+// What is written on canvases when all is drawn again: with the size of its font, and of the timeline's texts what lies at either end.
+export function textsDrawn(page) {
+	return page.evaluate(() => {
+		const {prototype} = CanvasRenderingContext2D, {fillText} = prototype, drawn = [];
+		prototype.fillText = function(text, x, y) {
+			if (text)
+				drawn.push({canvas: this.canvas.id, text, px: Number(/([\d.]+)px/.exec(this.font)[1]), x, y, width: this.measureText(text).width});
+			fillText.call(this, text, x, y);
+		};
+		window.trc.redraw();
+		prototype.fillText = fillText;
+		const {left, top} = document.getElementById("canvases").getBoundingClientRect();
+		const at = (x, y) => {
+			const {kind, id} = window.trc.hover(left + x, top + y) || {};
+			return kind && `${kind} ${id}`;
+		};
+		return drawn.map((text) => text.canvas === "base" ? {...text, ends: [at(text.x + 1, text.y), at(text.x + text.width - 1, text.y)]} : text);
+	});
+}
+
+// Texts that elements show, with the size of their font: smaller ones than that.
+export function smallTexts(page, least) {
+	return page.evaluate((px) => {
+		const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), small = [];
+		let n = 0;
+		for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+			const element = node.parentElement;
+			if (!node.data.trim() || element.closest("script, style") || !element.checkVisibility() || !element.getClientRects().length)
+				continue;
+			n++;
+			const size = parseFloat(getComputedStyle(element).fontSize);
+			if (size < px)
+				small.push([size, node.data.trim().slice(0, 40), element.closest("[id]")?.id]);
+		}
+		for (const field of document.querySelectorAll("input, textarea, select"))
+			if (field.checkVisibility() && parseFloat(getComputedStyle(field).fontSize) < px)
+				small.push([getComputedStyle(field).fontSize, field.id]);
+		return {n, small};
+	}, least);
+}
+
+// Texts of elements that are cut with a mark before their seventh character: [text, pixels that they have, pixels that they need].
+export function shortCuts(page) {
+	return page.evaluate(() => {
+		const ctx = document.createElement("canvas").getContext("2d"), found = [];
+		for (const element of document.querySelectorAll("body *")) {
+			const style = getComputedStyle(element), string = element.textContent.trim();
+			if (style.textOverflow !== "ellipsis" || element.scrollWidth <= element.clientWidth || string.length <= 6 || !element.checkVisibility() ||
+					!element.getClientRects().length)
+				continue;
+			ctx.font = style.font;
+			const needs = ctx.measureText(`${string.slice(0, 6)}…`).width;
+			const has = element.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+			if (has < needs)
+				found.push([string.slice(0, 40), Math.round(has), Math.round(needs)]);
+		}
+		return found;
+	});
+}
+
 export function viewOf(page) {
 	return page.evaluate(() => window.trc.view);
 }
 
 export function detailsOf(page) {
 	return page.evaluate(() => document.getElementById("details").innerText);
+}
+
+// What is selected has an address, which leads to it.
+export async function addresses(page, selections) {
+	for (const [kind, id] of selections) {
+		const address = await page.evaluate(([k, i]) => {
+			window.trc.select(k, i);
+			const hash = window.trc.address();
+			window.trc.select(null);
+			return hash;
+		}, [kind, id]);
+		// Another one before: an address that is there already brings nothing.
+		await page.evaluate(() => { location.hash = "#t=0,1"; });
+		await settle(page);
+		// What was done before it is written to the address in the meantime.
+		await page.evaluate((hash) => {
+			location.hash = hash;
+			for (const end = performance.now() + 250; performance.now() < end;)
+				;
+		}, address);
+		await settle(page);
+		same(await page.evaluate(() => window.trc.selection), {kind, id}, `${address} leads to ${kind} ${id}`);
+	}
 }

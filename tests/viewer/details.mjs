@@ -7,17 +7,10 @@
 
 import {execFileSync} from "node:child_process";
 import * as analyzer from "./analyzer.mjs";
-import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
+import {amount, check, draw, openPage, results, same, seed, withBrowser} from "./browser_lib.mjs";
 
 const [analyze, ...files] = process.argv.slice(2);
-const seed = Number(process.env.TRC_SEED || Date.now() % 1000000007);
-const ROWS = 200; // of each trace
-
-let random = seed;
-function draw(n) {
-	random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
-	return Math.floor(random / 4294967296 * n);
-}
+const ROWS = amount(200, 64); // of each trace
 
 function one(rows) {
 	return rows[draw(rows.length)];
@@ -33,7 +26,7 @@ function byId(rows) {
 
 // What there is of a trace, as SQL tells it.
 function tellBySql(trace) {
-	const t = {};
+	const t = {trace};
 
 	for (const name of ["parks", "unlocks", "threads", "on_cpu", "regions", "tasks", "logs", "counters"])
 		t[name] = sql(trace, `SELECT * FROM ${name}`);
@@ -61,10 +54,14 @@ function nanoseconds(ns) {
 	return `(${ns.toLocaleString("en-US")} ns)`;
 }
 
+// With what tells it apart from others of its name, and, after an exec, of its id.
 function threadName(t, id) {
-	const thread = t.thread.get(id);
+	const thread = t.thread.get(id), plain = (one) => one.name || `thread ${one.tid}`;
+	const alike = [...t.thread.values()].filter((one) => plain(one) === plain(thread));
 
-	return thread.name || `thread ${thread.tid}`;
+	if (alike.length < 2)
+		return plain(thread);
+	return `${plain(thread)} (${thread.tid}${alike.filter((one) => one.tid === thread.tid).length > 1 ? `, #${thread.id}` : ""})`;
 }
 
 // ---- what the page says, from within it ----
@@ -161,6 +158,14 @@ function parkIs(t, told, park) {
 	stackIs(t, told, "Woken from", park.waker_stack, what);
 }
 
+// In a call that reads or writes it had no proc.
+function preemptedIs(t, told, park, at, what) {
+	const rows = sql(t.trace, `SELECT reason FROM causes WHERE wait = ${park.id} AND cause = 'preempted' AND from_ns <= ${at} AND to_ns > ${at}`);
+
+	same(rows.map((row) => row.reason), [park.reason], `${what}: it could run, says SQL`);
+	check((told.facts["In the call"] || "").includes(park.reason), `${what}: the page tells the call`, told.facts);
+}
+
 // What a thread was doing at a time.
 async function stateIs(page, t, thread, at) {
 	const end = (row) => row.end_ns === null ? Infinity : row.end_ns;
@@ -174,8 +179,10 @@ async function stateIs(page, t, thread, at) {
 		return check(!told, `${what} is not there`, told);
 	if (!told)
 		return check(false, `${what} does something`);
-	if (parks.length)
-		return parkIs(t, told, parks.reduce((a, b) => b.start_ns >= a.start_ns ? b : a));
+	if (parks.length) {
+		const park = parks.reduce((a, b) => b.start_ns >= a.start_ns ? b : a);
+		return told.title.startsWith("runnable") ? preemptedIs(t, told, park, at, what) : parkIs(t, told, park);
+	}
 	const state = told.title.split(" ")[0];
 	starts(told, "Thread", threadName(t, thread.id), what);
 	if (cpu.length) {
@@ -320,6 +327,133 @@ async function sectionsCounted(page, t) {
 	same(seen.toSorted(), wanted.toSorted(), "critical sections are counted, not their waiters");
 }
 
+// ---- tables beside the timeline ----
+
+// A length of time as the page has it.
+function short(ns) {
+	const [unit, size] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]].find(([, s]) => ns / s >= 0.9995 || s === 1), value = ns / size;
+
+	return `${value.toFixed(value >= 99.95 || size === 1 ? 0 : value >= 9.995 ? 1 : 2)} ${unit}`;
+}
+
+// The rows of one, as texts; null = there is none.
+function topRows(page, heading) {
+	return page.evaluate((text) => {
+		const table = [...document.querySelectorAll("#tops details")].find((d) => d.querySelector("summary").textContent === text);
+		return table && [...table.querySelectorAll("tbody tr")].map((row) => [...row.cells].map((cell) => cell.textContent));
+	}, heading);
+}
+
+function groupedBy(rows, keyOf) {
+	const groups = new Map();
+
+	for (const row of rows)
+		groups.set(keyOf(row), [...groups.get(keyOf(row)) || [], row]);
+	return groups;
+}
+
+// Scheduling latencies: threads whose names differ in digits only, and that one thread made, are one row.
+async function latenciesAre(page, trace, t) {
+	const rows = sql(trace, "SELECT thread, latency_ns FROM sched_latency"), seen = await topRows(page, "Could run, had no proc");
+	const groups = groupedBy(rows, ({thread}) => `${t.thread.get(thread).creator} ${(t.thread.get(thread).name || "").replace(/\d+/g, "#")}`);
+	const wanted = [...groups.values()].map((group) => {
+		const ns = group.map((row) => row.latency_ns).sort((a, b) => a - b), total = ns.reduce((a, b) => a + b, 0);
+		const others = new Set(group.map((row) => row.thread)).size - 1;
+		return {total, others, cells: [ns.length.toLocaleString("en-US"), short(total), short(ns[Math.ceil(ns.length * 0.99) - 1]), short(ns.at(-1))]};
+	}).filter(({total}) => total > 0).sort((a, b) => b.total - a.total).slice(0, 8);
+
+	same((seen || []).map((cells) => cells.slice(1)), wanted.map(({cells}) => cells), `${trace}: who had no proc, as SQL has it`);
+	same((seen || []).map(([name]) => Number(/ and (\d+) others?$/.exec(name)?.[1] || 0)), wanted.map(({others}) => others), `${trace}: of how many threads`);
+	return wanted.length;
+}
+
+const waitClasses = {locks: /^(mutex|cond_mutex|rwlock_read|rwlock_write|spin|once|flock|futex_lock)$/};
+
+// Threads' time under each label, and how much of it they waited: each moment once.
+async function labelsAre(page, trace, t) {
+	const sets = groupedBy(sql(trace, "SELECT labels, key || '=' || value AS label FROM labels"), (row) => row.labels), sums = new Map();
+	const [{begin, end}] = sql(trace, "SELECT (SELECT value FROM trace_info WHERE key = 'trace_start_ns') AS begin, " +
+		"(SELECT value FROM trace_info WHERE key = 'trace_end_ns') AS end");
+	const add = (set, key, ns) => {
+		for (const {label} of sets.get(set) || []) {
+			const sum = sums.get(label) || {time: 0, locks: 0, others: 0};
+			sum[key] += ns;
+			sums.set(label, sum);
+		}
+	};
+	const classOf = ({reason}) => waitClasses.locks.test(reason) ? "locks" : "others", until = (row) => row.end_ns ?? end, open = new Map();
+
+	for (const span of sql(trace, "SELECT * FROM label_spans WHERE labels IS NOT NULL")) {
+		const {start_ns: from, end_ns: to} = t.thread.get(span.thread);
+		add(span.labels, "time", Math.max(0, Math.min(until(span), to ?? end) - Math.max(span.start_ns ?? begin, from ?? begin)));
+	}
+	for (const park of t.parks.toSorted((a, b) => a.start_ns - b.start_ns || a.id - b.id)) {
+		const around = (open.get(park.thread) || []).filter((outer) => until(outer) > park.start_ns), outer = around.at(-1);
+		open.set(park.thread, [...around, park]);
+		add(park.labels, classOf(park), until(park) - park.start_ns);
+		if (outer)
+			add(outer.labels, classOf(outer), -(Math.min(until(park), until(outer)) - park.start_ns));
+	}
+	const wanted = [...sums].filter(([, {time}]) => time > 0).map(([label, {time, locks, others}]) => [label, short(time), short(Math.max(0, time - locks - others)),
+		locks > 0 ? short(locks) : "", others > 0 ? short(others) : ""]);
+	same((await topRows(page, "By label") || []).map((cells) => cells.join()).sort(), wanted.map((cells) => cells.join()).sort(), `${trace}: time by label, as SQL has it`);
+	return wanted.length;
+}
+
+// Sampled allocations by place.
+async function memoryIs(page, trace) {
+	const [{half}] = sql(trace, "SELECT (SELECT value FROM trace_info WHERE key = 'trace_start_ns') / 2 + " +
+		"(SELECT value FROM trace_info WHERE key = 'trace_end_ns') / 2 AS half"), bytes = "bytes * objects";
+	const live = "state = 'live'", then = `ts_ns <= ${half} AND (${live} OR freed_ns > ${half})`;
+	const places = groupedBy(sql(trace, `SELECT chain(stack) AS place, sum(iif(${live}, ${bytes}, 0)) AS inuse, ` +
+		`sum(iif(${live}, ${bytes}, 0) - iif(${then}, ${bytes}, 0)) AS growth, sum(${bytes}) AS allocated FROM allocs GROUP BY 1`),
+	({place}) => place.replace(/ \S*:\d+(?= < |$)/g, "")), sum = (list, key) => list.reduce((all, row) => all + row[key], 0); // without lines
+	const rows = [...places].map(([place, list]) => ({place, inuse: sum(list, "inuse"), growth: sum(list, "growth"), allocated: sum(list, "allocated")}))
+		.sort((a, b) => b.inuse - a.inuse || b.allocated - a.allocated);
+	const amount = (text) => {
+		const [, sign, number, unit] = /^([+−]?)([\d.]+) (\w+)$/.exec(text) || [null, "", "0", "byte"];
+		return (sign === "−" ? -1 : 1) * Number(number) * {byte: 1, bytes: 1, kB: 1e3, MB: 1e6, GB: 1e9}[unit];
+	};
+	const near = (text, ns) => Math.abs(amount(text) - ns) <= 0.01 * Math.abs(ns) + 500; // three digits, and rounded samples
+	const seen = await topRows(page, "Memory") || [];
+
+	same(seen.length, Math.min(10, rows.length), `${trace}: places that allocate`);
+	for (const [i, [place, inUse, growth, allocated]] of seen.entries())
+		check(rows[i].place.startsWith(place) && near(inUse, rows[i].inuse) && near(growth, rows[i].growth) && near(allocated, rows[i].allocated),
+			`${trace}: memory of ${rows[i].place} is ${rows[i].inuse}, ${rows[i].growth}, ${rows[i].allocated}`, seen[i]);
+	return seen.length;
+}
+
+// Headings of the page's tables, and where the report tells the same.
+const headings = [[/^Where it ran \(/, /^(CPU time|Samples of) /m], [/^Memory$/, /^Memory /m], [/^(Waiting for .*)$/, null], [/^Who made others wait$/, /^Critical sections /m],
+	[/^(Longest single waits, for .*)$/, null], [/^Could run, had no proc$/, /^Scheduling latency /m], [/^Fibers/, /^Fibers/m],
+	[/^By label$/, /^Labels /m]];
+
+// The tables are in the report's order.  What is idle comes after what may be a problem, and is folded.  Where in the program is two functions
+// or more: "a < b".
+async function inReportsOrder(page, trace, report) {
+	const seen = await page.evaluate(() => [...document.querySelectorAll("#tops details")].map((d) => [d.querySelector("summary").textContent, d.open]));
+	const places = seen.map(([heading]) => {
+		const [own, its] = headings.find(([pattern]) => pattern.test(heading)) || [];
+		return own ? [heading, report.search(its || new RegExp(`^${heading}( |$)`, "m"))] : null;
+	}).filter((place) => place && place[1] >= 0);
+
+	same(places.map(([heading]) => heading), places.toSorted((a, b) => a[1] - b[1]).map(([heading]) => heading), `${trace}: tables in the report's order`);
+	const waits = seen.filter(([heading]) => heading.startsWith("Waiting for ")), idle = waits.findIndex(([heading]) => /requests, timers/.test(heading));
+	check(idle < 0 || (idle === waits.length - 1 && !waits[idle][1]), `${trace}: idle waits come last, and are folded`, waits);
+	check(waits.every(([, open], i) => i === idle || open), `${trace}: other waits are not`, waits);
+	return {tables: places.length, idle};
+}
+
+// Where threads waited, as SQL has it: "a < b < c" of the program's own functions.
+async function placesAre(page, trace, heading, reasons) {
+	const seen = (await topRows(page, heading) || []).map(([cell]) => cell), own = sql(trace, `SELECT DISTINCT chain(stack) AS chain FROM parks WHERE reason IN (${
+		reasons.map((reason) => `'${reason}'`).join()}) AND stack IS NOT NULL`).map(({chain}) => chain.replace(/ \S*:\d+(?= < |$)/g, "").split(" < ").slice(0, 3).join(" < "));
+
+	check(seen.length > 0 && seen.every((cell) => own.some((place) => cell.includes(place))), `${trace}: ${heading}: places as SQL has them`, [seen, own]);
+	check(seen.some((cell) => cell.includes(" < ")), `${trace}: ${heading}: two functions a row`, seen);
+}
+
 // With names as real programs have them the tables can be read, and threads are in sight.
 async function readable(page, file) {
 	const seen = await page.evaluate(() => {
@@ -407,8 +541,8 @@ async function findingsLead(page, trace, report) {
 
 	// Crashes and deadlocks have sections of their own in the report.
 	const shown = await items.evaluateAll((list) => list.map((item) => [...item.children]
-		.filter((part) => !part.classList.contains("rows")).map((part) => part.textContent)));
-	same(shown.filter((parts, i) => found[i].severity !== "alarm"), findingsOf(report), `${trace}: the report's findings`);
+		.filter((part) => !part.matches(".rows, .copy")).map((part) => part.textContent)));
+	same(shown.filter((parts, i) => !["crash", "deadlock", "killed"].includes(found[i].kind)), findingsOf(report), `${trace}: the report's findings`);
 	for (let i = 0; i < n; i++) {
 		const f = found[i], what = `${trace}: ${f.text}`;
 
@@ -440,6 +574,11 @@ async function leads(page, trace, t) {
 	const told = await page.evaluate(() => window.trc.told());
 	const banners = await page.evaluate(() => document.getElementById("banners").innerText);
 
+	const {tables, idle} = await inReportsOrder(page, trace, report);
+	if (/\/busy\.trc$/.test(trace)) {
+		check(tables > 4 && idle > 0, `${trace}: there are tables, idle waits among them`, [tables, idle]);
+		await placesAre(page, trace, "Waiting for locks", ["mutex", "cond_mutex"]);
+	}
 	check(report.includes("its end is missing") === banners.includes("end is missing"), `${trace}: whether it is whole`, banners);
 	await findingsLead(page, trace, report);
 	if (fatal.length) {
@@ -453,11 +592,27 @@ async function leads(page, trace, t) {
 		same((await page.evaluate(() => window.trc.selection)).kind, "mark", `${trace}: the banner leads there`);
 		await page.evaluate(() => window.trc.select(null));
 	} else if (ended.startsWith("killed by")) {
-		same(await page.locator("#details .findings .said").first().textContent(), `ENDED: ${ended}`, `${trace}: the page leads with it`);
-		check(banners.startsWith(`ENDED: ${ended}`), `${trace}: so do the banners`, banners);
+		const asked = /SIGTERM/.test(ended), said = page.locator("#details .findings .said");
+		const one = asked ? said.last() : said.first();
+		same(await one.textContent(), `${asked ? "ended" : "ENDED"}: ${ended}`, `${trace}: how it ended is told`);
+		same(banners.includes("ENDED"), !asked, `${trace}: above the timeline, if nobody asked for it`);
+		const red = await page.evaluate(() => document.querySelectorAll("#banners .alarm, .findings .alarm").length);
+		same(red, 0, `${trace}: red is for a crash`);
 	} else if (/^ {2}nothing stands out/m.test(report)) {
 		check(told.title === "Findings", `${trace}: all went well`, told.title);
 	}
+}
+
+// Where every acquire is recorded, waits for locks have wakers as they have without: whoever gave the lock back.
+async function wakersAreKnown(page, trace, t) {
+	const waits = t.parks.filter((p) => /mutex$/.test(p.reason) && p.end_ns !== null), known = waits.filter((p) => p.waker_thread !== null);
+
+	check(sql(trace, "SELECT count(*) AS n FROM events WHERE kind = 'acquire'")[0].n > waits.length, `${trace}: acquires are recorded`);
+	check(waits.length > 20 && known.length >= 0.9 * waits.length, `${trace}: who ended waits for locks`, [waits.length, known.length]);
+	const longest = known.reduce((a, b) => b.waited_ns > a.waited_ns ? b : a);
+	await page.evaluate((text) => { location.hash = text; }, `#sel=park:${longest.id}`);
+	await page.waitForFunction((id) => window.trc.told().facts.SQL?.endsWith(`=${id}`), longest.id);
+	check(await page.evaluate(() => window.trc.redraw() || window.trc.arrows) > 0, `${trace}: an arrow leads from who ended a wait`);
 }
 
 // ---- a trace ----
@@ -471,14 +626,19 @@ async function comparePage(context, trace, file) {
 	const counts = await page.evaluate(() => window.trc.counts);
 
 	same([counts.regions, counts.tasks, counts.logs, await page.evaluate(() => window.trc.counterTracks)], [t.regions.length, t.tasks.length,
-		t.logs.length, new Set(t.counters.map((c) => c.name)).size], `${file}: regions, tasks, logs, counters`);
+		t.logs.length, new Set(t.counters.map((c) => c.name)).size + Number(sql(trace, "SELECT 1 FROM allocs LIMIT 1").length)], `${file}: regions, tasks, logs, counters`);
 	await leads(page, trace, t);
 	await sectionsCounted(page, t);
+	const rowsOfTables = [await latenciesAre(page, trace, t), await labelsAre(page, trace, t), await memoryIs(page, trace)];
+	if (/labelled/.test(file))
+		check(rowsOfTables[1] > 1 && rowsOfTables[2] > 0 && (rowsOfTables[0] > 0 || !t.on_cpu.length), `${file}: there are such rows`, rowsOfTables);
 	await readable(page, file);
-	t.own = /busy|crashed/.test(file);
+	t.own = /busy|crashed|all_locks/.test(file);
 	if (t.own)
 		await locksNamed(page, trace, t);
-	const rows = /cut/.test(file) ? 0 : /busy|pigz|execs/.test(file) ? ROWS : ROWS / 10;
+	if (/all_locks/.test(file))
+		await wakersAreKnown(page, trace, t);
+	const rows = /cut|labelled/.test(file) ? 0 : /busy|pigz|execs/.test(file) ? ROWS : ROWS / 10;
 	for (let i = 0; i < rows; i++)
 		await kinds[i % kinds.length](page, t, span);
 	same(page.troubles, [], `${file}: no errors`);

@@ -8,13 +8,14 @@ pages=$work/details
 . "$top_srcdir/tests/viewer/browser_setup.sh"
 recording_setup
 
-# recorded NAME COMMAND...: it ends with status $wanted.
+# recorded NAME COMMAND...: it ends with status $wanted; recorded with $options.
 recorded()
 {
 	trace=$pages/$1.trc page=$pages/$1.html
 	shift
 	status=0
-	"$record" -o "$trace" -- "$@" >"$pages/out" 2>"$pages/err" || status=$?
+	# shellcheck disable=SC2086 # a list of options
+	"$record" $options -o "$trace" -- "$@" >"$pages/out" 2>"$pages/err" || status=$?
 	[ $status = "$wanted" ] || {
 		echo "exit status $status, not $wanted: $*"
 		cat "$pages/err"
@@ -24,19 +25,27 @@ recorded()
 	all="$all $trace $page"
 }
 
-all=
+all= options=
 wanted=0
 ulimit -c 0
 recorded busy "$top_builddir/tests/viewer/busy_program"
 recorded busy_before "$top_builddir/tests/viewer/busy_program" true
+options=--locks=all
+recorded all_locks "$top_builddir/tests/viewer/busy_program"
+options=
 if command -v pigz >/dev/null; then
 	recorded pigz pigz -p 4 -c "$top_builddir/viewer/assets.c"
 fi
 recorded fibers "$top_builddir/docs/examples/fibers"
+options=--heap=4096
+recorded labelled "$top_builddir/tests/viewer/flame_program"
+options=
 wanted=139
 recorded crashed "$top_builddir/tests/viewer/busy_program" crash
 wanted=137
 recorded killed sh -c 'kill -KILL $$'
+wanted=143
+recorded asked sh -c 'kill -TERM $$'
 wanted=0
 size=$(wc -c <"$pages/busy.trc")
 head -c $((size * 2 / 3)) "$pages/busy.trc" >"$pages/cut.trc"

@@ -3,15 +3,18 @@
  */
 #include "analyzer/model/descriptors.h"
 #include "fake_model.h"
+#include "analyzer/model/preempted.h"
 #include "analyzer/model/lock_sums.h"
 
 #include <stdio.h>
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "analyzer/model/selection_rows.h"
+#include "analyzer/model/timeline.h"
 #include "analyzer/model/waits.h"
-#include "analyzer/report/findings.h"
+#include "analyzer/findings/findings.h"
 #include "analyzer/report/report.h"
 #include "analyzer/profile/profile.h"
 #include "analyzer/text/line.h"
@@ -30,6 +33,11 @@ const struct trc_reader *trc_model_reader(const struct trc_model *m)
 {
 	current = m;
 	return NULL;
+}
+
+int64_t trc_model_switches_from_ns(const struct trc_model *m)
+{
+	return trc_model_start_ns(m);
 }
 
 /* Everything is shown: nothing below is asked for then. */
@@ -78,6 +86,12 @@ void trc_selection_tell(struct trc_line *line, const struct trc_selection *s)
 	(void)s;
 }
 
+void trc_selection_options(struct trc_line *line, const struct trc_selection *s)
+{
+	(void)line;
+	(void)s;
+}
+
 void trc_line_begin(struct trc_line *line, int limit, bool colour)
 {
 	*line = (struct trc_line){.limit = limit, .colour = colour};
@@ -86,6 +100,26 @@ void trc_line_begin(struct trc_line *line, int limit, bool colour)
 const char *trc_line_text(struct trc_line *line)
 {
 	return line->text;
+}
+
+bool trc_selection_touches(const struct trc_selection *s, uint32_t thread, int64_t from_ns,
+			   int64_t to_ns)
+{
+	(void)s;
+	(void)thread;
+	(void)from_ns;
+	(void)to_ns;
+	return true;
+}
+
+bool trc_selection_at(const struct trc_selection *s, uint32_t thread, int64_t ts_ns,
+		      int64_t *until_ns)
+{
+	(void)s;
+	(void)thread;
+	(void)ts_ns;
+	*until_ns = INT64_MAX;
+	return true;
 }
 
 bool trc_selection_passes(const struct trc_selection *s, const struct trc_model *m, uint32_t labels)
@@ -182,10 +216,41 @@ ROWS(coverage, coverage)
 ROWS(thread_now, threads_now)
 ROWS(deadlock, deadlocks)
 
-int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, struct trc_error *error)
+/* Nor is anybody without one. */
+const struct trc_preempted *trc_model_preempted(const struct trc_model *m)
 {
+	(void)m;
+	return NULL;
+}
+
+int64_t trc_preempted_ns(const struct trc_preempted *p, uint32_t thread, int64_t from_ns,
+			 int64_t to_ns)
+{
+	(void)p;
+	(void)thread;
+	(void)from_ns;
+	(void)to_ns;
+	return 0;
+}
+
+int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, uint8_t *waits,
+			    struct trc_error *error)
+{
+	(void)waits;
+	(void)error;
 	for (size_t i = 0; m->idle && i < m->n_threads; i++)
 		idle[i] = m->idle[i];
+	return 0;
+}
+
+/* Nobody waits for a proc, and labels are not summed. */
+int trc_report_times(struct trc_model *m, struct trc_array *latencies, struct trc_array *labels,
+		     struct trc_error *error)
+{
+	(void)m;
+	(void)error;
+	*latencies = (struct trc_array){.row_bytes = sizeof(struct trc_latency_group)};
+	*labels = (struct trc_array){.row_bytes = sizeof(struct trc_label_time)};
 	return 0;
 }
 
@@ -215,6 +280,62 @@ int trc_blame_sum(const struct trc_model *m, const struct trc_blame_target *targ
 			err = target->charge(target->context, &blame);
 	}
 	return err;
+}
+
+struct trc_causes {
+	const struct trc_model *m;
+	size_t rows_max;
+};
+
+int trc_causes_open(struct trc_causes **out, const struct trc_model *m)
+{
+	struct trc_causes *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->m = m;
+	*out = c;
+	return 0;
+}
+
+void trc_causes_limit(struct trc_causes *c, size_t rows_max)
+{
+	c->rows_max = rows_max;
+}
+
+void trc_causes_close(struct trc_causes *c)
+{
+	free(c);
+}
+
+/* Those that lie in this time. */
+int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,
+			 const struct trc_cause **rows, size_t *n)
+{
+	size_t first = 0;
+
+	(void)thread;
+	while (first < c->m->n_causes && c->m->causes[first].from_ns < from_ns)
+		first++;
+	*rows = c->m->causes + first;
+	*n = 0;
+	while (first + *n < c->m->n_causes && c->m->causes[first + *n].to_ns <= to_ns)
+		++*n;
+	return *n > c->rows_max ? -E2BIG : 0;
+}
+
+/* Those that say that they are its. */
+int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cause **rows, size_t *n)
+{
+	size_t first = 0;
+
+	while (first < c->m->n_causes && c->m->causes[first].wait != park)
+		first++;
+	*rows = c->m->causes + first;
+	*n = 0;
+	while (first + *n < c->m->n_causes && c->m->causes[first + *n].wait == park)
+		++*n;
+	return *n > c->rows_max ? -E2BIG : 0;
 }
 
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m)
@@ -307,6 +428,13 @@ const struct trc_object *trc_model_object(const struct trc_model *m, unsigned in
 }
 
 const struct trc_lock_held *trc_model_locks_held(const struct trc_model *m, size_t *n)
+{
+	(void)m;
+	*n = 0;
+	return NULL;
+}
+
+const struct trc_lock_edge *trc_model_lock_edges(const struct trc_model *m, size_t *n)
 {
 	(void)m;
 	*n = 0;

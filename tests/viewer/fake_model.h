@@ -38,6 +38,8 @@ struct trc_model {
 	const struct trc_sample_event *sample_events;
 	const struct trc_blame *blame; /* `labels` is the park's id */
 	size_t n_blame;
+	const struct trc_cause *causes; /* of any thread, by time */
+	size_t n_causes;
 	size_t n_fibers, n_fiber_runs, n_fiber_waits;
 	size_t n_labels, n_label_spans, n_samples, n_sample_events;
 	size_t n_signals, n_triggers, n_coverage, n_threads_now, n_deadlocks;

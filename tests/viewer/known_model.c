@@ -1,7 +1,7 @@
 /*
  * known_model.c - a short trace that browser.mjs knows by heart; see known_model.h.
  */
-#include "analyzer/report/findings.h"
+#include "analyzer/findings/findings.h"
 #include "known_model.h"
 
 /* clang-format off */
@@ -58,7 +58,10 @@ static const struct trc_log logs[] = {
 };
 static const struct trc_counter counters[] = {
 	{.ts_ns = 1 MS, .value = -3, .name = "queue depth", .thread = 1},
+	{.ts_ns = 2 MS, .value = 1500000, .name = "in flight [bytes]", .thread = 2},
 	{.ts_ns = 5 MS, .value = 20, .name = "queue depth", .thread = 1},
+	{.ts_ns = 6 MS, .value = 7, .name = "in flight [bytes]", .thread = 2},
+	{.ts_ns = 6 MS + 10, .value = 9000, .name = "in flight [bytes]", .thread = 2},
 };
 static const struct trc_gap gaps[] = {
 	{.since_ns = 9 MS, .ts_ns = 9200 US, .lost_events = 17, .proc = 2,

@@ -5,7 +5,7 @@
 
 import {readFileSync, rmSync, writeFileSync} from "node:fs";
 import path from "node:path";
-import {check, openPage, results, same, settle, withBrowser} from "./browser_lib.mjs";
+import {check, openPage, results, same, seed, settle, someOf, withBrowser} from "./browser_lib.mjs";
 
 const pages = path.resolve(process.argv[2]);
 const sketched = path.join(pages, "threads.html"), small = path.join(pages, "known.html");
@@ -41,9 +41,9 @@ async function damagedSketches(context) {
 	const whole = readFileSync(sketched, "latin1"), element = /(<script type="application\/json" id="first">)([^<]*)(<\/script>)/;
 	const first = JSON.parse(element.exec(whole)[2]), file = path.join(pages, "damaged.html");
 
-	for (const [what, json] of [["no JSON", "{"], ["no threads", "{}"], ["cells that are no base64", JSON.stringify({...first, cells: "?"})],
+	for (const [what, json] of someOf([["no JSON", "{"], ["no threads", "{}"], ["cells that are no base64", JSON.stringify({...first, cells: "?"})],
 		["too few cells", JSON.stringify({...first, cells: first.cells.slice(0, 40)})],
-		["states that are none", JSON.stringify({...first, cells: Buffer.alloc(first.cells.length * 3 / 4, 255).toString("base64")})]]) {
+		["states that are none", JSON.stringify({...first, cells: Buffer.alloc(first.cells.length * 3 / 4, 255).toString("base64")})]], 2)) {
 		writeFileSync(file, whole.replace(element, (_, a, b, c) => a + json + c), "latin1");
 		const page = await openPage(context, file);
 		await isWhole(page, `a sketch with ${what}`);
@@ -116,5 +116,5 @@ await withBrowser("light", async (context) => {
 	await themeWhileLoading(context);
 	await workerRefused(context);
 });
-console.log(`${results.passed} passed, ${results.failed} failed`);
+console.log(`${results.passed} passed, ${results.failed} failed; TRC_SEED=${seed}`);
 process.exit(results.failed ? 1 : 0);

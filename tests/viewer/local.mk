@@ -2,7 +2,7 @@
 check_PROGRAMS += tests/viewer/make-page
 tests_viewer_make_page_SOURCES = tests/viewer/make_page.c tests/viewer/fake_model.c \
 	tests/viewer/fake_model.h tests/viewer/known_model.c tests/viewer/known_model.h \
-	analyzer/model/array.c analyzer/causes/names.c analyzer/report/finding_names.c analyzer/model/signal_names.c format/module_owner.c
+	analyzer/model/array.c analyzer/causes/names.c analyzer/findings/names.c analyzer/model/signal_names.c format/module_owner.c
 tests_viewer_make_page_LDADD = libtrcviewer.la libtrcformat.la
 
 check_PROGRAMS += tests/viewer/trace-page
@@ -30,16 +30,16 @@ tests_viewer_keys_program_LDADD = libtrc.la -lpthread
 
 # Opens pages in chromium; skipped where node, npm, chromium or npm's registry are missing.
 TESTS += tests/viewer/modules.sh tests/viewer/browser.sh tests/viewer/details.sh tests/viewer/flame.sh tests/viewer/sql.sh \
-	tests/viewer/tabs.sh tests/viewer/palette.sh tests/viewer/window.sh tests/viewer/source.sh tests/viewer/export.sh tests/viewer/loading.sh tests/viewer/keys.sh
-EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
-	tests/viewer/browser_lib.mjs tests/viewer/analyzer.mjs tests/viewer/details.sh tests/viewer/details.mjs \
+	tests/viewer/tabs.sh tests/viewer/palette.sh tests/viewer/window.sh tests/viewer/source.sh tests/viewer/export.sh tests/viewer/loading.sh tests/viewer/keys.sh tests/viewer/ways.sh tests/viewer/paths.sh tests/viewer/told.sh tests/viewer/tour.sh
+EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer/search_test.mjs tests/viewer/when_test.mjs tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
+	tests/viewer/browser_lib.mjs tests/viewer/browser_fibers.mjs tests/viewer/browser_pages.mjs tests/viewer/analyzer.mjs tests/viewer/details.sh tests/viewer/details.mjs \
 	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
 	tests/viewer/sql.sh tests/viewer/sql.mjs tests/viewer/hostile.txt tests/viewer/deadlock.txt \
 	tests/viewer/tabs.sh tests/viewer/tabs.mjs tests/viewer/palette.sh tests/viewer/palette_test.mjs \
 	tests/viewer/window.sh tests/viewer/window.mjs tests/viewer/nested.txt tests/viewer/contexts.txt tests/viewer/source.sh tests/viewer/source.mjs tests/viewer/source_program.c \
 	tests/viewer/export.sh tests/viewer/export.mjs tests/viewer/loading.sh tests/viewer/loading.mjs \
-	tests/viewer/keys.sh tests/viewer/keys.mjs \
-	tests/viewer/screenshot.sh tests/viewer/screenshot.mjs \
+	tests/viewer/keys.sh tests/viewer/keys.mjs tests/viewer/ways.sh tests/viewer/ways.mjs tests/viewer/paths.sh tests/viewer/paths.mjs \
+	tests/viewer/told.sh tests/viewer/told.mjs tests/viewer/screenshot.sh tests/viewer/screenshot.mjs tests/viewer/tour.sh \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 
 # The program's types and a few rules, by TypeScript's checker and eslint; skipped where npm or its registry are missing.
@@ -60,14 +60,20 @@ if HAVE_CHECK
 check_PROGRAMS += tests/viewer/unit
 TESTS += tests/viewer/unit
 tests_viewer_unit_SOURCES = tests/viewer/unit.c tests/viewer/unit.h tests/viewer/unit_page.c \
-	tests/viewer/unit_tracks.c tests/viewer/unit_html.c tests/viewer/unit_rows.c tests/viewer/page_read.c \
-	tests/viewer/page_read.h tests/viewer/fake_model.c tests/viewer/fake_model.h \
-	analyzer/model/array.c analyzer/causes/names.c analyzer/report/finding_names.c analyzer/model/signal_names.c format/module_owner.c
+	tests/viewer/unit_tracks.c tests/viewer/unit_html.c tests/viewer/unit_html_derived.c tests/viewer/unit_html.h \
+	tests/viewer/unit_rows.c tests/viewer/page_read.c tests/viewer/page_read.h tests/viewer/fake_model.c tests/viewer/fake_model.h \
+	analyzer/model/array.c analyzer/causes/names.c analyzer/findings/names.c analyzer/model/signal_names.c format/module_owner.c
 tests_viewer_unit_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(ZLIB_CFLAGS)
 tests_viewer_unit_LDADD = libtrcviewer.la libtrcformat.la $(CHECK_LIBS) $(ZLIB_LIBS)
+check_PROGRAMS += tests/viewer/prepared_test
+TESTS += tests/viewer/prepared_test
+tests_viewer_prepared_test_SOURCES = tests/viewer/prepared_test.c
+tests_viewer_prepared_test_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
+tests_viewer_prepared_test_LDADD = libtrcviewer.la libtrcanalyze.la libtrcassemble.la $(CHECK_LIBS)
 check_PROGRAMS += tests/viewer/serve/unit
 TESTS += tests/viewer/serve/unit
-tests_viewer_serve_unit_SOURCES = tests/viewer/serve/unit.c viewer/serve/overview.c viewer/serve/route.c viewer/serve/snapshots.c viewer/serve/visitors.c
+tests_viewer_serve_unit_SOURCES = tests/viewer/serve/unit.c tests/viewer/serve/unit_cache.c tests/viewer/serve/unit_cache.h \
+	viewer/serve/cache.c viewer/serve/overview.c viewer/serve/route.c viewer/serve/snapshots.c viewer/serve/visitors.c
 tests_viewer_serve_unit_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
-tests_viewer_serve_unit_LDADD = $(CHECK_LIBS)
+tests_viewer_serve_unit_LDADD = libtrcsymbols.la libtrcformat.la $(CHECK_LIBS)
 endif

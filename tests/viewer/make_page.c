@@ -1,12 +1,13 @@
 /*
  * make_page.c - writes a timeline of made-up rows, for looking at and for measuring.
  *
- *   make-page [-k] [-t THREADS] [-n WAITS] [-f FIBERS] [-l LIMIT] [-i IDLE] [-s SAMPLES] [-c] OUT.html
+ *   make-page [-k] [-x] [-t THREADS] [-n WAITS] [-f FIBERS] [-l LIMIT] [-i IDLE] [-s SAMPLES] [-c] [-m BYTES] OUT.html
  *
  * Threads of a pool take turns at a lock, wait for work, read and sleep; a few tasks with
  * regions run on them.  -c adds scheduling; -f gives each thread so many fibers; -l bounds the
  * page's intervals; -i says that the last threads are idle; -s adds samples of CPU time; -k writes
- * the known model instead.
+ * the known model instead, -m writes it with names of so many bytes, -x with one type of tasks and one counter more than are drawn, and
+ * regions deeper than are drawn.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -320,11 +321,12 @@ static struct trc_sample *make_samples(const struct made *d, size_t n)
 	struct trc_sample *sample = table(n + 1, sizeof(*sample));
 
 	for (size_t i = 0; i < n; i++)
-		sample[i] = (struct trc_sample){.ts_ns = (int64_t)((double)d->end_ns * (double)i / (double)n),
-						.value = 1000000,
-						.thread = (uint32_t)(i % d->n_threads) + 1,
-						.stack = 1 + (uint32_t)(i * 7 / 3 % 5),
-						.event = 1};
+		sample[i] = (struct trc_sample){
+			.ts_ns = (int64_t)((double)d->end_ns * (double)i / (double)n),
+			.value = 1000000,
+			.thread = (uint32_t)(i % d->n_threads) + 1,
+			.stack = 1 + (uint32_t)(i * 7 / 3 % 5),
+			.event = 1};
 	return sample;
 }
 
@@ -338,6 +340,102 @@ static int write_page(const struct trc_model *rows, const char *path,
 		return 0;
 	fprintf(stderr, "make-page: %s\n", error.text);
 	return 1;
+}
+
+static void *copy_of(const void *rows, size_t n, size_t row_bytes)
+{
+	void *copy = table(n, row_bytes);
+
+	memcpy(copy, rows, n * row_bytes);
+	return copy;
+}
+
+/* The known model, in which each thread, function, type, counter, label and message has a name of n_bytes. */
+static int write_long_names(const char *path, size_t n_bytes, const struct trc_html_limits *limits)
+{
+	struct trc_model m = known_model;
+	char *name = table(n_bytes + 1, 1);
+	struct trc_thread *threads = copy_of(m.threads, m.n_threads, sizeof(*threads));
+	struct trc_task *tasks = copy_of(m.tasks, m.n_tasks, sizeof(*tasks));
+	struct trc_region *regions = copy_of(m.regions, m.n_regions, sizeof(*regions));
+	struct trc_log *logs = copy_of(m.logs, m.n_logs, sizeof(*logs));
+	struct trc_counter *counters = copy_of(m.counters, m.n_counters, sizeof(*counters));
+	struct trc_set_label *labels = copy_of(m.labels, m.n_labels, sizeof(*labels));
+	struct trc_frame *frame =
+		copy_of(m.stacks.frame, m.stacks.n_frames, sizeof(*m.stacks.frame));
+	int status;
+
+	memset(name, 'n', n_bytes);
+	for (size_t i = 0; i < m.n_threads; i++)
+		threads[i].name = name;
+	for (size_t i = 0; i < m.n_tasks; i++)
+		tasks[i].type = name;
+	for (size_t i = 0; i < m.n_regions; i++)
+		regions[i].type = name;
+	for (size_t i = 0; i < m.n_logs; i++)
+		logs[i].category = logs[i].message = name;
+	for (size_t i = 0; i < m.n_counters; i++)
+		counters[i].name = name;
+	for (size_t i = 0; i < m.n_labels; i++)
+		labels[i].key = labels[i].value = name;
+	for (size_t i = 0; i < m.stacks.n_frames; i++)
+		frame[i].function = frame[i].file = name;
+	m.threads = threads;
+	m.tasks = tasks;
+	m.regions = regions;
+	m.logs = logs;
+	m.counters = counters;
+	m.labels = labels;
+	m.stacks.frame = frame;
+	status = write_page(&m, path, limits);
+	free(threads);
+	free(tasks);
+	free(regions);
+	free(logs);
+	free(counters);
+	free(labels);
+	free(frame);
+	free(name);
+	return status;
+}
+
+/* The known model with 201 types of tasks and 201 counters, type-0 and counter-0 with least time and last, and 66 regions in each other. */
+static int write_too_many(const char *path, const struct trc_html_limits *limits)
+{
+	enum { MANY = 201, DEPTH = 66 };
+	static char type[MANY][16], name[MANY][16], region[DEPTH][16];
+	static struct trc_task tasks[MANY];
+	static struct trc_counter counters[MANY];
+	static struct trc_region regions[DEPTH];
+	struct trc_model m = known_model;
+
+	for (int i = 0; i < MANY; i++) {
+		snprintf(type[i], sizeof(type[i]), "type-%d.", MANY - 1 - i);
+		snprintf(name[i], sizeof(name[i]), "counter-%d.", MANY - 1 - i);
+		tasks[i] = (struct trc_task){.task = (uint64_t)i + 1,
+					     .type = type[i],
+					     .start_ns = 1000 * (int64_t)i,
+					     .end_ns = 1000 * (int64_t)(2 * MANY - i),
+					     .start_thread = 1,
+					     .end_thread = 1};
+		counters[i] = (struct trc_counter){
+			.ts_ns = 10000 * (int64_t)i, .thread = 1, .name = name[i], .value = i};
+	}
+	for (int i = 0; i < DEPTH; i++) {
+		snprintf(region[i], sizeof(region[i]), "depth-%d.", i);
+		regions[i] = (struct trc_region){.type = region[i],
+						 .thread = 2,
+						 .depth = (uint32_t)i,
+						 .start_ns = 1000 * (int64_t)i,
+						 .end_ns = 5000000 - 1000 * (int64_t)i};
+	}
+	m.tasks = tasks;
+	m.n_tasks = MANY;
+	m.counters = counters;
+	m.n_counters = MANY;
+	m.regions = regions;
+	m.n_regions = DEPTH;
+	return write_page(&m, path, limits);
 }
 
 int main(int argc, char **argv)
@@ -359,11 +457,11 @@ int main(int argc, char **argv)
 	struct trc_sample *samples;
 	size_t n_samples = 0;
 	struct trc_html_limits limits = {0};
-	size_t n_waits = 20000, n_idle = 0;
-	bool sched = false, known = false;
+	size_t n_waits = 20000, n_idle = 0, name_bytes = 0;
+	bool sched = false, known = false, too_many = false;
 	int option;
 
-	while ((option = getopt(argc, argv, "kt:n:f:l:i:s:c")) != -1) {
+	while ((option = getopt(argc, argv, "kxt:n:f:l:i:s:cm:")) != -1) {
 		if (option == 't')
 			d.n_threads = strtoul(optarg, NULL, 10);
 		else if (option == 'n')
@@ -376,13 +474,21 @@ int main(int argc, char **argv)
 			n_idle = strtoul(optarg, NULL, 10);
 		else if (option == 's')
 			n_samples = strtoul(optarg, NULL, 10);
+		else if (option == 'm')
+			name_bytes = strtoul(optarg, NULL, 10);
 		else if (option == 'k')
 			known = true;
+		else if (option == 'x')
+			too_many = true;
 		else
 			sched = true;
 	}
 	if (optind != argc - 1 || !d.n_threads || d.n_threads > 10000 || d.n_fibers > 10000)
 		return 2;
+	if (name_bytes)
+		return write_long_names(argv[optind], name_bytes, &limits);
+	if (too_many)
+		return write_too_many(argv[optind], &limits);
 	if (known)
 		return write_page(&known_model, argv[optind], &limits);
 	make(&d, n_waits, sched);

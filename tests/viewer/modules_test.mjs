@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {bitsNext, deltaAt, keysMake, laneCounts, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, orderOf,
-	paintMake, pieceBytes, placeOfRow, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, stepsOf, streamsJoin, streamsPlace, taskSpans, timedRows, trace} from "./modules.mjs";
+import {bitsNext, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf,
+	paintMake, pieceBytes, placeOfRow, procs, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, statesMake, stepsOf, streamsJoin, streamsPlace, taskSpans, timeAbove,
+	timeOf, timeSet, timedRows, timesDone, timesMake, trace, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther} from "./modules.mjs";
+import {given, head as headOfTops, longestParks, topHeap, trace as ofTops} from "./tops.mjs";
 
 let state = 12345;
 
@@ -14,29 +16,47 @@ function random(below) {
 
 const numbers = (Type, n, below) => Type.from({length: n}, () => random(below));
 
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%'()*+,-./:;=>?@[\\]^_`{|}~";
+function timesFrom(values) {
+	const times = timesMake(values.length);
 
-// By the rule of page:P4, on a string of bits.
-function base91(bytes) {
-	const bits = Array.from(bytes, (byte) => Array.from({length: 8}, (_, k) => byte >> k & 1)).flat(), digits = [];
+	values.forEach((value, i) => timeSet(times, i, value));
+	timesDone(times);
+	return times;
+}
 
-	for (let at = 0; at < bits.length; at += 13) {
-		const own = bits.slice(at, at + 13), value = own.reduce((sum, bit, k) => sum + bit * 2 ** k, 0);
-		if (own.length > 6)
-			digits.push(Math.floor(value / 91));
-		digits.push(value % 91);
+const timesAll = (times) => Float64Array.from(times.near, (_, i) => timeOf(times, i));
+
+const DIGITS = Array.from({length: 127}, (_, i) => i + 1).filter((code) => ![13, 26, 27, 60].includes(code));
+
+// By the rule of page:P4, on whole numbers.
+function base123(bytes) {
+	const codes = [];
+
+	for (let at = 0; at < bytes.length; at += 13) {
+		const own = bytes.subarray(at, at + 13), digits = [];
+		let value = own.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
+		for (let most = 256n ** BigInt(own.length) - 1n; most > 0n; most /= 123n, value /= 123n)
+			digits.unshift(DIGITS[Number(value % 123n)]);
+		codes.push(...digits);
 	}
-	return digits.map((digit) => DIGITS[digit]).join("");
+	return Uint8Array.from(codes);
 }
 
 test("bytes come back from their text, however many there are", () => {
-	for (const n of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 1000]) {
-		for (const bytes of [numbers(Uint8Array, n, 256), new Uint8Array(n).fill(255), new Uint8Array(n)]) {
-			const text = base91(bytes);
-			assert.deepEqual(pieceBytes(new TextEncoder().encode(text)), bytes);
-			assert.ok(text.length <= Math.ceil(n * 16 / 13), `${n} bytes take ${text.length} characters`);
+	assert.equal(DIGITS.length, 123);
+	for (const n of [...Array(40).keys(), 1000, 4096]) {
+		for (const bytes of [numbers(Uint8Array, n, 256), new Uint8Array(n).fill(255), new Uint8Array(n), numbers(Uint8Array, n, 2).map((bit) => 255 * bit)]) {
+			const codes = base123(bytes);
+			assert.deepEqual(pieceBytes(codes), bytes);
+			assert.ok(codes.length <= Math.ceil(n * 15 / 13), `${n} bytes take ${codes.length} characters`);
 		}
 	}
+});
+
+test("a text that is none gives some bytes", () => {
+	for (let n = 0; n < 40; n++)
+		for (const codes of [numbers(Uint8Array, n, 256), new Uint8Array(n).fill(127), new Uint8Array(n).fill(60)])
+			assert.ok(pieceBytes(codes).length <= n);
 });
 
 test("values come back in order from streams", () => {
@@ -47,21 +67,30 @@ test("values come back in order from streams", () => {
 	assert.deepEqual(streamsJoin(new Uint8Array(0), streamsPlace(0, 1, () => 0)), new Uint8Array(0));
 });
 
-// The lengths around each power of two, by the rules of intervals:I2 and I3.
+// The lengths around each power of two, by the rules of intervals:I2 and I3: {top, byte: -1 = none, bits}.
+function lengthParts(length) {
+	const string = length.toString(2), e = string.length - 1, high = Math.min(e, 2), below = e >= 10 ? 8 : 0;
+
+	return {top: 4 * e + parseInt(string.slice(1, 1 + high) || "0", 2), byte: below ? length % 256 : -1,
+		bits: [...string.slice(1 + high, string.length - below)].reverse().map(Number)};
+}
+
+const bytesOfBits = (bits) => Uint8Array.from({length: Math.ceil(bits.length / 8)}, (_, i) => bits.slice(8 * i, 8 * i + 8).reduce((sum, bit, k) => sum + bit * 2 ** k, 0));
+
 test("lengths come back, to the nanosecond", () => {
-	const lengths = [1, 2, 3], tops = [], bits = [];
+	const lengths = [1, 2, 3], STATE = 77;
 	for (let power = 4; power < 2 ** 53; power *= 2)
 		lengths.push(power - 1, power, power + 1, power + Math.floor(power / 3), 2 * power - 1);
-	for (const length of lengths) {
-		const string = length.toString(2), e = string.length - 1, high = Math.min(e, 2);
-		tops.push(4 * e + parseInt(string.slice(1, 1 + high) || "0", 2));
-		bits.push(...[...string.slice(1 + high)].reverse().map(Number));
+	const parts = lengths.map(lengthParts), next = new Uint32Array(256 * 64), byte = parts.filter((part) => part.byte >= 0).sort((a, b) => a.top - b.top || 0);
+	for (let e = 0, at = 0; e < 64; e++) {
+		next[STATE * 64 + e] = at;
+		at += byte.filter(({top}) => top >> 2 === e).length;
 	}
-	const bytes = Uint8Array.from({length: Math.ceil(bits.length / 8)}, (_, i) =>
-		bits.slice(8 * i, 8 * i + 8).reduce((sum, bit, k) => sum + bit * 2 ** k, 0));
-	const low = {bytes, at: 0, value: 0, n: 0}, ones = {bytes: new Uint8Array(20).fill(255), at: 0, value: 0, n: 0};
+	// In the order of lengths within each exponent.
+	const bytes = Uint8Array.from([...Array(64).keys()].flatMap((e) => parts.filter((part) => part.byte >= 0 && part.top >> 2 === e).map((part) => part.byte)));
+	const low = {bytes: bytesOfBits(parts.flatMap(({bits}) => bits)), at: 0, value: 0, n: 0}, ones = {bytes: new Uint8Array(20).fill(255), at: 0, value: 0, n: 0};
 
-	assert.deepEqual(tops.map((top) => lengthNext(top, low)), lengths);
+	assert.deepEqual(parts.map(({top}) => lengthNext(top, STATE, {bytes, next}, low)), lengths);
 	for (const n of [0, 1, 24, 25, 31, 53])
 		assert.equal(bitsNext(ones, n), 2 ** n - 1);
 });
@@ -76,7 +105,13 @@ test("one of many differences' sums is told without the others", () => {
 			bytes.push(zigzag % 128 + 128);
 		bytes.push(zigzag);
 	});
-	assert.deepEqual(values.map((_, i) => deltaAt(Uint8Array.from(bytes), i)), values);
+	assert.deepEqual(values.map((_, i) => deltaAt(Uint8Array.from(bytes), deltaMarks(bytes, values.length), i)), values);
+	// Of many, with marks between them; bytes that end too early do no harm.
+	const many = Uint8Array.from({length: 5000}, () => random(128)), marks = deltaMarks(many, 5000);
+	const sums = decodeDeltas(many, new Float64Array(5000));
+	for (const i of [0, 1, 1023, 1024, 1025, 4095, 4096, 4999])
+		assert.equal(deltaAt(many, marks, i), sums[i]);
+	assert.equal(deltaMarks(many.subarray(0, 10), 5000).at.length, 5);
 });
 
 test("what an interval refers to comes back, however far it is from its neighbours", () => {
@@ -96,6 +131,196 @@ test("what an interval refers to comes back, however far it is from its neighbou
 	const states = {v, refs: {...refs, farAt: Uint32Array.from(refs.farAt), far: Uint32Array.from(refs.far)}};
 	assert.deepEqual(Uint32Array.from(v, (_, i) => refOf(states, i)), wanted);
 	assert.ok(refs.far.length > 0 && refs.far.length < n);
+});
+
+test("times come back, however far they are from each other, and in whatever order they are set", () => {
+	const n = 5000, wanted = new Float64Array(n), times = timesMake(n);
+
+	for (let i = 0; i < n; i++)
+		wanted[i] = [random(100), i * 1000, i * 400000000, 2 ** 52 - random(9)][i < 1000 ? 0 : random(4)];
+	for (const i of [...wanted.keys()].sort((a, b) => a % 7 - b % 7)) {
+		timeSet(times, i, random(2 ** 31)); // the later one holds
+		timeSet(times, i, wanted[i]);
+	}
+	timesDone(times);
+	assert.ok(times.far.length > 1000 && times.far.length < 2 * n);
+	assert.deepEqual(timesAll(times), wanted);
+	assert.deepEqual(timesAll(timesFrom(wanted)), wanted);
+});
+
+test("the first time above another is found, also where those before it have no room", () => {
+	const sorted = numbers(Float64Array, 3000, 2 ** 31).map((time, i) => time * (i < 2000 ? 1 : 5000)).sort(), times = timesFrom(sorted);
+
+	assert.ok(times.far.length > 100);
+	for (const limit of [-1, 0, ...sorted.filter((_, i) => i % 100 === 50), Infinity])
+		for (const [lo, hi] of [[0, 3000], [100, 2500], [7, 7]]) {
+			const at = sorted.findIndex((time, i) => i >= lo && time > limit);
+			assert.equal(timeAbove(times, lo, hi, limit), at < 0 || at > hi ? hi : at);
+		}
+});
+
+// ---- waits, by their intervals ----
+
+const WOKEN = 5, PARKED = 32, MERGED = 128;
+
+const zigzag = (value) => value < 0 ? -2 * value - 1 : 2 * value;
+
+function varints(values) {
+	const bytes = [];
+
+	for (let value of values) {
+		for (; value > 127; value = Math.floor(value / 128))
+			bytes.push(value % 128 + 128);
+		bytes.push(value);
+	}
+	return {bytes: Uint8Array.from([...bytes, 0, 0]), at: 0};
+}
+
+// Intervals as the page has them, of which each is {value, length, number: of its wait, or what else it refers to}: intervals:I1 to I4.
+function packedOf(threads) {
+	const after = new Map(), of = new Map(), parks = [], procs = [], merged = [], low = [], bytes = new Map();
+	const put = (streams, key, value) => streams.set(key, [...(streams.get(key) || []), value]);
+	let park = 0, seen = 0;
+
+	for (const intervals of threads) {
+		let before = 0, last = 0;
+		for (const {value, length, number} of intervals) {
+			const {top, byte, bits} = lengthParts(length);
+			put(after, before, value);
+			put(of, value * 256 + last, top);
+			if (byte >= 0)
+				put(bytes, value * 64 + (top >> 2), byte);
+			low.push(...bits);
+			before = value;
+			last = top;
+			if (value & MERGED) {
+				merged.push(number);
+			} else if (value >= PARKED || value === WOKEN) {
+				parks.push(zigzag(number - (value === WOKEN ? park : seen + 1)));
+				park = number;
+				seen = Math.max(seen, park);
+			} else if (value === 1) {
+				procs.push(number);
+			}
+		}
+	}
+	const lengths = (map, n) => Array.from({length: n}, (_, k) => (map.get(k) || []).length);
+	const streams = (map) => Uint8Array.from([...map.keys()].sort((a, b) => a - b).flatMap((k) => map.get(k)));
+	return [threads.map((intervals) => intervals.length),
+		{after: lengths(after, 256), state: streams(after), durationAfter: lengths(of, 65536), duration: streams(of), bytes: streams(bytes),
+			low: {bytes: Uint8Array.from([...bytesOfBits(low), 0]), at: 0, value: 0, n: 0}},
+		{parks: varints(parks), procs: varints(procs), merged: varints(merged)}];
+}
+
+// Waits in one piece, in several, within each other, woken at once, and far from each other; and what is told of each by plain rules.
+function waitsRandom() {
+	const threads = [], waits = [];
+	const add = (list, value, number) => list.push({value, length: 1 + random([5, 300, 1e6][random(3)]), number});
+	const parkedBy = (list, number, reason) => add(list, PARKED + reason, number);
+
+	for (let t = 0; t < 5; t++) {
+		const list = [];
+		for (let i = 0; i < [400, 0, 1, 90, 300][t]; i++) {
+			const number = waits.push({reason: 0}), reason = 1 + random(7), kind = random(12);
+			for (let k = random(40) ? random(3) : 400; k > 0; k--)
+				add(list, [1, 3, 2, 3 | MERGED][random(4)], 1 + random(300));
+			if (kind > 0) // else it was woken all the time
+				parkedBy(list, number, reason);
+			if (kind === 1) {
+				parkedBy(list, waits.push({reason: 0}), 3); // a wait within it
+				parkedBy(list, number, reason);
+			}
+			if (kind < 6)
+				add(list, WOKEN, number);
+			if (kind === 2) {
+				add(list, 3, 0);
+				parkedBy(list, number, reason);
+			}
+		}
+		add(list, 3, 0);
+		threads.push(list);
+	}
+	const atEnd = numbers(Uint8Array, waits.length, 2);
+	for (const list of threads) {
+		let at = 0;
+		for (const {value, length, number} of list) {
+			const wait = value & MERGED || (value < PARKED && value !== WOKEN) ? null : waits[number - 1];
+			if (wait) {
+				wait.start ??= at;
+				wait.length = at + length - wait.start;
+				wait.wake = value === WOKEN ? 2 * (at - wait.start) + 1 : atEnd[number - 1] ? 2 * wait.length + 1 : 0;
+				wait.reason = value === WOKEN ? wait.reason : value - PARKED;
+			}
+			at += length;
+		}
+	}
+	return {threads, waits, atEnd};
+}
+
+test("waits are as their intervals say, and as it is said of others", () => {
+	const {threads, waits, atEnd} = waitsRandom(), n = waits.length, park = {length: new Uint32Array(n), reason: new Uint8Array(n)};
+	const other = {park: [3, 4, n - 1], start: [17, 2 ** 40, 5], length: [1, 2, 3], reason: [4, 5, 6], wake: [0, 3, 9]};
+	const made = statesMake(...packedOf(threads), park, atEnd, other);
+
+	other.park.forEach((i, k) => Object.assign(waits[i], {start: other.start[k], length: other.length[k], reason: other.reason[k], wake: other.wake[k]}));
+	assert.deepEqual([...waitStarts(made.waits)], waits.map(({start}) => start));
+	assert.deepEqual([...park.length], waits.map(({length}) => length));
+	assert.deepEqual([...park.reason], waits.map(({reason}) => reason));
+	assert.deepEqual(waits.map((_, i) => waitWake(made.waits, i)), waits.map(({wake}) => wake));
+	assert.ok(made.waits.other.wait.length > 20 && made.waits.other.wait.length < n / 2, `${made.waits.other.wait.length} of ${n} are told apart`);
+	const own = [...Array(90).keys()], limit = waits[45].start;
+	assert.equal(waitAbove(made.waits, 10, 10, limit), 10);
+	assert.equal(waitAbove(waitsAt(own.map((i) => 10 * i)), 3, 80, 455), 46);
+});
+
+test("a wait is where it was, however far it is behind the first of its block", () => {
+	for (const distance of [253, 254, 255, 256, 257]) {
+		const between = Array.from({length: distance - 1}, (_, k) => ({value: k % 2 ? 3 : 1, length: 2, number: 1}));
+		const list = [{value: PARKED + 1, length: 7, number: 1}, ...between, {value: PARKED + 2, length: 9, number: 2}, {value: WOKEN, length: 4, number: 2}];
+		const park = {length: new Uint32Array(2), reason: new Uint8Array(2)}, none = {park: [], start: [], length: [], reason: [], wake: []};
+		const {waits} = statesMake(...packedOf([list]), park, [0, 0], none), start = 7 + 2 * (distance - 1);
+		assert.deepEqual([...waitStarts(waits)], [0, start], `${distance} intervals`);
+		assert.equal(waitWake(waits, 1), 2 * 9 + 1, `${distance} intervals`);
+	}
+});
+
+test("numbers of waits that cannot be are no waits, and stop nothing", () => {
+	const {threads, waits, atEnd} = waitsRandom(), n = waits.length;
+	for (let round = 0; round < 20; round++) {
+		const [counts, packed, refer] = packedOf(threads), park = {length: new Uint32Array(n), reason: new Uint8Array(n)};
+		refer.parks.bytes = numbers(Uint8Array, refer.parks.bytes.length, round % 2 ? 256 : 128);
+		const made = statesMake(counts, packed, refer, park, atEnd, {park: [5, 2 * n, 4294967295], start: [1, 2, 3], length: [1, 2, 3], reason: [1, 2, 3], wake: [1, 2, 3]});
+		assert.equal(waitStart(made.waits, 5), 1);
+		assert.equal(waitStarts(made.waits).length, n);
+		for (let i = 0; i < n; i++)
+			assert.equal(typeof waitWake(made.waits, i), "number");
+	}
+});
+
+test("lengths of streams that cannot be stop nothing", () => {
+	const {threads, waits, atEnd} = waitsRandom(), none = {park: [], start: [], length: [], reason: [], wake: []};
+	for (const damage of [(packed) => packed.durationAfter.fill(4294967295), (packed) => packed.durationAfter.fill(0), (packed) => packed.durationAfter.length = 3,
+		(packed) => packed.duration.fill(255), (packed) => { packed.bytes = new Uint8Array(0); }, (packed) => { packed.low.bytes = new Uint8Array(1); },
+		(packed) => packed.after.fill(1e9), (packed) => packed.state.fill(255)]) {
+		const [counts, packed, refer] = packedOf(threads), park = {length: new Uint32Array(waits.length), reason: new Uint8Array(waits.length)};
+		damage(packed);
+		assert.equal(statesMake(counts, packed, refer, park, atEnd, none).bounds.length, threads.length);
+	}
+});
+
+test("the median is the middle one of the sorted values", () => {
+	for (const n of [1, 2, 3, 10, 999, 1000])
+		for (const values of [numbers(Float64Array, n, 1e9), numbers(Float64Array, n, 3), new Float64Array(n)])
+			assert.equal(medianOf(values.slice()), values.toSorted()[Math.floor((n - 1) / 2)]);
+	assert.equal(medianOf(new Float64Array(0)), undefined);
+});
+
+test("a task's colour says how many times the median of its type it took", () => {
+	const length = [10, 20, 21, 40, 41, 10, 10, 10, 160, 161, 81, 500, 7, 9999], type = [...new Array(12).fill(3), 1, 1];
+	const open = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1], {steps, medians} = latencySteps({n: 14, length, type, open});
+
+	assert.deepEqual([...medians].filter(([, median]) => median), [[3, 21]]); // 10 10 10 10 20 21 40 41 81 160 161
+	assert.deepEqual([...steps], [0, 0, 0, 1, 1, 0, 0, 0, 3, 3, 2, 5, 0, 0]);
 });
 
 test("times are put in order, equal ones stay in theirs", () => {
@@ -127,6 +352,14 @@ test("rows are counted by their values", () => {
 	}
 });
 
+// Waits that begin then.
+function waitsAt(starts) {
+	const waits = waitsMake({s: timesFrom([]), v: [], refs: refsMake(0)}, new Uint32Array(starts.length), []);
+
+	waitsOther(waits, new Map(Array.from(starts, (start, i) => [i, {start, wake: 0}])));
+	return waits;
+}
+
 // Rows by thread, by time, and in no order; of one kind all, of one some.
 function setOfAll() {
 	const n = 3000, byThread = new Float64Array(n), key = numbers(Uint8Array, n, 40);
@@ -138,7 +371,7 @@ function setOfAll() {
 	const list = numbers(Float64Array, 20, 1000);
 
 	return setMake([
-		sourceMake("park", timedRows(byThread, n), {keys, wanted}),
+		sourceMake("park", {...timedRows(byThread, n), time: waitsAt(byThread)}, {keys, wanted}),
 		sourceMake("log", timedRows(shuffled, 40000), {keys: few, wanted: Uint8Array.from(few.counts, (_, k) => k === 7)}),
 		sourceOfList("thread", list.map((_, i) => 20 - i), list),
 		sourceMake("none", timedRows(new Float64Array(0), 0)),
@@ -149,7 +382,7 @@ function setOfAll() {
 function listOf({sources}) {
 	return sources.flatMap(({kind, rows, key, wanted, ids}, source) => Array.from({length: rows.n}, (_, i) => i)
 		.filter((i) => !wanted || wanted[key[i]])
-		.map((i) => ({time: rows.time[i], source, i, id: ids ? ids[i] : i + 1, kind})))
+		.map((i) => ({time: rows.time.near ? waitStart(rows.time, i) : rows.time[i], source, i, id: ids ? ids[i] : i + 1, kind})))
 		.sort((a, b) => a.time - b.time || a.source - b.source || a.i - b.i);
 }
 
@@ -223,18 +456,19 @@ function lanesRandom(withHoles) {
 		}
 		bounds.push([lo, i - 1]);
 	}
-	return lanesMake({s, e, v}, bounds, withHoles ? null : locks);
+	return lanesMake({s: timesFrom(s), e, v}, bounds, withHoles ? null : locks);
 }
 
-const endOf = (lane, i) => lane.e ? lane.e[i] : lane.s[i + 1];
+const startOf = (lane, i) => timeOf(lane.s, i);
+const endOf = (lane, i) => lane.e ? lane.e[i] : startOf(lane, i + 1);
 
 // Time by value of each of w parts of [t0, t1): exactly.
 function timesOf(lane, t0, t1, w) {
 	const times = Array.from({length: w}, () => new Float64Array(128)), part = (t1 - t0) / w;
 
 	for (let i = lane.lo; i < lane.hi; i++)
-		for (let c = Math.max(0, Math.floor((lane.s[i] - t0) / part)); c < w && t0 + c * part < endOf(lane, i); c++)
-			times[c][lane.v[i]] += Math.max(0, Math.min(endOf(lane, i), t0 + (c + 1) * part) - Math.max(lane.s[i], t0 + c * part)) / part;
+		for (let c = Math.max(0, Math.floor((startOf(lane, i) - t0) / part)); c < w && t0 + c * part < endOf(lane, i); c++)
+			times[c][lane.v[i]] += Math.max(0, Math.min(endOf(lane, i), t0 + (c + 1) * part) - Math.max(startOf(lane, i), t0 + c * part)) / part;
 	return times;
 }
 
@@ -282,7 +516,7 @@ test("holes between intervals are no time of theirs, however narrow a pixel make
 		arrays.s[i] = i * 1000;
 		arrays.e[i] = i * 1000 + 10;
 	}
-	const [lane] = lanesMake(arrays, [[0, n]], null);
+	const [lane] = lanesMake({...arrays, s: timesFrom(arrays.s)}, [[0, n]], null);
 	for (const part of [1, 0.5, 0.1]) {
 		const counts = new Float32Array(w);
 		laneCounts(lane, 0, n * 1000 * part, w, new Uint8Array(128), counts);
@@ -320,7 +554,7 @@ test("the longer intervals of a lane", () => {
 		for (const least of [5, 500, 3000]) {
 			const wanted = [];
 			for (let i = lane.lo; i < lane.hi; i++)
-				if (endOf(lane, i) - lane.s[i] > least && endOf(lane, i) > 1000 && lane.s[i] < 50000)
+				if (endOf(lane, i) - startOf(lane, i) > least && endOf(lane, i) > 1000 && startOf(lane, i) < 50000)
 					wanted.push(i);
 			assert.deepEqual(laneLonger(lane, 1000, 50000, least), wanted);
 		}
@@ -328,7 +562,7 @@ test("the longer intervals of a lane", () => {
 
 test("of longer intervals that overlap no more are told than there is room for", () => {
 	const n = 20000, s = numbers(Float64Array, n, 100000).sort(), e = s.map((at) => at + 100 + random(900)), v = new Uint8Array(n).fill(1);
-	const [lane] = lanesMake({s, e, v}, [[0, n]], null);
+	const [lane] = lanesMake({s: timesFrom(s), e, v}, [[0, n]], null);
 
 	for (const [t0, t1, least] of [[0, 100000, 400], [50000, 52000, 200], [30000, 30010, 1]]) {
 		const found = laneLonger(lane, t0, t1, least);
@@ -338,8 +572,9 @@ test("of longer intervals that overlap no more are told than there is room for",
 });
 
 test("a row is ranked among those of its kind", () => {
-	for (const [Key, Length] of [[Uint8Array, Float64Array], [Uint8Array, Uint32Array], [Uint16Array, Uint8Array], [Uint32Array, Uint32Array]]) {
-		const n = 9000, rows = {n, type: numbers(Key, n, 5), length: numbers(Length, n, 200)};
+	for (const [Key, Length, most] of [[Uint8Array, Float64Array, 200], [Uint8Array, Uint32Array, 200], [Uint8Array, Uint32Array, 2 ** 31],
+		[Uint8Array, Uint32Array, 2 ** 32], [Uint16Array, Uint8Array, 200], [Uint32Array, Uint32Array, 200]]) {
+		const n = 9000, rows = {n, type: numbers(Key, n, 5), length: numbers(Length, n, most)};
 		for (const i of [0, 4095, 4096, 8999]) {
 			const own = [...rows.type.keys()].filter((j) => rows.type[j] === rows.type[i]);
 			assert.deepEqual(rank(rows, "type", i), {n: own.length, longer: own.filter((j) => rows.length[j] > rows.length[i]).length});
@@ -422,4 +657,65 @@ test("threads work for a task, for its parts, and in their regions", () => {
 			.sort(([a], [b]) => a - b);
 		assert.deepEqual(sorted(seen), sorted(wanted), `tasks ${picked}`);
 	}
+});
+
+test("time off a proc is what no row has the thread on one, also where rows overlap", () => {
+	const n = 300, rows = {n, thread: numbers(Uint8Array, n, 3).map((t) => t + 1), start: numbers(Float64Array, n, 3000).sort(), length: numbers(Float64Array, n, 40)};
+	const fold = {timeIn: (_, from, until) => Math.max(0, until - from)};
+
+	trace.cpu = rows;
+	trace.threads = Array.from({length: 3}, (_, idx) => ({idx}));
+	head.switches_ns = 500;
+	Object.assign(procs, {exact: true, byThread: null});
+	for (const thread of trace.threads) {
+		const on = new Set(), onProc = onProcOf(thread, fold);
+		for (let i = 0; i < n; i++)
+			for (let at = rows.start[i]; rows.thread[i] === thread.idx + 1 && at < rows.start[i] + rows.length[i]; at++)
+				on.add(at);
+		assert.ok(on.size, "there are rows");
+		for (let from = 0; from < 3000; from += 17) {
+			let off = 0;
+			for (let at = Math.max(from, 500); at < from + 17; at++)
+				off += on.has(at) ? 0 : 1;
+			assert.equal(offTime(fold, thread.idx + 1, 0, onProc, from, from + 17), off, `thread ${thread.idx}, from ${from}`);
+		}
+	}
+	assert.equal(offTime(fold, 1, 0, () => 30, 600, 610), 0, "never less than none");
+});
+
+test("where allocations are is looked up once for each stack, not for each of them", () => {
+	const n = 10000;
+
+	ofTops.alloc = {n, stack: numbers(Uint8Array, n, 6), space: numbers(Float64Array, n, 100), time: numbers(Float64Array, n, 100),
+		lives: numbers(Uint8Array, n, 2), freed: new Float64Array(n).fill(100)};
+	topHeap();
+	assert.deepEqual(given.rows.map((row) => row.where).sort(), ["even", "odd"]);
+	for (const {where, allocated, inUse} of given.rows) {
+		const of = [...Array(n).keys()].filter((i) => ofTops.alloc.stack[i] % 2 === (where === "odd" ? 1 : 0));
+		assert.equal(allocated, of.reduce((sum, i) => sum + ofTops.alloc.space[i], 0), where);
+		assert.equal(inUse, of.reduce((sum, i) => sum + ofTops.alloc.lives[i] * ofTops.alloc.space[i], 0), where);
+	}
+	assert.ok(given.asked <= 20, `asked ${given.asked} times`);
+});
+
+// Waits at random; flag 2 = it had not ended when the trace did.
+function parksRandom(n) {
+	return {n, start: numbers(Float64Array, n, 500), length: numbers(Float64Array, n, 900), thread: new Uint32Array(n).fill(1),
+		flags: numbers(Uint8Array, n, 2).map((bit) => 2 * bit)};
+}
+
+test("the longest waits, first those of which nobody knows how long, as far as they lie in the page", () => {
+	const n = 2000, all = [...Array(n).keys()];
+
+	for (const isRecovered of [false, true])
+		for (const cut of [undefined, {text: ""}]) {
+			const p = ofTops.park = parksRandom(n);
+			Object.assign(headOfTops, {cut, from: 300, to: 700});
+			given.recovered = isRecovered;
+			const ns = (i) => cut ? Math.max(0, Math.min(p.start[i] + p.length[i], 700) - Math.max(p.start[i], 300)) : p.length[i];
+			const longer = (i) => isRecovered ? p.flags[i] : 0;
+			const wanted = all.filter((i) => i % 3).sort((a, b) => longer(b) - longer(a) || ns(b) - ns(a) || a - b).slice(0, 20);
+			assert.deepEqual(longestParks(0, n, 20, (i) => i % 3 > 0), wanted);
+		}
+	delete headOfTops.cut;
 });

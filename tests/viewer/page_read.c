@@ -30,30 +30,31 @@ char *page_read_file(const char *path, size_t *n_bytes)
 
 static unsigned int digit(char c)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-		"!#$%'()*+,-./:;=>?@[\\]^_`{|}~";
-	const char *at = c ? strchr(digits, c) : NULL;
+	unsigned int code = (unsigned char)c, skipped = 1;
 
-	ck_assert_msg(at, "no digit: %c", c);
-	return (unsigned int)(at - digits);
+	ck_assert_msg(code && code < 128 && !strchr("\r\032\033<", c), "no digit: %u", code);
+	for (const char *less = "\r\032\033<"; *less; less++)
+		skipped += code > (unsigned char)*less;
+	return code - skipped;
 }
 
-/* The text in base 91 (page:P4) up to the next '<', onto the end of *bytes. */
-static void base91_append(const char *text, uint8_t **bytes, size_t *n)
+/* The text in base 123 (page:P4) up to the next '<', onto the end of *bytes. */
+static void base123_append(const char *text, uint8_t **bytes, size_t *n)
 {
 	size_t length = strcspn(text, "<");
-	uint32_t bits = 0;
-	unsigned int n_bits = 0;
 
-	*bytes = realloc(*bytes, *n + length + 3);
-	for (size_t i = 0; i < length; i += 2) {
-		unsigned int value = digit(text[i]);
-		bool pair = i + 1 < length;
+	*bytes = realloc(*bytes, *n + length + 13);
+	for (size_t at = 0; at < length; at += 15) {
+		size_t own = length - at < 15 ? length - at : 15;
+		unsigned __int128 value = 0, most = 1;
 
-		bits |= (pair ? value * 91 + digit(text[i + 1]) : value) << n_bits;
-		for (n_bits += pair ? 13 : 6; n_bits >= 8; n_bits -= 8, bits >>= 8)
-			(*bytes)[(*n)++] = (uint8_t)bits;
+		for (size_t i = 0; i < own; i++) {
+			value = value * 123 + digit(text[at + i]);
+			most *= 123;
+		}
+		for (; most >= 256; most >>= 8, value >>= 8)
+			(*bytes)[(*n)++] = (uint8_t)value;
+		ck_assert(!value);
 	}
 }
 
@@ -95,7 +96,7 @@ static uint8_t *column_bytes(const char *page, const struct entry *e)
 		snprintf(id, sizeof(id), " id=\"c%u-%u\">", e->number, k);
 		at = strstr(page, id);
 		ck_assert_ptr_nonnull(at);
-		base91_append(at + strlen(id), &deflated, &n);
+		base123_append(at + strlen(id), &deflated, &n);
 	}
 	if (e->raw)
 		ck_assert_int_eq(uncompress(raw, &n_raw, deflated, n), Z_OK);
@@ -128,20 +129,6 @@ static uint64_t bits_next(const uint64_t *bytes, size_t *at_bit, unsigned int n)
 	return value;
 }
 
-/* Where each stream begins, by how many values of 0..255 each has. */
-static void streams_begin(size_t begin[256], const uint64_t *values, size_t n)
-{
-	size_t sum = 0, own;
-
-	memset(begin, 0, 256 * sizeof(*begin));
-	for (size_t i = 0; i < n; i++)
-		begin[values[i]]++;
-	for (size_t k = 0; k < 256; k++, sum += own) {
-		own = begin[k];
-		begin[k] = sum;
-	}
-}
-
 /* The intervals of all threads, as intervals:I1 to I4 say. */
 struct read_intervals {
 	size_t n_threads;
@@ -151,10 +138,13 @@ struct read_intervals {
 static struct read_intervals read_intervals(const char *page)
 {
 	struct read_intervals r = {0};
-	size_t n, n_parks, n_low, n_after, at_bit = 0, at = 0, at_park = 0, after[256], of[256];
+	size_t n, n_parks, n_low, n_after, at_bit = 0, at = 0, at_park = 0, n_of, n_bytes, after[256];
+	size_t at_byte[256 * 64] = {0};
 	uint64_t *streams = page_read_column(page, "iv.state", &n), park = 0, seen = 0;
 	uint64_t *top = page_read_column(page, "iv.duration", &n);
+	uint64_t *byte = page_read_column(page, "iv.duration_byte", &n_bytes);
 	uint64_t *low = page_read_column(page, "iv.duration_low", &n_low);
+	uint64_t *of = page_read_column(page, "iv.duration_after", &n_of);
 	uint64_t *lengths = page_read_column(page, "iv.after", &n_after);
 
 	r.count = page_read_column(page, "iv.count", &r.n_threads);
@@ -162,21 +152,35 @@ static struct read_intervals read_intervals(const char *page)
 	r.duration = calloc(n + 1, sizeof(*r.duration));
 	r.state = calloc(n + 1, sizeof(*r.state));
 	ck_assert_uint_eq(n_after, 256);
-	streams_begin(of, streams, n);
+	ck_assert_uint_eq(n_of, 65536);
 	for (size_t k = 0, sum = 0; k < 256; sum += lengths[k++])
 		after[k] = sum;
+	for (size_t k = 0, i = 0, own; k < n_of; k++) { /* now where each begins */
+		own = of[k];
+		of[k] = i;
+		for (; i < of[k] + own; i++)
+			if (top[i] >> 2 >= 10)
+				at_byte[k / 256 * 64 + (top[i] >> 2)]++;
+	}
+	for (size_t k = 0, sum = 0, own; k < 256 * 64; k++, sum += own) {
+		own = at_byte[k];
+		at_byte[k] = sum;
+	}
 	for (size_t t = 0; t < r.n_threads; t++) {
-		uint64_t before = TRC_STATE_ABSENT;
+		uint64_t before = TRC_STATE_ABSENT, code = 0;
 
 		for (uint64_t left = r.count[t]; left; left--, at++) {
-			uint64_t state = r.state[at] = streams[after[before]++], code;
+			uint64_t state = r.state[at] = streams[after[before]++];
 			unsigned int e, bits;
 
-			code = top[of[state]++];
+			code = top[of[state * 256 + code]++];
 			e = (unsigned int)(code >> 2);
 			bits = e < 2 ? e : 2;
-			r.duration[at] = (1ULL << e) | (code & 3) << (e - bits) |
-					 bits_next(low, &at_bit, e - bits);
+			r.duration[at] = (1ULL << e) | (code & 3) << (e - bits);
+			r.duration[at] |=
+				e < 10 ? bits_next(low, &at_bit, e - bits)
+				       : byte[at_byte[state * 64 + e]++] |
+						 bits_next(low, &at_bit, e - 10) << 8;
 			before = state;
 			if (state & TRC_STATE_MERGED ||
 			    (state < TRC_STATE_PARKED && state != TRC_STATE_WOKEN))
@@ -190,6 +194,9 @@ static struct read_intervals read_intervals(const char *page)
 	ck_assert_uint_eq(at, n);
 	ck_assert_uint_eq(at_park, n_parks);
 	ck_assert_uint_eq((at_bit + 7) / 8, n_low);
+	ck_assert_uint_eq(at_byte[256 * 64 - 1], n_bytes);
+	free(byte);
+	free(of);
 	free(streams);
 	free(top);
 	free(low);

@@ -69,7 +69,7 @@ function palette() {
 	const make = new Function("head", `${source}
 		head.reasons = [null, ...Object.keys(reasonColours).map((name) => [name, ""])];
 		statesInit();
-		return {stateName, stateClass, stateIsLock, stateColours, typeColours, textOn, ABSENT, MERGED, stripes: (hex) => stripePixel(hex)};`);
+		return {stateName, stateClass, stateIsLock, stateColours, typeColours, latencyColours, textOn, ABSENT, MERGED, stripes: (hex) => stripePixel(hex)};`);
 
 	return make({});
 }
@@ -114,6 +114,10 @@ for (const theme of ["light", "dark"]) {
 	}
 	for (const colour of p.typeColours[theme])
 		check(contrast(colour, style[theme].text) >= CONTRAST, `${theme}: text on a region's ${colour}: ${contrast(colour, style[theme].text).toFixed(2)}`);
+	const away = p.latencyColours[theme].map((colour) => contrast(colour, style[theme].bg));
+	check(away.every((ratio, i) => ratio > 1.15 * (i ? away[i - 1] : 1)), `${theme}: the slower a task, the farther from the background: ${away}`);
+	for (const colour of p.latencyColours[theme])
+		check(contrast(colour, p.textOn(colour)) >= CONTRAST, `${theme}: text on a task's ${colour}: ${contrast(colour, p.textOn(colour)).toFixed(2)}`);
 	for (const [text, grounds] of Object.entries({text: ["bg", "panel", "lane", "warn", "note"], dim: ["bg", "panel", "lane", "note"],
 		accent: ["bg", "panel", "note", "warn"], gap: ["bg", "panel"]}))
 		for (const ground of grounds) {

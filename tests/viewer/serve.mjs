@@ -4,10 +4,13 @@
 //
 // The process has a flight recorder, and is this program's to end.
 
-import {spawn} from "node:child_process";
-import {check, holds, results, same, withBrowser} from "./browser_lib.mjs";
+import {execFileSync, spawn} from "node:child_process";
+import {copyFileSync} from "node:fs";
+import path from "node:path";
+import {check, holds, openPage, results, same, withBrowser} from "./browser_lib.mjs";
 
 const [view, trace, pid] = process.argv.slice(2);
+const analyze = path.join(path.dirname(view), "../analyzer/trace-analyze");
 
 // trace-view, its address, and what it says when it has ended.
 async function served(...words) {
@@ -60,6 +63,23 @@ function said(page) {
 	return page.evaluate(() => document.getElementById("said").textContent);
 }
 
+// A range in the page, as a page: what the link gives opens from disk, and is of this range.
+async function partIsDownloaded(context, page, inner) {
+	const {span} = await inner.evaluate(() => window.trc), [t0, t1] = [Math.round(span / 4), Math.round(span / 2)];
+
+	await inner.evaluate((range) => window.trc.setRange(range), {t0, t1});
+	const [file] = await Promise.all([page.waitForEvent("download"), inner.locator("#details a", {hasText: "Download a page of it"}).click()]);
+	same(file.suggestedFilename(), `${path.basename(trace, ".trc")}-${t0}-${t1}.html`, "the range's page is to be saved, under a name");
+	const copy = `${trace}.part.html`;
+	copyFileSync(await file.path(), copy);
+	const part = await openPage(context, copy);
+	same(await part.evaluate(() => [window.trc.begin, window.trc.span]), [t0, t1], "it is of the range");
+	same(await part.locator("#details a").count(), 0, "and, from disk, has nobody to ask for another");
+	same(part.troubles, [], "it has no trouble");
+	await part.close();
+	await inner.evaluate(() => window.trc.setRange(null));
+}
+
 async function traceIsShown(context) {
 	const server = await served(trace);
 	const page = await opened(context, server);
@@ -78,6 +98,8 @@ async function traceIsShown(context) {
 	const agree = page.waitForFunction((all) => /^#t=/.test(location.hash) && location.hash !== all &&
 		location.hash === document.querySelector("iframe").contentWindow.location.hash, `#t=0,${Math.round(whole)}`);
 	check(await agree.then(() => true, () => false), "the address is the page's");
+
+	await partIsDownloaded(context, page, inner);
 
 	// An address that somebody else is told shows the same.
 	const other = await opened(context, server, "#t=1000,5000");
@@ -123,32 +145,59 @@ function viewOf(page) {
 	return innerOf(page).evaluate(() => window.trc.view);
 }
 
-// A trace with more events than are wanted at once is shown in parts.
+// The page of the whole has no tables: trace-view answers for it, as trace-analyze does.
+async function wholeAnswers(page) {
+	const ask = (query) => innerOf(page).evaluate((text) => window.trc.sql(text), query);
+
+	same(await innerOf(page).evaluate(() => JSON.parse(document.getElementById("head").textContent).sql), null, "it has no tables");
+	for (const query of ["SELECT * FROM parks ORDER BY waited_ns DESC LIMIT 200", "SELECT kind, count(*) AS n FROM events GROUP BY kind",
+		"SELECT id, name, start_ns, on_cpu_ns FROM threads", "SELECT 1 AS one; SELECT 9223372036854775807 AS big, -0.5 AS half, 1e300 AS large, " +
+		"NULL AS none, '' AS empty, x'00ff' AS blob, 'a,\"b\"' AS quoted, 9e999 AS endless; -- no more", "SELECT count(*) AS n FROM causes"])
+		same((await ask(query)).csv, execFileSync(analyze, ["--output", "csv", "--sql", query.replace(/^SELECT 1 AS one; /, ""), trace],
+			{encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}), `trace-view answers as trace-analyze: ${query}`);
+	for (const query of ["DELETE FROM parks", "ATTACH 'x.db' AS x", "PRAGMA writable_schema = 1", "SELECT load_extension('x')"])
+		check(/refused|not authorized|may not be modified/.test((await ask(query)).error || ""), `trace-view refuses: ${query}`, await ask(query));
+	same(await ask("SELECT * FROM no_such"), {error: "no such table: no_such"}, "an error is told");
+	await ask("SELECT id, waited_ns FROM parks LIMIT 500");
+	await innerOf(page).evaluate(() => document.querySelectorAll(".sql-names button")[1].click());
+	check(await holds(innerOf(page), () => document.querySelector('.sql-names [aria-sort="ascending"]') &&
+		document.querySelectorAll(".sql-row").length >= 5), "the answer is sorted");
+}
+
+// A trace with more events than are wanted at once is shown as a whole, and in parts.
 async function partsAreShown(context) {
 	const server = await served("--events", "2000", trace);
 	const page = await opened(context, server);
-	const first = await viewOf(page);
 	const {span} = await partOf(page);
+	let box = await page.locator("#overview").boundingBox(), view = await viewOf(page);
 
-	check(first.t0 === 0 && first.t1 < span / 2, "the first part is a part", [first, span]);
+	check(view.t0 === 0 && view.t1 === span, "the whole is shown first", [view, span]);
+	check(/^The whole trace, [\d.]+ s, [\d,]+ events: short intervals are merged\. Zoom in/.test(await said(page)), "and it says so", await said(page));
+	check(await page.evaluate(() => document.getElementById("later").disabled), "nothing is later");
+	await wholeAnswers(page);
+
+	await page.mouse.click(box.x + 1, box.y + 10);
+	await drawn(page, 2);
+	const first = await viewOf(page);
+	check(first.t0 === 0 && first.t1 < span / 2, "a click shows a part", [first, span]);
 	check(/^This page shows 0 s to [\d.]+ s of [\d.]+ s, about [\d,]+ of [\d,]+ events\.$/.test(await said(page)),
 		"it says that it is a part", await said(page));
 
 	await page.click("#later");
-	await drawn(page, 2);
+	await drawn(page, 3);
 	let part = await partOf(page);
 	check(part.from === first.t1 && Math.abs(part.to - 2 * first.t1) <= 1, "the next begins where the first ends", part);
-	let view = await viewOf(page);
+	view = await viewOf(page);
 	check(view.t0 === part.from && view.t1 === part.to, "and is what the page shows", view);
 
-	// A drag over the middle of the overview.
-	const box = await page.locator("#overview").boundingBox();
+	// A drag over the middle of the overview, which is as wide as the words before it leave it.
+	box = await page.locator("#overview").boundingBox();
 	await page.mouse.move(box.x + box.width * 0.5, box.y + 10);
 	await page.mouse.down();
 	await page.mouse.move(box.x + box.width * 0.6, box.y + 12);
 	await page.mouse.move(box.x + box.width * 0.75, box.y + 12);
 	await page.mouse.up();
-	await drawn(page, 3);
+	await drawn(page, 4);
 	part = await partOf(page);
 	check(Math.abs(part.from / span - 0.5) < 0.02 && Math.abs(part.to / span - 0.75) < 0.02, "a drag chooses a part", part);
 	view = await viewOf(page);
@@ -157,12 +206,12 @@ async function partsAreShown(context) {
 
 	// A click chooses one as long as before; the browser's button leads back.
 	await page.mouse.click(box.x + box.width * 0.2, box.y + 10);
-	await drawn(page, 4);
+	await drawn(page, 5);
 	const clicked = await partOf(page);
 	check(Math.abs((clicked.from + clicked.to) / 2 / span - 0.2) < 0.02, "a click chooses a part around it", clicked);
 	check(Math.abs(clicked.to - clicked.from - (part.to - part.from)) <= 1, "as long as the one before", clicked);
 	await page.goBack();
-	await drawn(page, 5);
+	await drawn(page, 6);
 	same((await partOf(page)).from, part.from, "back is the part before");
 
 	// The address of a part is enough for it.
@@ -171,6 +220,51 @@ async function partsAreShown(context) {
 	same(page.troubles.concat(other.troubles), [], "no trouble");
 	await page.close();
 	await other.close();
+	same(await server.whenEnded, {status: 0, signal: null}, "it ends");
+}
+
+// Presses a key until another page is there; a slow browser is still drawing what the key did before.
+async function pressed(page, key) {
+	const loads = await loadsOf(page);
+
+	for (let i = 0; i < 200 && await loadsOf(page) === loads; i++) {
+		await page.keyboard.press(key);
+		await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+	}
+	await drawn(page, loads + 1);
+}
+
+// Who zooms into the whole is led into a part, and out of it again, with what is seen and selected.
+async function zoomLeadsToParts(context) {
+	const server = await served("--events", "1000", trace);
+	const page = await opened(context, server), {span} = await partOf(page);
+	const isMerged = () => inShown(page, (trc, document) => JSON.parse(document.getElementById("head").textContent).merged_below_ns > 0);
+	const shown = () => inShown(page, (trc) => ({...trc.view, selection: trc.selection}));
+
+	await inShown(page, (trc, document, from, to) => {
+		trc.select("thread", 2);
+		trc.setView(from, to);
+	}, Math.round(span * 0.4), Math.round(span * 0.401));
+	await drawn(page, 2);
+	let part = await partOf(page), view = await shown();
+	check(part.from < view.t0 && part.to > view.t1 && part.to - part.from < span / 100, "a part around what was seen", [part, view]);
+	check(Math.abs(view.t0 - span * 0.4) < 2 && Math.abs(view.t1 - span * 0.401) < 2, "shows what was seen", view);
+	same(view.selection, {kind: "thread", id: 2}, "and what was selected");
+	same(await isMerged(), false, "with every interval");
+
+	const narrow = part;
+	await pressed(page, "s");
+	part = await partOf(page);
+	view = await shown();
+	check(part.to ? part.from <= narrow.from && part.to > narrow.to : true, "zooming out of it leads to a longer one", [narrow, part]);
+	check(view.t0 <= narrow.from && view.t1 >= narrow.to && view.t1 - view.t0 < span, "which shows more", [narrow, view]);
+	same(view.selection, {kind: "thread", id: 2}, "of the same");
+	for (let i = 0; i < 20 && (await partOf(page)).to; i++)
+		await pressed(page, "s");
+	same((await partOf(page)).to, 0, "and in the end to the whole");
+	check((await said(page)).startsWith("The whole trace, "), "which says so", await said(page));
+	same(page.troubles, [], "no trouble");
+	await page.close();
 	same(await server.whenEnded, {status: 0, signal: null}, "it ends");
 }
 
@@ -200,7 +294,7 @@ function loadsOf(page) {
 async function renewed(page, times) {
 	const before = await loadsOf(page);
 
-	await page.waitForFunction((n) => Number(document.body.dataset.loads) >= n, before + times, {timeout: 60000});
+	await page.waitForFunction((n) => Number(document.body.dataset.loads) >= n, before + times);
 }
 
 // What is selected, zoomed to and filtered in the first page is so in the pages that follow.
@@ -231,6 +325,11 @@ async function viewIsKept(page) {
 	same(now.filter, "demo", "the filter is there");
 	check(Math.abs(now.edge) < 1000 && Math.abs(now.length - chosen.length) < 1000, "the view is as long, and at the end", now);
 	check(now.span[1] > chosen.selected.until, "of a later time");
+	// By the window: a page that is replaced meanwhile takes its answer with it.
+	check(await page.evaluate(async () => {
+		const {location: {search}} = document.querySelector("iframe:not(.waits)").contentWindow;
+		return /"rows":\[\n\["1",6\]\]/.test(await window.trcSql("SELECT 6 AS n", new AbortController().signal, search));
+	}), "SQL is answered while it follows");
 	same(await page.evaluate(() => document.body.dataset.follows), "yes", "it still follows");
 }
 
@@ -244,7 +343,7 @@ async function leavingPauses(page) {
 		return trc.carry.out();
 	});
 	await page.waitForFunction(() => !document.body.dataset.follows && document.querySelectorAll("iframe").length === 1 &&
-		!/without=sql/.test(document.querySelector("iframe").contentWindow.location.search), null, {timeout: 60000});
+		!/without=sql/.test(document.querySelector("iframe").contentWindow.location.search));
 	same(await said(page), "Paused: what you look at would have left the last 1 s.", "it says why it paused");
 	const now = await inShown(page, (trc) => trc.carry.out());
 	check(Math.abs(now.span[0] - chosen.span[0]) < 1000 && Math.abs(now.span[1] - chosen.span[1]) < 1000, "what is seen stays", [now, chosen]);
@@ -305,7 +404,7 @@ async function processIsFollowed(context) {
 	await snapshotIsKept(context, server, page);
 	await page.click("#follow");
 	await page.waitForFunction(() => !document.body.dataset.follows && document.querySelectorAll("iframe").length === 1 &&
-		!/without=sql/.test(document.querySelector("iframe").contentWindow.location.search), null, {timeout: 60000});
+		!/without=sql/.test(document.querySelector("iframe").contentWindow.location.search));
 	same(await said(page), `Paused: trc-demo (${pid}) runs on.`, "it says that it is paused");
 	const paused = await endOfShown(page);
 	await page.reload();
@@ -313,7 +412,7 @@ async function processIsFollowed(context) {
 	check(await endOfShown(page) > paused, "a page that is loaded again is newer");
 	await page.click("#follow");
 	await page.waitForFunction(() => document.querySelectorAll("iframe").length === 1 &&
-		!/without=sql/.test(document.querySelector("iframe").contentWindow.location.search), null, {timeout: 60000});
+		!/without=sql/.test(document.querySelector("iframe").contentWindow.location.search));
 	const end = await endOfShown(page);
 	same(page.troubles, [], "no trouble");
 
@@ -351,6 +450,7 @@ async function endIsTold({server, page, end}) {
 await withBrowser("light", async (context) => {
 	await traceIsShown(context);
 	await partsAreShown(context);
+	await zoomLeadsToParts(context);
 	await endIsTold(await processIsFollowed(context));
 });
 console.log(`serve.mjs: ${results.passed} passed, ${results.failed} failed`);

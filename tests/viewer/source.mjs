@@ -7,7 +7,7 @@
 import {execFileSync, spawnSync} from "node:child_process";
 import {mkdirSync, readFileSync, writeFileSync} from "node:fs";
 import path from "node:path";
-import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
+import {check, openPage, results, same, smallTexts, withBrowser} from "./browser_lib.mjs";
 
 const [analyze, directory] = process.argv.slice(2);
 const pages = path.resolve(directory), trace = path.join(pages, "demo.trc");
@@ -87,6 +87,7 @@ async function wholePage(context) {
 	check(told.filter((text) => text.includes("source files are not here")).length <= 1, "what is missing is said once", told);
 	check(/holds source code of \d+ file/.test(await page.locator("#banners").innerText()), "the page says that it has source code");
 	same(await page.locator("#source .marked td.code").innerText(), untabbed(lines[line - 1]), "the frame's line is marked");
+	same((await smallTexts(page, 11)).small, [], "no text is smaller than 11 px");
 	await page.keyboard.press("Escape");
 	same(await page.locator("#source").isVisible(), false, "Escape closes it");
 	await linesAre(page, lines);

@@ -58,6 +58,46 @@ awk 'BEGIN {
 		printf "@%d thread=%d park reason=mutex object=0x7f000000a000 holder=1\n", 1000 + 10 * (303 - i), i
 }' >"$pages/crowd.txt"
 assembled crowd "$pages/crowd.txt"
+# Locks that two threads take in both orders, three in a circle, one that waits for the end of another; and a pair in one order.
+cat >"$pages/order.txt" <<'END'
+stack s1 0x401000 0x402000
+stack s2 0x403000 0x402000
+stack s3 0x404000
+thread 1 tid=601 name="main"
+thread 2 tid=602 name="one" creator=1
+thread 3 tid=603 name="other" creator=1
+END
+awk 'function nest(thread, outer, inner, kind, from, to) {
+	printf "@%d thread=%d acquire reason=%s object=%s stack=%s\n", t++, thread, kind, outer, from
+	printf "@%d thread=%d acquire reason=%s object=%s stack=%s\n", t++, thread, kind, inner, to
+	printf "@%d thread=%d release reason=%s object=%s\n", t++, thread, kind, inner
+	printf "@%d thread=%d release reason=%s object=%s\n", t++, thread, kind, outer
+}
+BEGIN {
+	t = 1000
+	nest(2, "0x7f000000a000", "0x7f000000b000", "mutex", "s1", "s2")
+	nest(1, "0x7f000000a000", "0x7f000000b000", "mutex", "s3", "s1")
+	nest(3, "0x7f000000b000", "0x7f000000a000", "mutex", "s2", "s1")
+	nest(1, "0x7f0000001000", "0x7f0000002000", "rwlock_write", "s1", "s2")
+	nest(2, "0x7f0000002000", "0x7f0000003000", "rwlock_write", "s2", "s3")
+	nest(3, "0x7f0000003000", "0x7f0000001000", "rwlock_write", "s3", "s1")
+	nest(2, "0x7f0000004000", "0x7f0000005000", "spin", "s1", "s2")
+	printf "@%d thread=2 acquire reason=mutex object=0x7f000000c000 stack=s1\n", t++
+	printf "@%d thread=2 release reason=mutex object=0x7f000000c000\n", t++
+	printf "@%d thread=1 acquire reason=mutex object=0x7f000000c000 stack=s3\n", t++
+	printf "@%d thread=1 park reason=join object=1000 holder=2 stack=s2\n", t++
+	printf "@%d thread=1 resume reason=join object=1000\n", t++
+}' >>"$pages/order.txt"
+assembled order "$pages/order.txt"
+# Requests of 1 to 1.9 ms, and one of 90 ms.
+awk 'BEGIN {
+	print "thread 1 tid=601 name=\"server\""
+	for (i = 0; i <= 10; i++) {
+		printf "@%d thread=1 task_begin task=%d type=\"request\"\n", i * 2000000, i + 1
+		printf "@%d thread=1 task_end task=%d\n", i * 2000000 + (i < 10 ? 1000000 + i * 100000 : 90000000), i + 1
+	}
+}' >"$pages/apart.txt"
+assembled apart "$pages/apart.txt"
 "$top_builddir/tests/viewer/make-page" -c -t 8 -n 120000 "$pages/many.html"
 "$top_builddir/tests/viewer/make-page" -t 8 -i 3 -n 4000 "$pages/idle.html"
 TRC_BROWSER=$browser node "$work/tabs.mjs" "$analyze" "$pages"

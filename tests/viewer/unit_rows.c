@@ -80,6 +80,48 @@ START_TEST(stretches_on_procs_are_as_in_the_model)
 }
 END_TEST
 
+/* Thread 3 is number 1, thread 9 is number 2; thread 77 is none. */
+START_TEST(threads_stand_beside_those_that_began_the_tasks)
+{
+	static const struct trc_task tasks[] = {
+		{.task = 50, .start_ns = 10, .end_ns = 900, .start_thread = 9, .end_thread = 9},
+		{.task = 60, .start_ns = 20, .end_ns = 900, .start_thread = 9, .end_thread = 3},
+		{.task = 70, .start_ns = 30, .end_ns = TRC_NEVER, .start_thread = 77},
+		{.task = 80, .start_ns = 40, .end_ns = 900, .start_thread = 3},
+	};
+	static const struct trc_region regions[] = {
+		{.task = 50, .type = "", .thread = 9, .start_ns = 10, .end_ns = 20},
+		{.task = 60, .type = "", .thread = 3, .start_ns = 30, .end_ns = 40},
+		{.task = 70, .type = "", .thread = 3, .start_ns = 40, .end_ns = 50},
+		{.task = 80, .type = "", .thread = 77, .start_ns = 50, .end_ns = 60},
+		{.type = "", .thread = 9, .start_ns = 60, .end_ns = 70},
+		{.type = "", .thread = 77, .start_ns = 70, .end_ns = 80},
+		{.task = 12345, .type = "", .thread = 3, .start_ns = 80, .end_ns = 90},
+	};
+	static const struct trc_log logs[] = {
+		{.task = 80, .ts_ns = 50, .thread = 3, .category = "", .message = ""},
+		{.task = 80, .ts_ns = 51, .thread = 9, .category = "", .message = ""},
+		{.ts_ns = 52, .thread = 9, .category = "", .message = ""},
+	};
+	struct trc_model m = two_threads();
+	char *page;
+
+	m.tasks = tasks;
+	m.n_tasks = 4;
+	m.regions = regions;
+	m.n_regions = 7;
+	m.logs = logs;
+	m.n_logs = 3;
+	page = page_of(&m);
+	COLUMN_IS(page, "task.thread", 2, 2, 0, 1);
+	COLUMN_IS(page, "task.end_beside", 0, 2, 0, 1);
+	COLUMN_IS(page, "region.task", 1, 2, 3, 4, 0, 0, 0);
+	COLUMN_IS(page, "region.thread_beside", 0, 2, 2, 1, 3, 0, 2);
+	COLUMN_IS(page, "log.thread_beside", 0, 3, 3);
+	free(page);
+}
+END_TEST
+
 START_TEST(of_too_many_stretches_there_are_none)
 {
 	enum { MANY = 200001 };
@@ -198,12 +240,50 @@ START_TEST(waits_of_several_kinds_keep_their_order)
 }
 END_TEST
 
+/* Waits, and the times between them, of lengths around each power of two: intervals:I2 and I3. */
+START_TEST(lengths_of_any_magnitude_come_back)
+{
+	enum { MAGNITUDES = 50, EACH = 4, N = MAGNITUDES * EACH };
+	static struct trc_park parks[N];
+	static uint64_t starts[N], lengths[N];
+	struct trc_model m = two_threads();
+	int64_t at = 0;
+	char *page;
+
+	for (int i = 0; i < N; i++) {
+		int64_t power = (int64_t)1 << i / EACH;
+		int64_t own =
+			power + (const int64_t[EACH]){-(power > 1), 0, 1, power / 3}[i % EACH];
+		int64_t other = 1 + (own * 7919 ^ i * 104729) % ((int64_t)1 << (i * 13) % 31);
+
+		at += i % 3 ? other : own;
+		parks[i] = (struct trc_park){.start_ns = at,
+					     .end_ns = at + (i % 3 ? own : other),
+					     .thread = 3,
+					     .reason = (uint8_t)(TRC_REASON_MUTEX + i % 2),
+					     .wake_ns = TRC_NEVER};
+		at = parks[i].end_ns;
+		starts[i] = (uint64_t)parks[i].start_ns;
+		lengths[i] = (uint64_t)(at - parks[i].start_ns);
+	}
+	m.parks = parks;
+	m.n_parks = N;
+	m.end_ns = at + 1;
+	page = page_of(&m);
+	column_is(page, "park.start", starts, N);
+	column_is(page, "park.length", lengths, N);
+	free(page);
+}
+END_TEST
+
 TCase *unit_rows(void)
 {
 	TCase *t = tcase_create("rows");
 
 	tcase_add_test(t, stretches_on_procs_are_as_in_the_model);
+	tcase_add_test(t, threads_stand_beside_those_that_began_the_tasks);
 	tcase_add_test(t, of_too_many_stretches_there_are_none);
+	tcase_add_test(t, lengths_of_any_magnitude_come_back);
 	tcase_add_test(t, threads_at_the_end_are_as_in_the_model);
 	tcase_add_test(t, a_wait_from_before_the_trace_tells_how_long_before);
 	tcase_add_test(t, waits_of_several_kinds_keep_their_order);

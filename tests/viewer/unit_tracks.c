@@ -66,14 +66,24 @@ static const struct track_row {
 	{"waits cover switches; what follows still runs", 0, NEVER, {{150, 350, NEVER, MUTEX}},
 	 {{0, 200, 1, 0, false}, {340, NEVER, 1, 1, false}}, 0,
 	 "running@0 150, mutex#1 200, running@1 650"},
+	{"preempted in a call that sends it is runnable", 0, NEVER, {{150, 650, NEVER, TRC_REASON_SEND}},
+	 {{0, 200, 1, 0, true}, {300, 400, 1, 1, false}, {500, NEVER, 1, 1, false}}, 0,
+	 "running@0 150, send#1 50, runnable 100, send#1 350, running@1 350"},
+	{"... also if it never runs again", 0, NEVER, {{150, 650, NEVER, TRC_REASON_SEND}},
+	 {{0, 200, 1, 0, true}}, 0, "running@0 150, send#1 50, runnable 800"},
+	{"... until it ends, whatever the wait says", 0, 400, {{150, 650, NEVER, TRC_REASON_SEND}},
+	 {{0, 200, 1, 0, true}}, 0, "running@0 150, send#1 50, runnable 200, absent 600"},
+	{"... but not where a wait is for a lock", 0, NEVER, {{150, 650, NEVER, MUTEX}},
+	 {{0, 200, 1, 0, true}, {300, NEVER, 1, 1, false}}, 0,
+	 "running@0 150, mutex#1 500, running@1 350"},
 	{"moved to another proc without a pause", 0, NEVER, {{0}},
 	 {{0, 400, 1, 0, true}, {400, 1000, 1, 1, true}}, 0, "running@0 400, running@1 600"},
-	{"past the limit short ones are merged and counted", NEVER, NEVER,
+	{"past the limit short ones are merged and counted, waits for locks apart", NEVER, NEVER,
 	 {{500, 503, NEVER, MUTEX}, {505, 508, NEVER, MUTEX}, {509, 512, NEVER, COND}}, {{0}}, 5,
-	 "active 500, mutex*5 12, active 488"},
+	 "active 500, active*3 6, mutex*2 6, active 488"},
 	{"one short one alone stays what it is", NEVER, NEVER,
 	 {{100, 103, NEVER, MUTEX}, {500, 503, NEVER, MUTEX}, {505, 508, NEVER, COND}}, {{0}}, 6,
-	 "active 100, mutex#1 3, active 397, mutex*3 8, active 492"},
+	 "active 100, mutex#1 3, active 397, cond*2 5, mutex*1 3, active 492"},
 };
 /* clang-format on */
 
@@ -200,13 +210,52 @@ START_TEST(merging_keeps_the_limit_and_the_times)
 	ck_assert_int_eq(whole.merged_below_ns, 0);
 	ck_assert_int_gt(merged.merged_below_ns, 0);
 	ck_assert_uint_eq(merged.n_before_merging, whole.n_intervals);
-	ck_assert_uint_le(merged.n_intervals, 2000 + 2 * THREADS);
+	ck_assert_uint_le(merged.n_intervals, 2 * 2000 + 2 * THREADS);
 	ck_assert_uint_lt(merged.n_shown, whole.n_shown);
 	ck_assert_uint_eq(merged.time_ns.bytes.n_bytes, whole.time_ns.bytes.n_bytes);
 	ck_assert_mem_eq(merged.time_ns.bytes.data, whole.time_ns.bytes.data,
 			 whole.time_ns.bytes.n_bytes);
 	trc_tracks_free(&whole);
 	trc_tracks_free(&merged);
+}
+END_TEST
+
+/* Waits of 3 ns, 4 ns apart: for a lock in the first half of the time, then for a condition. */
+START_TEST(merged_ones_end_after_a_step)
+{
+	enum { WAITS = 100000, NS = 7 * WAITS };
+	static struct trc_park park[WAITS];
+	struct trc_thread thread = {
+		.serial = 1, .name = "", .start_ns = TRC_NEVER, .end_ns = TRC_NEVER};
+	struct trc_model m = {
+		.threads = &thread, .n_threads = 1, .parks = park, .n_parks = WAITS, .end_ns = NS};
+	struct trc_tracks t;
+	const uint8_t *duration, *state;
+	uint64_t at = 0, locked[2] = {0};
+
+	for (uint32_t i = 0; i < WAITS; i++)
+		park[i] = (struct trc_park){.thread = 1,
+					    .start_ns = 7 * i,
+					    .end_ns = 7 * i + 3,
+					    .wake_ns = TRC_NEVER,
+					    .reason = i < WAITS / 2 ? MUTEX : COND};
+	ck_assert_int_eq(tracks_of(&t, &m, 10000), 0);
+	duration = t.duration.bytes.data;
+	state = t.state.bytes.data;
+	for (uint64_t i = 0; i < t.n_intervals; i++) {
+		uint64_t length = value_at(&t.duration, &duration);
+
+		ck_assert(state[i] & TRC_STATE_MERGED);
+		ck_assert_uint_le(length, 2 * NS / 1024);
+		if (trc_state_is_lock(state[i] & 0x7f))
+			locked[at >= NS / 2] += length;
+		at += length;
+	}
+	ck_assert_uint_eq(at, NS);
+	ck_assert_uint_gt(t.n_intervals, 1000);
+	ck_assert_uint_eq(locked[0] + locked[1], 3 * WAITS / 2);
+	ck_assert_uint_le(locked[1], NS / 1024); /* of the step in the middle */
+	trc_tracks_free(&t);
 }
 END_TEST
 
@@ -254,5 +303,6 @@ TCase *unit_tracks(void)
 	tcase_add_test(t, the_sketch_has_the_state_with_most_time);
 	tcase_add_loop_test(t, tracks_show_what_is_known, 0, sizeof(rows) / sizeof(rows[0]));
 	tcase_add_test(t, merging_keeps_the_limit_and_the_times);
+	tcase_add_test(t, merged_ones_end_after_a_step);
 	return t;
 }

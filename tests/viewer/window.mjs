@@ -9,18 +9,11 @@ import {execFileSync, spawnSync} from "node:child_process";
 import {statSync} from "node:fs";
 import path from "node:path";
 import * as analyzer from "./analyzer.mjs";
-import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
+import {check, draw, openPage, results, same, seed, someOf, withBrowser} from "./browser_lib.mjs";
 import {readPprof} from "./pprof.mjs";
 
 const [analyze, directory] = process.argv.slice(2);
 const pages = path.resolve(directory);
-const seed = Number(process.env.TRC_SEED || Date.now() % 1000000007);
-
-let random = seed;
-function draw(n) {
-	random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
-	return Math.floor(random / 4294967296 * n);
-}
 
 const told = {maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]};
 
@@ -73,6 +66,8 @@ async function statesAre(page, {trace, name, options, nested}) {
 	const threads = await page.evaluate(() => window.trc.threads());
 	const {begin, span} = await page.evaluate(() => ({begin: window.trc.begin, span: window.trc.span}));
 	const waits = sql(trace, "SELECT thread, sum(waited_ns) AS ns FROM parks WHERE reason <> 'spin' GROUP BY thread", options);
+	// A thread without a proc in a call that reads or writes is runnable meanwhile.
+	const without = sql(trace, "SELECT thread, sum(latency_ns) AS ns FROM sched_latency WHERE kind = 'preempted' GROUP BY thread");
 	const lives = sql(trace, "SELECT id, ns FROM selected WHERE kind = 'threads'", options);
 	const reasons = sql(trace, "SELECT DISTINCT reason FROM parks").map((row) => row.reason);
 	const shares = (names) => page.evaluate(([list, t0, t1]) => {
@@ -87,7 +82,8 @@ async function statesAre(page, {trace, name, options, nested}) {
 		check(Math.abs(lived[idx] - there) <= 1, `${name}: thread ${serial} is there for ${there}`, lived[idx]);
 		if (!nested) {
 			const ns = waits.find((row) => row.thread === serial)?.ns ?? 0;
-			check(Math.abs(waited[idx] - ns) <= 1, `${name}: thread ${serial} waits ${ns}`, waited[idx]);
+			const most = without.find((row) => row.thread === serial)?.ns ?? 0;
+			check(waited[idx] <= ns + 1 && waited[idx] >= ns - most - 1, `${name}: thread ${serial} waits ${ns}, without a proc up to ${most}`, waited[idx]);
 		}
 	}
 	const shown = await page.evaluate(() => window.trc.shownThreads().length);
@@ -96,8 +92,10 @@ async function statesAre(page, {trace, name, options, nested}) {
 
 const kinds = {cpu: ["cpu", 1, {}], blame: ["blame", 0, {}], inuse: ["heap", 3, {}], alloc: ["allocs", 1, {}]};
 
-// How long threads were in any wait between two times: a wait within a wait counts once.
+// How long threads were in any wait between two times: a wait within a wait counts once.  Of tasks the traces have none.
 function inWaits(trace, from, until, options) {
+	if (options.includes("--task"))
+		return sql(trace, "SELECT coalesce(sum(waited_ns), 0) AS ns FROM parks", options)[0].ns;
 	const end = sql(trace, "SELECT value FROM trace_info WHERE key = 'trace_end_ns'")[0].value;
 	const rows = sql(trace, `SELECT thread, max(start_ns, ${from}) AS start, min(coalesce(end_ns, ${end}), ${until}) AS end
 		FROM parks ORDER BY thread, 2`, options);
@@ -196,20 +194,20 @@ function makePage(name, trace, options, more = {}) {
 	return {name, trace, options, file, ...more};
 }
 
-// Windows at random, and one that ends where the trace does.
-async function windowsAre(context, name, windows, more) {
+// Windows at random, the last of so many ends where the trace does; in a run with a seed `part` of them.
+async function windowsAre(context, name, windows, part, more) {
 	const trace = path.join(pages, `${name}.trc`);
 	const info = Object.fromEntries(sql(trace, "SELECT key, value FROM trace_info").map((row) => [row.key, row.value]));
 	const length = Number(info.trace_end_ns) - Number(info.trace_start_ns);
 	let edges = 0, locks = 0;
 
-	for (let i = 0; i < windows; i++) {
+	for (const i of someOf(Array(windows).keys(), part)) {
 		const last = i === windows - 1;
 		const from = draw(length * 0.8), to = last ? length : Math.min(length - 1, from + 1 + draw(length * 0.4));
-		const part = makePage(`${name}${i}`, trace, ["--window", `${from}ns..${last ? "" : `${to}ns`}`], more);
-		await pageIs(context, part, from, to);
-		edges += part.edges;
-		locks += part.locks;
+		const page = makePage(`${name}${i}`, trace, ["--window", `${from}ns..${last ? "" : `${to}ns`}`], more);
+		await pageIs(context, page, from, to);
+		edges += page.edges;
+		locks += page.locks;
 	}
 	if (name === "demo")
 		check(locks > 0, "locks are waited for", locks);
@@ -229,14 +227,40 @@ async function threadsAre(context) {
 	await pageIs(context, part, 300e6, 900e6);
 }
 
+// What was done for tasks: the slowest of a type, one by its id, in a part of the time, and by threads that hand tasks on.
+async function tasksAre(context) {
+	const trace = path.join(pages, "demo.trc"), slowest = ["--slowest", "5%", "--task", "request"];
+	const [{id}] = sql(trace, "SELECT id FROM tasks WHERE duration_ns IS NOT NULL ORDER BY duration_ns DESC LIMIT 1");
+	const kinds = [["tasks", slowest, [null, null]], ["task", ["--task", String(id)], [null, null]],
+		["tasks-part", [...slowest, "--window", "300000000ns..1500000000ns"], [300e6, 1500e6]],
+		["tasks-threads", ["--task", "request", "--thread", "worker*"], [null, null]]];
+
+	for (const [name, options, edges] of someOf(kinds, 2))
+		await pageIs(context, makePage(name, trace, options), ...edges);
+	const page = await openPage(context, makePage("tasks-said", trace, slowest).file, "#panel=flame");
+	const banner = await page.locator("#banners p >> nth=0").innerText();
+	const n = sql(trace, "SELECT count(*) AS n FROM tasks", slowest)[0].n;
+
+	check(banner.includes("the slowest 5% of task request") && banner.includes(`(${n} of `), "the first line says which tasks", banner);
+	// The flame graph asks for tasks among those: what lies in both.
+	const {sum} = await page.evaluate(async (type) => {
+		await window.trc.flame.set(`of=wait&idle=1&task=${type}`);
+		return window.trc.flame.result;
+	}, encodeURIComponent("request"));
+	same(sum, inWaits(trace, 0, 0, slowest), "the flame graph of these tasks is that of the page");
+	same(page.troubles, [], "tasks: no error, no warning, no request");
+	await page.close();
+}
+
 // What was done under a label, of the whole trace and of a part of it.
 async function labelsAre(context) {
 	const trace = path.join(pages, "flame.trc"), filter = ["--label-filter", "tenant=acme"];
 	const info = Object.fromEntries(sql(trace, "SELECT key, value FROM trace_info").map((row) => [row.key, row.value]));
 	const length = Number(info.trace_end_ns) - Number(info.trace_start_ns), from = Math.floor(length * 0.3), to = Math.floor(length * 0.8);
 
-	await pageIs(context, makePage("labels", trace, filter), null, null);
-	await pageIs(context, makePage("labels-part", trace, [...filter, "--window", `${from}ns..${to}ns`]), from, to);
+	for (const [name, options, edges] of someOf([["labels", [], [null, null]],
+		["labels-part", ["--window", `${from}ns..${to}ns`], [from, to]]], 1))
+		await pageIs(context, makePage(name, trace, [...filter, ...options]), ...edges);
 }
 
 // A wait has the labels of its OpenTelemetry context in the page, too: in SQL, in its details, and for the flame graph.
@@ -271,7 +295,8 @@ function refusals() {
 	refused(["--window", "5s..1s"], /ends before it begins/, "a window the wrong way round");
 	refused(["--window", "900s.."], /the trace lasts/, "a window behind the trace");
 	refused(["--thread", "nobody"], /no thread has this/, "a thread that is not there");
-	refused(["--task", "request"], /--task/, "tasks");
+	refused(["--task", "nothing"], /no task has|has this id or type/, "tasks that are not there");
+	refused(["--slowest", "1%"], /--task/, "the slowest of nothing");
 }
 
 // Less is in it, so that it is smaller; the SQL box has the same size in both.
@@ -287,16 +312,17 @@ console.log(`seed ${seed}`);
 await withBrowser("light", async (context) => {
 	refusals();
 	smaller();
-	const edges = await windowsAre(context, "demo", 3);
+	const edges = await windowsAre(context, "demo", 3, 2);
 	check(edges > 0, "some waits reach over an edge", edges);
-	await windowsAre(context, "fibers", 2);
-	await windowsAre(context, "busy", 2, {nested: true});
-	await windowsAre(context, "cut", 2, {nested: true}); // waits whose ends are lost last into later ones
+	await windowsAre(context, "fibers", 2, 1);
+	await windowsAre(context, "busy", 2, 1, {nested: true});
+	await windowsAre(context, "cut", 2, 1, {nested: true}); // waits whose ends are lost last into later ones
 	await threadsAre(context);
 	await contextsAre(context);
 	await labelsAre(context);
-	for (const [i, [from, to]] of [[10000, 20000], [1, 29000], [2500, 17000]].entries())
-		await pageIs(context, makePage(`nested${i}`, path.join(pages, "nested.trc"), ["--window", `${from}ns..${to}ns`], {nested: true}),
+	await tasksAre(context);
+	for (const [from, to] of someOf([[10000, 20000], [1, 29000], [2500, 17000]], 1))
+		await pageIs(context, makePage(`nested${from}`, path.join(pages, "nested.trc"), ["--window", `${from}ns..${to}ns`], {nested: true}),
 			from, to);
 	const hostile = makePage("hostile", path.join(pages, "hostile.trc"), ["--window", "1ns.."], {nested: true});
 	await pageIs(context, hostile, null, null);

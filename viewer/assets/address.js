@@ -1,10 +1,12 @@
 // address.js - what is to be seen, as the fragment of the page's address:
 //
-//   #t=<start>,<length>&range=<start>,<length>&sel=<kind>:<name>&sort=lock&filter=worker&pin=3,5&tasks=0&panel=<tab>
+//   #t=<start>,<length>&range=<start>,<length>&sel=<kind>:<name>&trail=<kind>:<name>;...&sort=lock&filter=worker&pin=3,5&hide=7&move=4:2
+//     &open=idle,procs&scroll=12,40&tasks=0&tables=locks.-p99&panel=<tab>
 //
 // Rows have the names that SQL has for them, so that an address holds when the page is made anew: an
 // id, or else <thread's id>@<time>, of several at a time with +1, +2, ... behind it.  Times are nanoseconds
-// since the start of the trace.
+// since the start of the trace.  scroll: which track is at the top, and how many pixels of it are out of sight: the same track in a
+// window of another height.
 
 // kind -> the column with the id that SQL knows; of 64 bits where there is a column for either half.
 const namedById = {
@@ -17,12 +19,21 @@ const namedById = {
 const namedByTime = {
 	log: () => [trace.log.time, trace.log.thread], mark: () => [trace.mark.time, trace.mark.thread],
 	sample: () => [trace.sample.time, trace.sample.thread], labels: () => [trace.under.start, trace.under.thread],
-	gap: () => [trace.gap.start, trace.gap.proc],
+	gap: () => [trace.gap.start, trace.gap.proc], counter: () => [trace.counter.time, trace.counter.thread],
+	queue: () => stepTimes("queue"), busy: () => stepTimes("busy"),
 	cpu: () => {
 		schedTell();
 		return [trace.cpu.start || [], trace.cpu.thread || []];
 	},
 };
+
+// The steps of a track of procs belong to nobody.
+/** @param {string} kind */
+function stepTimes(kind) {
+	const at = schedKnown() ? procTracks().find((track) => track.hitKind === kind).at : [];
+
+	return [at, new Uint8Array(at.length)];
+}
 
 function serialOf(number) {
 	return number ? trace.threads[number - 1].serial : 0;
@@ -52,13 +63,13 @@ function selectionName(sel) {
 		return `${ownerName(sel.kind, owner[i])}@${time[i]}` + (before ? `+${before}` : "");
 	}
 	if (sel.kind === "iv")
-		return `${trace.threads[threadOfInterval(i)].serial}@${trace.states.s[i]}`;
+		return `${trace.threads[threadOfInterval(i)].serial}@${timeOf(trace.states.s, i)}`;
 	return sel.kind === "thread" ? String(serialOf(sel.id)) : encodeURIComponent(text(sel.id));
 }
 
 /** @param {string} name */
 function rowWithId(ids, name) {
-	if (!/^\d+$/.test(name))
+	if (!/^\d{1,20}$/.test(name))
 		return 0;
 	if (!ids.low)
 		return ids.indexOf(Number(name)) + 1;
@@ -109,23 +120,60 @@ function spanText(from, until) {
 	return `${Math.round(from)},${Math.round(until - from)}`;
 }
 
+/** @param {Chosen} sel */
+function chosenText(sel) {
+	return `${sel.kind}:${selectionName(sel)}`;
+}
+
+/** @param {string} string @returns {Chosen | null} */
+function chosenRead(string) {
+	const parts = /^([a-z]+):(.+)$/.exec(string);
+
+	return parts && selectionNamed(parts[1], parts[2]);
+}
+
 function addressText() {
 	const parts = [`t=${spanText(view.t0, view.t1)}`], pinned = [...tracks.pinned].map((t) => trace.threads[t].serial);
 
 	if (view.range)
 		parts.push(`range=${spanText(view.range.t0, view.range.t1)}`);
 	if (view.selection)
-		parts.push(`sel=${view.selection.kind}:${selectionName(view.selection)}`);
+		parts.push(`sel=${chosenText(view.selection)}`);
+	if (view.selection && view.trail.length)
+		parts.push(`trail=${view.trail.map(chosenText).join(";")}`);
 	if (tracks.sort !== "first")
 		parts.push(`sort=${tracks.sort}`);
 	if (tracks.filter)
 		parts.push(`filter=${encodeURIComponent(tracks.filter)}`);
 	if (pinned.length)
 		parts.push(`pin=${pinned.join(",")}`);
+	parts.push(...arrangedAddress(), ...scrollAddress());
 	if (!tracks.annotations)
 		parts.push("tasks=0");
-	parts.push(...panelAddress());
+	parts.push(...sortedAddress(), ...panelAddress());
 	return "#" + parts.join("&");
+}
+
+// A track's name for the address.
+/** @param {Track} track */
+function trackName(track) {
+	return trackKey(track) || `${track.kind}:${track.key || track.name}`;
+}
+
+function scrollAddress() {
+	const y = byId("scroll").scrollTop, track = y > 0 ? tracks.all[trackIndexAt(y)] : null;
+
+	return track ? [`scroll=${encodeURIComponent(trackName(track))},${Math.round(y - track.y)}`] : [];
+}
+
+// Whether the address says where.
+/** @param {string} string */
+function scrollApply(string) {
+	const [, name, pixels] = /^([^,]*),(\d{1,6})$/.exec(string) || [], track = name && tracks.all.find((each) => trackName(each) === decoded(name));
+
+	if (track)
+		byId("scroll").scrollTop = track.y + Number(pixels);
+	return Boolean(track);
 }
 
 function addressWrite() {
@@ -142,34 +190,38 @@ function decoded(string) {
 	}
 }
 
-// What an address asks for; anything that is not well formed is ignored.
+// Times have no more digits than numbers can tell: with hundreds of them they would be infinite.
+/** @param {string} string @returns {[number, number] | null} */
+function spanRead(string) {
+	const span = /^(\d{1,17}),(\d{1,17})$/.exec(string);
+
+	return span && [Number(span[1]), Number(span[1]) + Number(span[2])];
+}
+
+// What an address asks for; anything that is not well formed is ignored.  It may be a stranger's, and as long as addresses can be: of
+// several values the last one counts, and only that one is looked for.
 /** @param {string} hash @returns {AddressAsked} */
 function addressRead(hash) {
 	/** @type {AddressAsked} */
-	const asked = {span: null, range: null, selection: null, sort: "first", filter: "", pinned: [], annotations: true,
+	const asked = {span: null, range: null, selection: null, trail: [], sort: "first", filter: "", pinned: [], annotations: true,
 		more: new Map()};
 
 	for (const part of hash.slice(1).split("&")) {
 		const [, key, value] = /^(\w+)=(.*)$/.exec(part) || [];
-		const span = /^(\d+),(\d+)$/.exec(value);
-		const selection = /^([a-z]+):(.+)$/.exec(value);
-		if (key === "t" && span)
-			asked.span = [Number(span[1]), Number(span[1]) + Number(span[2])];
-		if (key === "range" && span && Number(span[1]) < trace.span)
-			asked.range = {t0: Math.max(Number(span[1]), trace.begin), t1: Math.min(Number(span[1]) + Number(span[2]), trace.span)};
-		if (key === "sel" && selection)
-			asked.selection = selectionNamed(selection[1], selection[2]);
-		if (key === "sort" && Object.hasOwn(threadOrders, value))
-			asked.sort = value;
-		if (key === "filter")
-			asked.filter = decoded(value);
-		if (key === "pin")
-			asked.pinned = value.split(",").map((serial) => trace.threads.findIndex((t) => String(t.serial) === serial))
-				.filter((t) => t >= 0);
-		if (key === "tasks")
-			asked.annotations = value !== "0";
 		asked.more.set(key, value);
 	}
+	const of = (key) => asked.more.get(key) || "", [span, range] = ["t", "range"].map((key) => spanRead(of(key)));
+	asked.span = span;
+	if (range && range[0] < trace.span && range[1] > Math.max(range[0], trace.begin))
+		asked.range = {t0: Math.max(range[0], trace.begin), t1: Math.min(range[1], trace.span)};
+	asked.selection = chosenRead(of("sel"));
+	asked.trail = of("trail").split(";").slice(-TRAIL_MAX).map(chosenRead).filter((sel) => sel && selectionValid(sel));
+	if (Object.hasOwn(threadOrders, of("sort")))
+		asked.sort = of("sort");
+	asked.filter = decoded(of("filter"));
+	const byName = new Map(trace.threads.map((t, i) => [String(t.serial), i]));
+	asked.pinned = of("pin").split(",").map((serial) => byName.get(serial)).filter((t) => t !== undefined);
+	asked.annotations = of("tasks") !== "0";
 	return asked;
 }
 
@@ -177,20 +229,22 @@ function addressRead(hash) {
 function addressApply(hash) {
 	const asked = addressRead(hash);
 
-	Object.assign(tracks, {sort: asked.sort, filter: asked.filter, pinned: new Set(asked.pinned),
+	Object.assign(tracks, {sort: asked.sort, filter: asked.filter, pinned: new Set(asked.pinned), ...arrangedRead(asked.more),
 		annotations: asked.annotations});
-	byId("sort").value = asked.sort;
-	byId("filter").value = asked.filter;
-	byId("annotations").checked = asked.annotations;
-	tracksLayout();
-	viewChanged("tracks");
+	arrangedShow();
 	if (asked.span)
 		viewSet(...asked.span, false);
 	view.range = asked.range;
-	select(asked.selection, {show: !asked.span});
-	if (asked.selection)
-		scrollToSelection();
+	select(asked.selection, {show: !asked.span, remember: false});
+	view.trail = view.selection ? asked.trail : [];
+	trailDraw();
+	sortedApply(asked.more.get("tables") || "");
 	panelApply(asked.more);
+	screenResize(); // the panel has taken its room: where tracks lie is known
+	if (asked.more.has("scroll"))
+		scrollApply(asked.more.get("scroll"));
+	else if (asked.selection)
+		scrollToSelection();
 }
 
 function addressInit() {
@@ -198,7 +252,7 @@ function addressInit() {
 	// Of the event: what is waiting to be written may have been written since.
 	window.addEventListener("hashchange", (event) => {
 		clearTimeout(addressTimer);
-		historyAdd(true);
+		stepAdd("choice");
 		addressApply(new URL(event.newURL).hash);
 	});
 }

@@ -45,7 +45,7 @@ function carriedRows(kind) {
 	const rows = {park: trace.park, unlock: trace.unlock, region: trace.region, labels: trace.under, cpu: trace.cpu, log: trace.log,
 		mark: trace.mark, sample: trace.sample, fiberrun: trace.frun, fiberwait: trace.fwait, gap: trace.gap}[kind];
 
-	return rows && {n: rows.n, start: rows.start || rows.time, length: rows.length, end: rows.end,
+	return rows && {n: rows.n, start: kind === "park" ? waitStarts(trace.park.when) : rows.start || rows.time, length: rows.length, end: rows.end,
 		owner: kind === "gap" ? rows.proc : rows.thread};
 }
 
@@ -59,6 +59,9 @@ function selectionOut(sel) {
 
 	if (carriedByName.includes(sel.kind))
 		return {kind: sel.kind, name: selectionName(sel)};
+	if (isCounterKind(sel.kind))
+		return {kind: sel.kind, owner: counterPlace(sel).track.name, from: span.from + head.start_ns, until: span.until + head.start_ns,
+			open: span.until >= trace.span};
 	const idx = selectionThread(sel);
 	const owner = sel.kind === "gap" ? trace.gap.proc[sel.id - 1] : idx >= 0 ? trace.threads[idx].serial : 0;
 	return {kind: sel.kind, owner, from: span.from + head.start_ns, until: span.until + head.start_ns,
@@ -83,10 +86,21 @@ function rowNear(kind, was, owner) {
 	return best;
 }
 
+// The value that a counter of that name has when the one before began.
+function counterIn(was) {
+	const all = was.kind === "counter" ? trace.counters : schedKnown() ? procTracks() : [];
+	const track = all.find((one) => one.hitKind === was.kind && one.name === was.owner);
+	const i = track ? upperBound(track.at, 0, track.at.length, Math.max(was.from - head.start_ns, trace.begin) + CARRY_SLACK) - 1 : -1;
+
+	return i >= 0 ? counterChosen(track, i) : null;
+}
+
 // The selection in this page; null = it has no such thing.
 function selectionIn(was) {
 	if (was.name !== undefined)
 		return selectionNamed(was.kind, was.name);
+	if (isCounterKind(was.kind))
+		return counterIn(was);
 	const idx = trace.threads.findIndex((t) => t.serial === was.owner);
 	if (was.kind !== "gap" && idx < 0)
 		return null;
@@ -108,6 +122,19 @@ function spanIn([from, until]) {
 	return [from - head.start_ns, until - head.start_ns];
 }
 
+// Without what was selected then: to know it again costs too much for each step.
+/** @param {Step} was */
+function stepOut({t0, t1, range}) {
+	return {span: spanOut([t0, t1]), range: range && spanOut([range.t0, range.t1])};
+}
+
+/** @returns {Step} */
+function stepIn({span, range}) {
+	const [t0, t1] = spanIn(span), [from, until] = range ? spanIn(range) : [0, 0];
+
+	return {t0, t1, range: until > from ? {t0: from, t1: until} : null};
+}
+
 // Up to when a newer page may begin without losing anything of this; Infinity = whenever.
 function carryNeeds(isTail, selected) {
 	return Math.min(isTail ? Infinity : view.t0 + head.start_ns, view.range ? view.range.t0 + head.start_ns : Infinity,
@@ -117,24 +144,25 @@ function carryNeeds(isTail, selected) {
 function focusOut() {
 	const element = /** @type {HTMLInputElement} */ (document.activeElement), typed = element && element.matches("input:not([type=checkbox])");
 
-	return element && element.id ? {id: element.id, caret: typed ? [element.selectionStart, element.selectionEnd] : null} : null;
+	return element && element.id ? {id: element.id, caret: typed ? [element.selectionStart, element.selectionEnd] : null,
+		typed: element.id === "when" ? element.value : null} : null; // once it is left the field has the range
 }
 
 function carryOut() {
 	const slack = (trace.span - trace.begin) * 1e-6, isTail = trace.span - view.t1 <= slack;
 	const selected = view.selection && selectionOut(view.selection),
 		guest = typeof tracks.guest === "number" ? trace.threads[tracks.guest] : null;
-	const isPlace = (part) => /^(t|range|sel)=/.test(part);
+	const isPlace = (part) => /^(t|range|sel|trail)=/.test(part);
 
 	return {
 		isTail, isAll: isTail && view.t0 - trace.begin <= slack, needs: carryNeeds(isTail, selected),
 		span: spanOut([view.t0, view.t1]), range: view.range && spanOut([view.range.t0, view.range.t1]), selected,
 		rest: "#" + addressText().slice(1).split("&").filter((part) => !isPlace(part)).join("&"),
-		history: view.history.map(spanOut), future: view.future.map(spanOut), highlighted: view.highlighted,
-		opened: [...tracks.opened], guest: guest ? guest.serial : 0,
+		trail: view.trail.map(selectionOut), before: view.before.map(stepOut), after: view.after.map(stepOut), highlighted: view.highlighted,
+		guest: guest ? guest.serial : 0,
 		order: [...trace.threads].sort(/** @type {(a: Thread, b: Thread) => number} */ (threadOrders.first[1])).map((thread) => [thread.serial, thread.idle]),
 		scroll: byId("scroll").scrollTop, side: byId("side").scrollTop, query: byId("search").value.trim() ? search.query : "",
-		typed: byId("search").value, focus: focusOut(),
+		only: search.only, typed: byId("search").value, focus: focusOut(),
 	};
 }
 
@@ -162,8 +190,8 @@ function viewIn(was, anew) {
 		viewSet(trace.span - length, trace.span, false);
 	else
 		viewSet(from, until, false);
-	view.history = was.history.map(spanIn);
-	view.future = was.future.map(spanIn);
+	view.before = was.before.map(stepIn);
+	view.after = was.after.map(stepIn);
 	const range = !anew && was.range && spanIn(was.range);
 	view.range = range && range[1] > trace.begin ? {t0: Math.max(range[0], trace.begin), t1: Math.min(range[1], trace.span)} : null;
 }
@@ -174,9 +202,11 @@ function focusIn(was) {
 	if (!element)
 		return;
 	element.focus({preventScroll: true});
+	if (was.typed !== null)
+		element.value = was.typed;
 	if (was.caret)
 		element.setSelectionRange(...was.caret);
-	byId("results").hidden = was.id !== "search" || !search.query;
+	resultsShow(was.id === "search" && Boolean(search.query));
 }
 
 // Shows in this page what carryOut() has said of another one; `anew`: but for what was at a time, and in a new order.  Whether what
@@ -184,22 +214,24 @@ function focusIn(was) {
 function carryIn(was, anew = false) {
 	if (!anew)
 		orderIn(was.order);
-	tracks.opened = new Set(was.opened);
 	const guest = trace.threads.findIndex((t) => t.serial === was.guest);
 	tracks.guest = guest >= 0 ? guest : null;
 	addressApply(was.rest);
 	viewIn(was, anew);
 	const stays = was.selected && !(anew && was.selected.until !== undefined && !was.selected.open);
 	const selection = stays ? selectionIn(was.selected) : null;
-	select(selection, {show: false});
+	select(selection, {show: false, remember: false});
+	view.trail = selection ? was.trail.map(selectionIn).filter((sel) => sel) : [];
+	trailDraw();
 	if (was.highlighted !== null)
 		highlight(was.highlighted);
 	byId("search").value = was.typed;
 	if (was.query)
-		searchSet(was.query);
-	byId("results").hidden = true;
+		searchSet(was.query, was.only);
+	resultsShow(false);
 	byId("scroll").scrollTop = was.scroll;
 	byId("side").scrollTop = was.side;
+	stepsDraw();
 	drawAll();
 	return Boolean(selection) === Boolean(was.selected);
 }

@@ -1,11 +1,14 @@
-// cut.js - what a page says of itself that shows a part of a trace (trace-analyze --html with --window or --thread).
+// cut.js - what a page says of itself that shows a part of a trace (trace-analyze --html with --window, --thread, --task or
+// --label-filter).
 //
 // Rows keep their times of begin and end, also where these lie outside of the page; lanes of states end at its edges.
 
-// "1.2 s to 1.5 s of 3.4 s; 2 of 40 threads"; "" = the page shows everything.
+// "1.2 s to 1.5 s of 3.4 s; 2 of 40 threads"; of tasks what was asked for before this; "" = the page shows everything.
 function cutShown() {
 	const {cut} = head, parts = [];
 
+	if (cut && cut.tasks)
+		parts.push(visible(cut.text));
 	if (cut && cut.window)
 		parts.push(`${exactTime(trace.begin)} to ${exactTime(trace.span)} of ${exactTime(head.span_ns)}`);
 	if (cut && cut.threads_out)
@@ -19,8 +22,8 @@ function cutBanner() {
 	if (!cut)
 		return;
 	bannerAdd("cut", el("b", {}, `This page shows a part of the trace: ${cutShown() || visible(cut.text)}. `),
-		`Asked for: ${visible(cut.text)}. Sums are of this part; what began before it or ends after it has its ` +
-		"own times in the details.");
+		cut.tasks ? "Lanes are blank where a thread did not work for these tasks. " : `Asked for: ${visible(cut.text)}. `,
+		"Sums are of this part; what began before it or ends after it has its own times in the details.");
 }
 
 // Behind a time in the details: that the page does not reach as far.
@@ -43,7 +46,7 @@ function beyondEdge(idx, time, edge) {
 // Marks on the lanes of those threads whose states go on beyond the page: triangles that point outwards.
 /** @param {CanvasRenderingContext2D} ctx @param {Track} track */
 function drawBeyond(ctx, track, top) {
-	const {beyond} = track.thread, y = top + TRACK_PAD + STATE_HEIGHT - 4; // below the text
+	const {beyond} = track.thread, y = top + TRACK_PAD + tracks.stateHeight - 4; // below the text
 	const mark = (x, by) => {
 		ctx.beginPath();
 		ctx.moveTo(x, y);

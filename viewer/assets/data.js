@@ -1,6 +1,6 @@
 // data.js - from the page's script elements to typed arrays.
 //
-// A column is zlib-deflated, as text in base 91, cut into elements c<number>-<chunk>.  They are sent to the decoder (decode_worker.js) while
+// A column is zlib-deflated, as text in base 123, cut into elements c<number>-<chunk>.  They are sent to the decoder (decode_worker.js) while
 // the rest of the page is still being read.  The head, at the page's end, has a directory: it gives [name, type, values, largest
 // value, bytes, chunks] for each.  A column that is missing reads as an empty one.  One of type "zero" has no bytes, since all of
 // its values are 0; one of type "derived" has none, since it follows from others.
@@ -11,14 +11,43 @@ const head = {...JSON.parse(document.getElementById("schema").textContent), colu
 const columnsByName = new Map(); // arrays, or {later: a column that is yet to be decoded}
 const arrived = {states: null, parks: null}; // what the decoder made of the intervals
 
+// Threads that are mostly another column's (viewer/rows.h, V4): mostly(i) of row i.
+function threadsBeside(name, mostly) {
+	const beside = column(name), most = head.columns.find(([of]) => of === "thread.serial")[2];
+	const threads = numberArray(beside.length, most);
+
+	for (let i = 0; i < threads.length; i++)
+		threads[i] = beside[i] === 0 ? mostly(i) : beside[i] - 1;
+	columnsByName.delete(name);
+	return threads;
+}
+
+function threadsByTask(table) {
+	const task = column(`${table}.task`), thread = column("task.thread");
+
+	return threadsBeside(`${table}.thread_beside`, (i) => task[i] === 0 ? 0 : thread[task[i] - 1]);
+}
+
+// Columns that the page makes from others.
+const columnsMade = new Map([
+	["task.end_thread", () => {
+		const thread = column("task.thread");
+		return threadsBeside("task.end_beside", (i) => thread[i]);
+	}],
+	["region.thread", () => threadsByTask("region")],
+	["log.thread", () => threadsByTask("log")],
+]);
+
 /** @param {string} name @returns {Numbers} */
 function column(name) {
 	let values = columnsByName.get(name);
 
-	if (values?.later) {
+	if (values?.later)
 		values = columnTake(values.later);
+	else if (!values && columnsMade.has(name))
+		values = columnsMade.get(name)();
+	if (values)
 		columnsByName.set(name, values);
-	}
 	return values || new Uint8Array(0);
 }
 
@@ -27,7 +56,7 @@ function column(name) {
 function columnAt(name, i) {
 	const later = columnsByName.get(name)?.later;
 
-	return later ? deltaAt(later.bytes, i) : column(name)[i];
+	return later ? deltaAt(later.bytes, later.marks, i) : column(name)[i];
 }
 
 // waiting: what is for a worker of which it is not yet known whether it starts.

@@ -12,24 +12,59 @@ function base64Bytes(text) {
 	return bytes;
 }
 
-const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%'()*+,-./:;=>?@[\\]^_`{|}~";
+// A text in base 123 (viewer/page.h, P4): which digit each character is; what is none is 0.
+const DIGITS = 123, GROUP_BYTES = 13, GROUP_DIGITS = 15, TRIPLE = DIGITS ** 3, BITS26 = 2 ** 26;
 const digitOf = new Uint8Array(256);
-for (let i = 0; i < DIGITS.length; i++)
-	digitOf[DIGITS.charCodeAt(i)] = i;
+for (let code = 1, digit = 0; digit < DIGITS; code++)
+	if (code !== 13 && code !== 26 && code !== 27 && code !== 60)
+		digitOf[code] = digit++;
 
-// The bytes of a text in base 91 (viewer/page.h, P4), of which the characters' codes are given.
-function pieceBytes(codes) {
-	const pairs = codes.length >>> 1, last = codes.length % 2, out = new Uint8Array((13 * pairs + 6 * last) >>> 3);
-	let bits = 0, n = 0, at = 0;
+// The number of three digits from `at` on.
+function tripleAt(codes, at) {
+	return (digitOf[codes[at]] * DIGITS + digitOf[codes[at + 1]]) * DIGITS + digitOf[codes[at + 2]];
+}
 
-	for (let i = 0; i < 2 * pairs; i += 2) {
-		bits |= (digitOf[codes[i]] * 91 + digitOf[codes[i + 1]]) << n;
-		n += 13;
-		for (; n >= 8; n -= 8, bits >>>= 8)
-			out[at++] = bits;
+// The bytes of 15 digits: the number is made in four parts of 26 bits, and grows by three digits at a time, in numbers less than 2^53.
+function groupBytes(codes, from, out, to) {
+	let a = tripleAt(codes, from), b = 0, c = 0, d = 0; // the lowest first
+
+	for (let at = from + 3; at < from + GROUP_DIGITS; at += 3) {
+		const a1 = a * TRIPLE + tripleAt(codes, at), toB = Math.floor(a1 / BITS26);
+		const b1 = b * TRIPLE + toB, toC = Math.floor(b1 / BITS26);
+		const c1 = c * TRIPLE + toC, toD = Math.floor(c1 / BITS26);
+		a = a1 - toB * BITS26;
+		b = b1 - toC * BITS26;
+		c = c1 - toD * BITS26;
+		d = d * TRIPLE + toD;
 	}
-	if (last && n + 6 >= 8)
-		out[at] = bits | digitOf[codes[2 * pairs]] << n;
+	out[to] = a;
+	out[to + 1] = a >> 8;
+	out[to + 2] = a >> 16;
+	out[to + 3] = a >> 24 | b << 2;
+	out[to + 4] = b >> 6;
+	out[to + 5] = b >> 14;
+	out[to + 6] = b >> 22 | c << 4;
+	out[to + 7] = c >> 4;
+	out[to + 8] = c >> 12;
+	out[to + 9] = c >> 20 | d << 6;
+	out[to + 10] = d >> 2;
+	out[to + 11] = d >> 10;
+	out[to + 12] = d >> 18;
+}
+
+// The bytes of a text in base 123, of which the characters' codes are given.
+function pieceBytes(codes) {
+	const groups = Math.floor(codes.length / GROUP_DIGITS), left = codes.length - groups * GROUP_DIGITS;
+	const bytes = Math.floor(left * Math.log2(DIGITS) / 8), out = new Uint8Array(groups * GROUP_BYTES + bytes);
+
+	for (let k = 0; k < groups; k++)
+		groupBytes(codes, k * GROUP_DIGITS, out, k * GROUP_BYTES);
+	if (bytes) { // the digits above them are 0, which is the first character
+		const last = new Uint8Array(GROUP_DIGITS).fill(1), group = new Uint8Array(GROUP_BYTES);
+		last.set(codes.subarray(groups * GROUP_DIGITS), GROUP_DIGITS - left);
+		groupBytes(last, 0, group, 0);
+		out.set(group.subarray(0, bytes), groups * GROUP_BYTES);
+	}
 	return out;
 }
 
@@ -119,12 +154,30 @@ function decodeDeltas(bytes, out) {
 	return out;
 }
 
-// Value i alone of a column of differences: most take one byte.
-function deltaAt(bytes, i) {
-	const from = {bytes, at: 0};
-	let at = 0, sum = 0;
+const DELTA_MARK_SHIFT = 10; // of so many values, a power of two, one is marked
 
-	for (let k = 0; k <= i; k++) {
+// Of a column of n differences marks, from which one value can be told without all that are before it: where the value is in the
+// bytes, and the sum before it.
+function deltaMarks(bytes, n) {
+	const from = {bytes, at: 0}, marks = (n >> DELTA_MARK_SHIFT) + 1, at = new Uint32Array(marks), before = new Float64Array(marks);
+	let sum = 0;
+
+	for (let i = 0; i < n; i++) {
+		if ((i & (1 << DELTA_MARK_SHIFT) - 1) === 0) {
+			at[i >> DELTA_MARK_SHIFT] = from.at;
+			before[i >> DELTA_MARK_SHIFT] = sum;
+		}
+		sum += unzigzag(varintNext(from));
+	}
+	return {at, before};
+}
+
+// Value i alone of a column of differences: most take one byte.
+function deltaAt(bytes, marks, i) {
+	const from = {bytes, at: 0}, mark = i >> DELTA_MARK_SHIFT;
+	let at = marks.at[mark], sum = marks.before[mark];
+
+	for (let k = mark << DELTA_MARK_SHIFT; k <= i; k++) {
 		const byte = bytes[at++];
 		if (byte < 128) {
 			sum += byte >>> 1 ^ -(byte & 1);

@@ -21,13 +21,16 @@ function decoderMake(tell) {
 		if (stays(name))
 			kept.set(name, column);
 		else if (DECODED_LATER.has(name))
-			tell({kind: "column", name, later: column}, [column.bytes.buffer]);
+			sendLater(name, {...column, marks: deltaMarks(column.bytes, n)});
 		else
 			sendColumn(name, columnTake(column));
 		tell({kind: "progress", bytes}, []);
 	}
 	function sendColumn(name, values) {
 		tell({kind: "column", name, values}, [values.buffer]);
+	}
+	function sendLater(name, later) {
+		tell({kind: "column", name, later}, [later.bytes, later.marks.at, later.marks.before].map(({buffer}) => buffer));
 	}
 	function take(message) {
 		const {number, raw, codes, isLast} = message;
@@ -56,26 +59,27 @@ function decoderMake(tell) {
 			release(place);
 			return joined;
 		};
-		for (const name of ["start", "length", "reason", "wake"])
+		for (const name of ["length", "reason"])
 			park[name] = numberArray(raw(`park.${name}`).n, raw(`park.${name}`).max);
 		for (const name of ["park", "start", "length", "reason", "wake"])
 			other[name] = values(`other.${name}`);
-		const packed = {after: values("iv.after"), state: values("iv.state"), duration: values("iv.duration"),
-			low: {bytes: values("iv.duration_low"), at: 0, value: 0, n: 0}};
+		const packed = {after: values("iv.after"), state: values("iv.state"), durationAfter: values("iv.duration_after"),
+			duration: values("iv.duration"), bytes: values("iv.duration_byte"), low: {bytes: values("iv.duration_low"), at: 0, value: 0, n: 0}};
 		const refer = {parks: numbers("iv.park"), procs: numbers("iv.proc"), merged: numbers("iv.merged")}, atEnd = values("park.woken_at_end");
-		const states = statesMake(values("iv.count"), packed, refer, park, atEnd);
-		release(packed.state, packed.duration, packed.low.bytes, ...Object.values(refer).map(({bytes}) => bytes), atEnd);
-		parksCorrect(park, other);
+		const states = statesMake(values("iv.count"), packed, refer, park, atEnd, other), {waits} = states;
+		release(packed.state, packed.duration, packed.bytes, packed.low.bytes, ...Object.values(refer).map(({bytes}) => bytes), ...Object.values(other));
 		const {reason} = park, stacks = raw("park.stack").max + 1, isFew = stacks <= STREAMS_MAX / STREAM_REASONS;
 		const stack = park.stack = streamsOf(["park.stack"], STREAM_REASONS, (i) => reason[i])[0];
 		streamsOf(BY_STACK, isFew ? stacks * STREAM_REASONS : stacks, isFew ? (i) => stack[i] * STREAM_REASONS + reason[i] : (i) => stack[i])
 			.forEach((column, k) => { park[BY_STACK[k].slice(5)] = column; });
 		kept.clear();
-		tell({kind: "parks", ...parksByThread(of, park.start, threads)}, []);
+		tell({kind: "parks", near: waits.near, base: waits.base, atEnd, other: waits.other, ...parksByThread(of, waits, threads)},
+			[waits.near, waits.base, atEnd, ...Object.values(waits.other)].map(({buffer}) => buffer));
 		for (const [name, array] of Object.entries({...park, thread: of}))
 			sendColumn(`park.${name}`, array);
 		const {s, v, refs, bounds} = states, [lane] = lanesMake({s, e: null, v}, bounds, isLock), nodes = lane ? lane.nodes : {};
-		tell({kind: "states", s, v, refs, bounds, nodes}, [s, v, ...Object.values(refs), ...Object.values(nodes)].map(({buffer}) => buffer));
+		const moved = [v, ...[s, refs, nodes, nodes.end || {}].flatMap((arrays) => Object.values(arrays))];
+		tell({kind: "states", s, v, refs, bounds, nodes}, moved.map(({buffer}) => buffer).filter((buffer) => buffer));
 	}
 	return (message) => {
 		const failed = (error) => tell({kind: "failed", text: error.message}, []);

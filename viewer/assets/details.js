@@ -1,10 +1,16 @@
 // details.js - the panel that says everything about the selection.  Text from the trace is
 // only ever put in as text nodes (el()).
 
+// What is selected by a link in the details has been led to by the selection.
+/** @param {MouseEvent} event */
+function linkHow(event) {
+	return /** @type {HTMLElement} */ (event.currentTarget).closest("#details") ? "led" : "new";
+}
+
 // A button in a text that selects something else.
 /** @param {string} string @param {Chosen} sel */
 function link(string, sel, options) {
-	return el("button", {type: "button", class: "link", onclick: () => select(sel, options)}, string);
+	return el("button", {type: "button", class: "link", onclick: (event) => select(sel, {how: linkHow(event), ...options})}, string);
 }
 
 /** @param {number} number @param {number} [time] */
@@ -12,11 +18,11 @@ function threadLink(number, time) {
 	if (!number)
 		return null;
 	const thread = trace.threads[number - 1];
-	const jump = () => time === undefined ? select({kind: "thread", id: number})
-		: selectAt(number - 1, time);
+	const jump = (event) => time === undefined ? select({kind: "thread", id: number}, {how: linkHow(event)})
+		: selectAt(number - 1, time, linkHow(event));
 
 	return el("button", {type: "button", class: "link", onclick: jump, title: time === undefined
-		? "What is known of this thread" : "What this thread did then"}, thread.name);
+		? "What is known of this thread" : "What this thread did then"}, thread.label);
 }
 
 // Rows of a name and a value; rows without a value are left out.
@@ -105,6 +111,9 @@ function actions(sel) {
 		const one = sel.kind === "fiber";
 		button("← Its run before", "[", selectCause, !one && fiberRunOf(sel, -1) > 0);
 		button(one ? "Its first run →" : "Its next run →", "]", selectEffect, fiberRunOf(sel, 1) > 0);
+	} else if (isCounterKind(sel.kind)) {
+		button("← Value before", ",", () => counterStep(sel, -1));
+		button("Next value →", ".", () => counterStep(sel, 1));
 	} else if (sel.kind === "iv") {
 		button("What it woke next →", "]", selectEffect);
 	}
@@ -144,6 +153,11 @@ function unlockText(u) {
 		` made ${plural(unlock.caused[i], "thread")} wait, ${duration(unlock.caused_ns[i])} in all`];
 }
 
+// A way to take a lock's address along, to a debugger say.
+function lockAddressCopy(number, isLock) {
+	return number && isLock ? copyIcon("Copy the lock's address", () => objectAddress(number)) : null;
+}
+
 // If this wait is in a deadlock, or behind one: which.
 /** @param {number} park */
 function deadText(park) {
@@ -159,18 +173,40 @@ function deadText(park) {
 // A wait tells its own labels, with those of its OpenTelemetry context; where the page has the time under them, they lead there.
 /** @param {number} i */
 function parkLabels(i) {
-	const p = trace.park, under = underAt(p.thread[i] - 1, p.start[i]);
+	const p = trace.park, under = underAt(p.thread[i] - 1, parkStart(i + 1));
 
 	return under && trace.under.set[under - 1] === p.set[i] ? labelLinks(under) : setText(p.set[i]);
+}
+
+// Of a wait, how long its thread could go on, but had no proc, as far as the page shows it.
+/** @param {number} park */
+function noProcIn(park) {
+	const {lane, idx} = trace.threads[trace.park.thread[park - 1] - 1], {s} = trace.states;
+	const [first, last] = laneRange(lane, parkStart(park), parkEnd(park)), found = [];
+	let ns = 0;
+
+	for (let i = first; i < last; i++)
+		if (parkAround(i) === park) {
+			found.push(i);
+			ns += timeOf(s, i + 1) - timeOf(s, i);
+		}
+	if (!found.length)
+		return null;
+	const longest = found.reduce((a, b) => timeOf(s, b + 1) - timeOf(s, b) > timeOf(s, a + 1) - timeOf(s, a) ? b : a);
+	const instead = noProcText(idx, timeOf(s, longest), timeOf(s, longest + 1)), inside = waitInPage(park - 1);
+	const ofWhat = inside < trace.park.length[park - 1] ? ` of ${duration(inside)} in this page` : "";
+	const ran = found.length > 1 ? "; in the longest ran instead: " : "; instead ran: ";
+	return [link(duration(ns), {kind: "iv", id: longest + 1}), `, ${percent(ns, inside)}${ofWhat}`,
+		found.length > 1 ? `, in ${count(found.length)} pieces` : "", ...instead ? [ran, instead] : []];
 }
 
 /** @param {Chosen} sel */
 function parkDetails(sel) {
 	const p = trace.park, i = sel.id - 1, reason = head.reasons[p.reason[i]];
 	const open = p.flags[i] & 2, abandoned = p.flags[i] & 1, cut = p.flags[i] & 4;
-	const wake = parkWake(sel.id), end = parkEnd(sel.id), state = PARKED + p.reason[i];
+	const start = parkStart(sel.id), wake = parkWake(sel.id), end = parkEnd(sel.id), state = PARKED + p.reason[i];
 	const known = reason || ["?", "a reason that this page does not know", false];
-	const chain = parkChain(sel.id), longer = lastedLonger(sel.id);
+	const longer = lastedLonger(sel.id);
 
 	return [
 		title(`${known[0]}: waited ${cut || longer ? "more than " : ""}${duration(p.length[i])}` +
@@ -179,15 +215,16 @@ function parkDetails(sel) {
 		actions(sel),
 		facts([
 			["Thread", threadLink(p.thread[i])],
-			["Fiber", fiberAt(p.thread[i], p.start[i])],
+			["Fiber", fiberAt(p.thread[i], start)],
 			["Labels", parkLabels(i)],
 			["Duration", `${duration(p.length[i])} (${count(p.length[i])} ns)`],
-			["Began", cut ? "before the trace" : exactTime(p.start[i]) + beyondText(p.start[i])],
+			["Began", cut ? "before the trace" : exactTime(start) + beyondText(start)],
 			["Ended", open ? notBeforeEnd(longer) : exactTime(end) + beyondText(end)],
+			["Of it without a proc", noProcIn(sel.id)],
 			["Deadlock", deadText(sel.id)],
 			["Rank", rankText(p, "reason", i, `waits for ${known[0]}`)],
-			["Object", reason && reason[0] === "sleep" ? null : waitedFor(sel.id)],
-			["Held by", threadLink(p.holder[i], p.start[i])],
+			["Object", reason && reason[0] === "sleep" ? null : [waitedFor(sel.id), lockAddressCopy(p.object[i], stateIsLock[state])]],
+			["Held by", threadLink(p.holder[i], start)],
 			["Woken by", threadLink(p.waker[i], wake), wake >= 0 ? ` at ${exactTime(wake)}` : null],
 			["Woken → ran", wake >= 0 && !open ? duration(Math.max(0, end - wake)) : null],
 			["Caused by", p.unlock[i] ? unlockText(p.unlock[i]) : null],
@@ -195,43 +232,54 @@ function parkDetails(sel) {
 			["Began on proc", p.proc[i] ? String(p.proc[i] - 1) : null],
 			["Note", abandoned ? "left without a recorded return (longjmp, cancellation, or a lost " +
 				"event); its end is the thread's next event" : null],
-			["SQL", el("code", {}, `SELECT * FROM parks WHERE id=${parkId(sel.id)}`)],
+			["SQL", sqlText(`SELECT * FROM parks WHERE id=${parkId(sel.id)}`)],
 		]),
-		chain.length > 1 ? chainView(chain) : null,
+		...causesView(sel.id),
+		behindView(),
 		stackView("Waits at", p.stack[i]),
 		stackView("Woken from", p.waker_stack[i]),
 	];
 }
 
-// The waits behind this wait, as a list.
-function chainView(chain) {
-	const list = el("ol", {class: "chain"});
+// Waits as a list; a button leads on where there are more: most(of so many) are shown then.
+/** @param {string} heading @param {Waits} waits @param {string} more @param {(most: number) => void} grow */
+function waitsView(heading, {list, n}, more, grow) {
+	const items = el("ol", {class: "chain"});
 
-	chain.slice(1).forEach((p) => {
-		list.append(el("li", {}, threadLink(trace.park.thread[p - 1]), " ",
-			link(parkLabel(p), {kind: "park", id: p}),
+	for (const p of list)
+		items.append(el("li", {}, threadLink(trace.park.thread[p - 1]), " ", link(parkLabel(p), {kind: "park", id: p}),
 			el("span", {class: "dim"}, ` ${stackTop(trace.park.stack[p - 1])}`)));
+	const button = n > list.length ? el("button", {type: "button", class: "more", onclick: () => {
+		grow(list.length * 4);
+		detailsDraw();
+		drawOverlaySoon();
+		/** @type {HTMLElement} */ (byId("details").querySelectorAll("ol.chain > li")[list.length].querySelector("button")).focus();
+	}}, more) : null;
+	return list.length ? el("div", {}, el("h3", {}, heading), items, button) : null;
+}
+
+// The waits behind this wait.
+function behindView() {
+	const sel = view.selection;
+
+	return waitsView("Its waker had itself waited", sel.behind, "and more: what came before these", (most) => {
+		sel.behind = selectionBehind(sel, most);
 	});
-	return el("div", {}, el("h3", {}, "Its waker had itself waited"), list);
 }
 
 function wokeView() {
-	const woke = view.selection.woke || [];
+	const sel = view.selection, {list, n} = sel.woke;
 
-	if (!woke.length)
-		return null;
-	const list = el("ol", {class: "chain"});
-	for (const p of woke.slice(0, 20))
-		list.append(el("li", {}, threadLink(trace.park.thread[p - 1]), " ",
-			link(parkLabel(p), {kind: "park", id: p})));
-	const more = woke.length >= MAX_ARROWS ? ` (the first ${MAX_ARROWS})` : "";
-	return el("div", {}, el("h3", {}, `Ended the waits of${more}`), list);
+	return waitsView(`Ended the waits of${n > list.length ? ` (the first ${count(list.length)} of ${count(n)})` : ""}`, sel.woke,
+		`and ${count(n - list.length)} more`, (most) => {
+			sel.woke = selectionWoke(sel, most);
+		});
 }
 
 /** @param {Chosen} sel */
 function intervalDetails(sel) {
-	const i = sel.id - 1, {s, v} = trace.states, value = v[i];
-	const length = s[i + 1] - s[i], idx = threadOfInterval(i);
+	const i = sel.id - 1, {s, v} = trace.states, value = v[i], start = timeOf(s, i), end = timeOf(s, i + 1);
+	const length = end - start, idx = threadOfInterval(i), around = parkAround(i);
 	const merged = value & MERGED;
 
 	return [
@@ -243,13 +291,16 @@ function intervalDetails(sel) {
 		merged ? null : actions(sel),
 		facts([
 			["Thread", threadLink(idx + 1)],
-			["Labels", merged ? null : labelsDuring(idx + 1, s[i], s[i + 1])],
+			["Labels", merged ? null : labelsDuring(idx + 1, start, end)],
 			["Duration", `${duration(length)} (${count(length)} ns)`],
-			["Began", beyondEdge(idx, s[i], BEYOND_START) || exactTime(s[i])],
-			["Ended", beyondEdge(idx, s[i + 1], BEYOND_END) || exactTime(s[i + 1])],
+			["Began", beyondEdge(idx, start, BEYOND_START) || exactTime(start)],
+			["Ended", beyondEdge(idx, end, BEYOND_END) || exactTime(end)],
 			["On proc", value === RUNNING ? String(refOf(trace.states, i)) : null],
+			["Ran instead", value === RUNNABLE ? noProcText(idx, start, end) : null],
+			["In the call", around ? [link(parkLabel(around), {kind: "park", id: around}), ", which it did not wait for meanwhile"] : null],
 		]),
 		wokeView(),
+		around ? stackView("In", trace.park.stack[around - 1]) : null,
 	];
 }
 
@@ -273,7 +324,7 @@ function regionDetails(sel) {
 			["Began", exactTime(g.start[i])],
 			["Ended", g.open[i] ? "not before the end of the trace" : exactTime(end)],
 			["Depth", String(g.depth[i])],
-			["SQL", el("code", {}, `SELECT * FROM regions WHERE id=${g.row[i]}`)],
+			["SQL", sqlText(`SELECT * FROM regions WHERE id=${g.row[i]}`)],
 		]),
 		mixView(fiber ? "Its threads meanwhile" : "This thread meanwhile", stretches),
 		samplesView("Sampled meanwhile", stretches),
@@ -304,7 +355,7 @@ function labelsDetails(sel) {
 			["Began", exactTime(u.start[i])],
 			["Ended", end >= head.span_ns ? "not before the end of the trace" : exactTime(end)],
 			["All threads", times > 1 ? `${duration(whole)} under these labels, ${count(times)} times` : null],
-			["SQL", el("code", {}, `SELECT * FROM label_spans WHERE labels=${u.set[i]}`)],
+			["SQL", sqlText(`SELECT * FROM label_spans WHERE labels=${u.set[i]}`)],
 		]),
 		mixView("This thread meanwhile", during([trace.threads[u.thread[i] - 1]], u.start[i], end)),
 		samplesView("Sampled meanwhile", during([trace.threads[u.thread[i] - 1]], u.start[i], end)),
@@ -338,12 +389,27 @@ function taskDetails(sel) {
 			["Ended", k.open[i] ? "not before the end of the trace"
 				: [exactTime(k.start[i] + k.length[i]), " on ", threadLink(k.end_thread[i])]],
 			...worked,
-			["SQL", el("code", {}, `SELECT * FROM tasks WHERE id=${taskId(sel.id)}`)],
+			["SQL", sqlText(`SELECT * FROM tasks WHERE id=${taskId(sel.id)}`)],
 		]),
 		split,
+		...pathView(sel.id),
 		found ? el("div", {}, el("h3", {},
 			found > 30 ? `Its first 30 of ${count(found)} regions` : "Its regions"), list) : null,
 	];
+}
+
+// What the colours of tasks mean, for a type with this median.
+/** @param {number} median */
+function latencyLegend(median) {
+	const list = el("ul", {class: "latency"});
+
+	latencyColours[theme.dark ? "dark" : "light"].forEach((colour, step) => {
+		const box = el("span", {class: "swatch", "aria-hidden": "true"}), most = LATENCY_FACTORS[step];
+		box.style.backgroundColor = colour;
+		list.append(el("li", {}, box, most ? `up to ${duration(most * median)}` : "longer",
+			most === 1 ? ", the median" : most ? `, ${most} times as long` : ""));
+	});
+	return el("div", {}, el("h3", {}, "Colours"), list);
 }
 
 /** @param {Chosen} sel */
@@ -372,6 +438,7 @@ function taskTypeDetails(sel) {
 		el("p", {class: "actions"}, el("button", {type: "button", title: "Key: T", onclick: () => spansShow("task", track.name)},
 			"Histogram of their latencies")),
 		el("h3", {}, "Longest"), list,
+		track.median === undefined ? null : latencyLegend(track.median),
 	];
 }
 
@@ -405,11 +472,11 @@ function unlockDetails(sel) {
 			["Fiber", fiberAt(u.thread[i], u.time[i])],
 			["Labels", labelsAt(u.thread[i], u.time[i])],
 			["Time", exactTime(u.time[i])],
-			["Object", objectName(u.object[i])],
+			["Object", objectName(u.object[i]), lockAddressCopy(u.object[i], true)],
 			["Waiters then", waiters > 0 && waiters < 1e9 ? count(waiters) : null],
 			["Threads that waited", count(u.caused[i])],
 			["Their waiting", duration(u.caused_ns[i])],
-			["SQL", el("code", {}, `SELECT * FROM unlocks WHERE id=${u.id[i]}`)],
+			["SQL", sqlText(`SELECT * FROM unlocks WHERE id=${u.id[i]}`)],
 		]),
 		wokeView(),
 		stackView("Released at", u.stack[i]),
@@ -457,10 +524,10 @@ function threadDetails(sel) {
 	const longest = longestParks(trace.parkFirst[t.idx], trace.parkFirst[t.idx + 1], 12, () => true);
 	const list = el("ol", {class: "chain"});
 	for (const i of longest)
-		list.append(el("li", {}, link(parkLabel(i + 1), {kind: "park", id: i + 1}),
+		list.append(el("li", {}, link(parkLabel(i + 1, waitInPage(i)), {kind: "park", id: i + 1}),
 			el("span", {class: "dim"}, ` ${stackTop(p.stack[i])}`)));
 	return [
-		title(t.name),
+		title(t.label),
 		facts([
 			["Thread id", t.tid ? String(t.tid) : null],
 			["Serial", String(t.serial)],
@@ -474,6 +541,7 @@ function threadDetails(sel) {
 		samplesView("Its samples", during([t], trace.begin, trace.span)),
 		longest.length ? el("div", {}, el("h3", {}, "Longest waits"), list) : null,
 		stackView("Created at", t.stack),
+		el("h3", {}, `Its rows, of the whole ${head.cut ? "page" : "trace"}`), threadExports(t),
 	];
 }
 
@@ -507,6 +575,7 @@ function rangeDetails() {
 		rangeExports(view.range),
 		mixView("Time by state in this range, these threads", during(threads, t0, t1)),
 		samplesView("Samples in this range, these threads", during(threads, t0, t1)),
+		countersView(view.range),
 	];
 }
 
@@ -535,6 +604,7 @@ const detailViews = {
 	task: taskDetails,
 	tasktype: taskTypeDetails, log: logDetails, unlock: unlockDetails, thread: threadDetails,
 	fiber: fiberDetails, fiberrun: fiberRunDetails, fiberwait: fiberWaitDetails,
+	counter: counterDetails, queue: counterDetails, busy: counterDetails,
 	gap: gapDetails, cpu: cpuDetails, mark: markDetails, sample: sampleDetails,
 };
 
@@ -553,9 +623,11 @@ function detailsDraw() {
 	const parts = view.range ? rangeDetails()
 		: view.selection ? detailViews[view.selection.kind](view.selection) : nothingDetails();
 
+	parts.splice(1, 0, view.range ? null : hiddenView(view.selection));
 	const box = byId("details"), hadFocus = box.contains(document.activeElement);
 	box.replaceChildren(...parts.filter((p) => p));
 	if (hadFocus) // else the keyboard would begin at the top of the page again
 		box.focus({preventScroll: true});
-	byId("announce").textContent = view.selection || view.range ? parts[0].textContent : "";
+	const hidden = view.range ? "" : hiddenText(view.selection);
+	byId("announce").textContent = view.selection || view.range ? `${parts[0].textContent}${hidden && `. ${hidden}`}` : "";
 }

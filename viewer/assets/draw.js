@@ -5,10 +5,11 @@ const screen = {
 	ratio: 1,
 	scrollY: 0,
 	image: null, pixels: null,
-	paint: null, line: null, // of one lane: what is in each column, and its colours
+	paint: null, line: null, share: null, // of one lane: what is in each column, its colours, and how much of the column is in use
 	isWatched: false, // whether it follows the window's size
 	scheduled: false,
 	baseStale: true, // more than what follows the pointer
+	pathDrawn: 0, // pieces of a critical path, for tests
 	bases: 0, // how often the base was drawn, for tests
 	gaps: [], // [from, until], merged, in order
 	frameTimes: [], // milliseconds; of the last frames, for measurements
@@ -17,7 +18,8 @@ const screen = {
 // The least height of waits for locks in a column with other things, in pixels; of one that is alone, which
 // means that there is none so many columns to the left and right: it would be overlooked.
 const LOCK_LEAST = 1, LOCK_ALONE = 4, LOCK_NEAR = 2;
-const FONT = "11px system-ui, sans-serif", SMALL_FONT = "9.5px system-ui, sans-serif";
+const FONT = "11px system-ui, sans-serif", TEXT_HEIGHT = 12;
+const TWO_LINES = 30; // so high a lane has room for two lines above its stripes
 
 /** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
 function canvasSize(canvas, width, height, ratio) {
@@ -47,7 +49,9 @@ function screenResize() {
 		screen.pixels = new Uint32Array(screen.image.data.buffer);
 		screen.paint = paintMake(w);
 		screen.line = new Uint32Array(w);
+		screen.share = new Float32Array(w);
 	}
+	tracksPlace();
 	byId("spacer").style.height = `${Math.max(0, tracks.height - screen.height)}px`;
 }
 
@@ -76,7 +80,7 @@ function lockAlone(lockRow, x) {
 // Columns with waits for locks among other things: as much of their height as these have of the time.
 function locksToPixels(palette, y0, y1, bottom) {
 	const {paint: {lockRow, lockShare}, pixels} = screen, w = screen.image.width;
-	const whole = STATE_HEIGHT * screen.ratio;
+	const whole = tracks.stateHeight * screen.ratio;
 
 	for (let x = 0; x < w; x++) {
 		if (!lockRow[x] || lockShare[x] >= 1)
@@ -109,7 +113,7 @@ function laneToPixels(item, top, wide) {
 	const w = screen.image.width, ratio = screen.ratio;
 	const y0 = Math.max(0, Math.round(top * ratio));
 	const y1 = Math.min(screen.image.height, Math.round((top + h) * ratio));
-	const palette = kind === "state" ? theme.state : theme.type;
+	const palette = kind === "state" ? theme.state : kind === "task" ? theme.latency : theme.type;
 	const {paint, line} = screen, {row, lockRow, lockShare} = paint;
 
 	if (y0 >= y1)
@@ -123,8 +127,26 @@ function laneToPixels(item, top, wide) {
 		hatchToPixels(Math.round((top + h) * ratio), y0, y1);
 		locksToPixels(palette, y0, y1, Math.round((top + h) * ratio));
 	}
+	if (kind === "cpu")
+		sharesToPixels(lane, y0, y1, Math.round((top + h) * ratio) - Math.round(top * ratio));
 	if (wide)
 		wideIntervals(item, top, wide);
+}
+
+const ONE_VALUE = new Uint8Array(128); // all values count as one
+
+// Of a lane with holes, as a proc's is: columns that are in use for a part of their time only have as much of the height.
+/** @param {Lane} lane @param {number} y0 @param {number} y1 @param {number} whole */
+function sharesToPixels(lane, y0, y1, whole) {
+	const w = screen.image.width, {pixels, share, paint: {row}} = screen;
+
+	share.fill(0);
+	laneCounts(lane, view.t0, view.t1, w, ONE_VALUE, share);
+	for (let x = 0; x < w; x++) {
+		const free = row[x] && share[x] < 0.999 ? whole - Math.max(1, Math.round(share[x] * whole)) : 0;
+		for (let y = y0; y < Math.min(y1, y0 + free); y++)
+			pixels[y * w + x] = theme.background;
+	}
 }
 
 // Intervals of a lane that are wide enough to carry text.
@@ -138,8 +160,9 @@ function wideIntervals(item, top, wide) {
 			wide.push({item, top, i});
 }
 
+// `lines`: where a thread waits is a line of its own.
 /** @param {LaneItem} item @param {number} i */
-function intervalLabel(item, i) {
+function intervalLabel(item, i, lines = false) {
 	const value = item.lane.v[i];
 
 	if (item.kind === "region")
@@ -156,10 +179,10 @@ function intervalLabel(item, i) {
 	}
 	if (value & MERGED)
 		return `${count(refOf(trace.states, i))} short ones, mostly ${stateName[value]}`;
-	const length = duration(laneEnd(item.lane, i) - item.lane.s[i]);
+	const length = duration(laneEnd(item.lane, i) - laneStart(item.lane, i));
 	if (value >= PARKED) {
 		const p = refOf(trace.states, i) - 1, stack = trace.park.stack[p];
-		return `${reasonAndName(trace.park.reason[p], trace.park.object[p])} ${length}${stack ? ` in ${stackTop(stack)}` : ""}`;
+		return `${reasonAndName(trace.park.reason[p], trace.park.object[p])} ${length}${stack ? `${lines ? "\n" : " "}in ${stackTop(stack)}` : ""}`;
 	}
 	return value === ACTIVE || value === RUNNING ? length : `${stateName[value]} ${length}`;
 }
@@ -183,7 +206,7 @@ function textWidth(ctx, string) {
 
 // As much of the text as fits, with a mark where it is cut: what is left must be worth reading, and half a
 // number is not.
-const CUT_LEAST = 6, UNCUT_MOST = 10;
+const CUT_LEAST = 6, UNCUT_MOST = 10; // characters before the mark
 
 /** @param {CanvasRenderingContext2D} ctx @param {string} string @param {number} width */
 function fitText(ctx, string, width) {
@@ -196,8 +219,9 @@ function fitText(ctx, string, width) {
 		return "";
 	for (; keep >= CUT_LEAST; keep--) {
 		const half = (string.charCodeAt(keep - 1) & 0xfc00) === 0xd800; // of a character outside the BMP
-		const cut = `${string.slice(0, half ? keep - 1 : keep).trimEnd()}…`;
-		if (textWidth(ctx, cut) <= width)
+		const number = /^[\d.]/.test(string.slice(keep)) ? /[\d.]+$/ : /$/; // the beginning of a number is another one
+		const cut = `${string.slice(0, half ? keep - 1 : keep).replace(number, "").trimEnd()}…`;
+		if (cut.length > CUT_LEAST && textWidth(ctx, cut) <= width) // without half a number, too
 			return cut;
 	}
 	return "";
@@ -205,21 +229,22 @@ function fitText(ctx, string, width) {
 
 /** @param {CanvasRenderingContext2D} ctx */
 function drawTexts(ctx, wide) {
+	ctx.font = FONT;
 	ctx.textBaseline = "middle";
 	for (const {item, top, i} of wide) {
-		const x0 = Math.max(0, xOf(item.lane.s[i]));
+		const x0 = Math.max(0, xOf(laneStart(item.lane, i)));
 		const x1 = Math.min(view.width, xOf(laneEnd(item.lane, i)));
 		if (x1 - x0 < 24)
 			continue;
-		const state = item.kind === "state";
+		const state = item.kind === "state", high = state && item.h >= TWO_LINES;
 		if (item.h < REGION_HEIGHT - 1)
 			continue;
-		ctx.font = state ? FONT : SMALL_FONT;
-		const string = fitText(ctx, intervalLabel(item, i), x1 - x0 - 6);
-		if (!string)
-			continue;
-		ctx.fillStyle = state ? theme.stateText[item.lane.v[i]] : theme.style.text;
-		ctx.fillText(string, x0 + 3, top + item.h / 2 + 0.5);
+		ctx.fillStyle = state ? theme.stateText[item.lane.v[i]] : item.kind === "task" ? theme.latencyText[item.lane.v[i]] : theme.style.text;
+		const lines = intervalLabel(item, i, high).split("\n");
+		const y = top + (lines.length > 1 ? (item.h - HATCH_HEIGHT) / 2 - TEXT_HEIGHT / 2 : item.h / 2 + 0.5);
+		const shown = lines.map((line) => fitText(ctx, line, x1 - x0 - 6));
+		if (shown[0]) // what comes second says nothing alone
+			shown.forEach((line, k) => ctx.fillText(line, x0 + 3, y + k * TEXT_HEIGHT));
 	}
 }
 
@@ -229,7 +254,7 @@ function drawEdges(ctx, wide) {
 	ctx.fillStyle = theme.style.bg;
 	for (const {item, top, i} of wide)
 		if (item.kind !== "state")
-			ctx.fillRect(Math.round(xOf(item.lane.s[i])), top, 1, item.h);
+			ctx.fillRect(Math.round(xOf(laneStart(item.lane, i))), top, 1, item.h);
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {Track} track */
@@ -270,52 +295,6 @@ function drawSamples(ctx, track, top) {
 	ctx.globalAlpha = 1;
 }
 
-// A step line; where many values share a pixel, a vertical stroke over all of them.
-/** @param {CanvasRenderingContext2D} ctx @param {Track} track */
-function drawCounter(ctx, track, top) {
-	const {at, value, min, max} = track, h = COUNTER_HEIGHT;
-	const yOf = (v) => top + TRACK_PAD +
-		(max > min ? h - 2 - (v - min) / (max - min) * (h - 3) : h / 2);
-	const last = upperBound(at, 0, at.length, view.t1);
-	let i = Math.max(0, upperBound(at, 0, at.length, view.t0) - 1);
-	let y = yOf(value[i]);
-
-	ctx.strokeStyle = theme.style.accent;
-	ctx.lineWidth = 1;
-	ctx.beginPath();
-	ctx.moveTo(xOf(at[i]), y);
-	while (++i < last) {
-		const x = xOf(at[i]);
-		let low = y, high = y;
-		ctx.lineTo(x, y);
-		for (; i < last && xOf(at[i]) < x + 0.7; i++) {
-			y = yOf(value[i]);
-			low = Math.min(low, y);
-			high = Math.max(high, y);
-		}
-		i--;
-		ctx.lineTo(x, low);
-		ctx.lineTo(x, high);
-		ctx.lineTo(x, y);
-	}
-	ctx.lineTo(Math.min(view.width, xOf(trace.span)), y);
-	ctx.stroke();
-	ctx.font = SMALL_FONT;
-	drawLimit(ctx, count(max), top + 8);
-	if (max > min)
-		drawLimit(ctx, count(min), top + TRACK_PAD + h - 3);
-}
-
-// A counter's largest or least value, at the left, over its line; y: of its middle.
-/** @param {CanvasRenderingContext2D} ctx @param {string} string @param {number} y */
-function drawLimit(ctx, string, y) {
-	ctx.textBaseline = "middle";
-	ctx.fillStyle = theme.style.bg;
-	ctx.fillRect(0, y - 5, textWidth(ctx, string) + 6, 10);
-	ctx.fillStyle = theme.style.dim;
-	ctx.fillText(string, 3, y);
-}
-
 // Stretches in which events were lost.
 /** @param {CanvasRenderingContext2D} ctx @param {number} height */
 function drawGaps(ctx, height) {
@@ -348,7 +327,7 @@ function drawWindow(ctx, height) {
 	ctx.globalAlpha = 1;
 	ctx.fillRect(Math.round(x), 0, 1, height);
 	const label = "before the window: in part";
-	ctx.font = SMALL_FONT;
+	ctx.font = FONT;
 	if (ctx.measureText(label).width + 10 < x) {
 		ctx.textBaseline = "bottom";
 		ctx.fillText(label, 5, height - 4);
@@ -371,7 +350,7 @@ function drawMarks(ctx, track, top) {
 	let i = upperBound(marks.at, marks.first[t], hi, view.t0 - slack);
 	let lastX = -99;
 
-	ctx.font = SMALL_FONT;
+	ctx.font = FONT;
 	ctx.textBaseline = "middle";
 	for (; i < hi && marks.at[i] <= view.t1 + slack; i++) {
 		const row = marks.order[i], x = Math.round(xOf(marks.at[i])), y = top + 1;
@@ -384,7 +363,7 @@ function drawMarks(ctx, track, top) {
 		const name = marks.kind[row] === MARK_TRIGGER ? "" : text(marks.text[row]).split(": ")[0];
 		const string = room > 30 ? fitText(ctx, name, Math.min(room, 260)) : "";
 		ctx.fillStyle = markColour(marks.kind[row]);
-		ctx.fillRect(x - 1, y, 2, STATE_HEIGHT + TRACK_PAD);
+		ctx.fillRect(x - 1, y, 2, tracks.stateHeight + TRACK_PAD);
 		ctx.beginPath();
 		ctx.moveTo(x, y);
 		ctx.lineTo(x + (right ? 8 : -8), y + 4.5);
@@ -395,9 +374,9 @@ function drawMarks(ctx, track, top) {
 		const width = ctx.measureText(string).width;
 		const left = right ? x + 9 : x - 14 - width;
 		ctx.fillStyle = theme.style.bg;
-		ctx.fillRect(left, top + TRACK_PAD, width + 5, STATE_HEIGHT); // no half of what it covers
+		ctx.fillRect(left, top + TRACK_PAD, width + 5, tracks.stateHeight); // no half of what it covers
 		ctx.fillStyle = markColour(marks.kind[row]);
-		ctx.fillText(string, left + 2, top + TRACK_PAD + STATE_HEIGHT / 2);
+		ctx.fillText(string, left + 2, top + TRACK_PAD + tracks.stateHeight / 2);
 	}
 }
 

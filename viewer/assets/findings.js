@@ -29,12 +29,6 @@ function fatalMarks() {
 	return Array.from({length: trace.mark.n}, (_, i) => i).filter((i) => trace.mark.kind[i] === MARK_FATAL);
 }
 
-// "11 (SIGSEGV) code 1 at 0x0 in thread 4711": what the process left behind of a signal whose event is not
-// in the trace.
-function signalNote() {
-	return fatalMarks().length ? "" : infoOf("signal");
-}
-
 // What ended the process, if that was not its own will.
 function killedBy() {
 	return infoOf("ended").startsWith("killed by") ? infoOf("ended") : "";
@@ -67,10 +61,10 @@ function deadlocks() {
 				continue;
 			}
 			certain = certain && d.certain[i] !== 0;
-			const name = trace.threads[d.thread[i] - 1].name;
+			const name = trace.threads[d.thread[i] - 1].label;
 			circle.push(d.park[i] ? link(name, {kind: "park", id: d.park[i]}) : name, " → ");
 		}
-		const first = trace.threads[d.thread[d.number.indexOf(number)] - 1].name;
+		const first = trace.threads[d.thread[d.number.indexOf(number)] - 1].label;
 		found.push({certain, parts: [...circle, first, behind ? `; ${plural(behind, "thread")} behind it` : ""]});
 	}
 	return found;
@@ -82,10 +76,11 @@ function endBanners() {
 	for (const i of fatalMarks()) {
 		const thread = trace.threads[trace.mark.thread[i] - 1];
 		bannerAdd("alarm", el("b", {}, "CRASH: "), link(text(trace.mark.text[i]), {kind: "mark", id: i + 1}),
-			thread ? ` in ${thread.name}` : "");
+			thread ? ` in ${thread.label}` : "");
 	}
-	if (!fatalMarks().length && (signalNote() || killedBy()))
-		bannerAdd("alarm", el("b", {}, "ENDED: "), [killedBy(), signalNote()].filter((s) => s).join(", signal "));
+	for (const finding of head.findings)
+		if (!fatalMarks().length && finding.severity === "alarm" && ["crash", "killed"].includes(finding.kind))
+			bannerAdd(finding.kind === "crash" ? "alarm" : "warn", finding.text);
 	for (const {certain, parts} of deadlocks())
 		bannerAdd("alarm", el("b", {}, `${certain ? "" : "Perhaps a "}DEADLOCK: `), ...parts);
 	for (const string of [endText(), recoveredText()])
@@ -131,9 +126,11 @@ function findingsList() {
 	const said = (f) => f.start === undefined ? el("span", {class: "said"}, f.text)
 		: el("button", {type: "button", class: "link said", title: "Show it in the timeline",
 			onclick: () => findingJump(f)}, f.text);
-	const rows = (f) => f.sql && head.sql ? el("button", {type: "button", class: "link rows", title: f.sql,
+	const rows = (f) => f.sql && sqlIsThere() ? el("button", {type: "button", class: "link rows", title: f.sql,
 		onclick: () => sqlOpen(f.sql)}, "its rows") : null;
-	const item = (f) => el("li", {class: f.severity}, said(f), " ", rows(f), f.why ? el("p", {class: "why"}, f.why) : null,
+	// Red is for what failed, and not for what somebody ended.
+	const item = (f) => el("li", {class: f.kind === "killed" && f.severity === "alarm" ? "killed" : f.severity}, said(f), " ", rows(f),
+		copyIcon("Copy the finding", () => [f.text, f.why, f.remedy && `helps: ${f.remedy}`].filter((part) => part).join("\n")), f.why ? el("p", {class: "why"}, f.why) : null,
 		f.remedy ? el("p", {class: "helps"}, `helps: ${f.remedy}`) : null);
 
 	return head.findings.length ? [title("Findings"), el("ul", {class: "findings"}, ...head.findings.map(item))] : [];

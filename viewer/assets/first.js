@@ -7,27 +7,30 @@ function firstLane(cells, {s, v}, {steps, from_ns: begin, to_ns: end}, thread) {
 
 	for (let i = 0; i < steps; i++) {
 		const [state, lock, locked] = cells.subarray((thread * steps + i) * 3, (thread * steps + i) * 3 + 3);
-		s[lo + 2 * i] = begin + i * length;
-		s[lo + 2 * i + 1] = begin + (i + 1 - locked / 255) * length;
+		timeSet(s, lo + 2 * i, Math.round(begin + i * length));
+		timeSet(s, lo + 2 * i + 1, Math.round(begin + (i + 1 - locked / 255) * length));
 		v[lo + 2 * i] = state;
 		v[lo + 2 * i + 1] = lock;
 	}
-	s[lo + 2 * steps] = end;
+	timeSet(s, lo + 2 * steps, end);
 	return [lo, lo + 2 * steps];
 }
 
 function firstThreads(first, cells) {
 	const {threads, steps} = first, n = threads.length * (2 * steps + 1);
-	const arrays = {s: new Float64Array(n), e: null, v: new Uint8Array(n)};
-	const lanes = lanesMake(arrays, threads.map((_, t) => firstLane(cells, arrays, first, t)), stateIsLock);
+	const arrays = {s: timesMake(n), e: null, v: new Uint8Array(n)}, bounds = threads.map((_, t) => firstLane(cells, arrays, first, t));
+	timesDone(arrays.s);
+	const lanes = lanesMake(arrays, bounds, stateIsLock);
 
-	return threads.map(([name, serial, tid, idle, beyond], idx) => {
+	const made = threads.map(([name, serial, tid, idle, beyond], idx) => {
 		const time = new Float64Array(128);
 		laneSums(lanes[idx], first.from_ns, first.to_ns, time);
-		return {idx, serial, tid, name: name || `thread ${tid || serial}`, named: name !== "", idle: idle !== 0,
+		return {idx, serial, tid, name: name || `thread ${tid || serial}`, label: "", named: name !== "", idle: idle !== 0,
 			beyond, out: (beyond & BEYOND_ALL) !== 0, time, lane: lanes[idx], fibers: null, labels: null, regions: [],
 			parks: 0, firstSeen: 0};
 	});
+	threadsName(made);
+	return made;
 }
 
 function firstShow(element) {

@@ -59,7 +59,7 @@ function flameThreads() {
 	const sel = view.selection ? selectionThread(view.selection) : -1;
 
 	switch (flame.threads) {
-	case "filter": return tracks.filter.trim() ? tracks.threads.map((t) => t.idx) : null;
+	case "filter": return tracks.filter.trim() || tracks.hidden.size ? tracks.threads.map((t) => t.idx) : null;
 	case "pinned": return [...tracks.pinned];
 	case "selected": return sel >= 0 ? [sel] : [];
 	default: return null;
@@ -80,7 +80,7 @@ function askedText(asked) {
 	const of = trace.taskTypes.find((t) => t.type === asked.task);
 
 	return [whole ? head.cut ? "whole page" : "whole trace" : `${duration(asked.t0)} to ${duration(asked.t1)}`,
-		asked.threads && (asked.threads.length === 1 ? trace.threads[asked.threads[0]].name : plural(asked.threads.length, "thread")),
+		asked.threads && (asked.threads.length === 1 ? trace.threads[asked.threads[0]].label : plural(asked.threads.length, "thread")),
 		asked.label && labelText(asked.label - 1),
 		of && (asked.slowest ? `the slowest ${asked.slowest} % of tasks ${of.name}` : `tasks ${of.name}`)].filter((t) => t).join(", ");
 }

@@ -48,10 +48,11 @@ function nodeChange(tree, node) {
 	return nodeShare(tree, node, 1) - nodeShare(tree, node, 0);
 }
 
+// Points of a hundred: "+14 %" would be more by a seventh.
 function changeText(change) {
 	const value = Math.abs(change * 100);
 
-	return value < 0.05 ? "±0" : `${change > 0 ? "+" : "−"}${value.toFixed(value < 10 ? 1 : 0)} %`;
+	return value < 0.05 ? "±0" : `${change > 0 ? "+" : "−"}${value.toFixed(value < 10 ? 1 : 0)} points`;
 }
 
 // ---- where boxes lie ----

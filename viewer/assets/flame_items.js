@@ -135,8 +135,8 @@ function* samplesSum(events, fold) {
 // The waits lo..hi of a thread, those first that others may lie within: by start, of one start the longest first.  They
 // mostly stand so; null = they do.
 function nestingOrder(lo, hi) {
-	const {start, length} = trace.park;
-	const isBehind = (i, k) => start[i] - start[k] || length[k] - length[i];
+	const {when, length} = trace.park;
+	const isBehind = (i, k) => waitStart(when, i) - waitStart(when, k) || length[k] - length[i];
 	let inOrder = true;
 
 	for (let i = lo + 1; i < hi && inOrder; i++)
@@ -152,7 +152,7 @@ function parksNesting() {
 		const lo = trace.parkFirst[t], hi = trace.parkFirst[t + 1], order = nestingOrder(lo, hi);
 		for (let k = lo, top = 0; k < hi; k++) {
 			const i = order ? order[k - lo] : k;
-			while (top && parkEnd(top) <= p.start[i])
+			while (top && parkEnd(top) <= waitStart(p.when, i))
 				top = outer[top - 1];
 			outer[i] = top;
 			top = i + 1;
@@ -172,15 +172,15 @@ function* waitsSum(wanted, fold) {
 			yield;
 		if (!chosen[p.reason[i]])
 			continue;
-		const thread = p.thread[i], until = p.start[i] + p.length[i];
+		const thread = p.thread[i], start = parkStart(i + 1), until = start + p.length[i];
 		if (!fold.hasThread(thread) || !fold.hasLabels(p.set[i]))
 			continue;
-		fold.add(combos.parks[i], fold.timeIn(thread, p.start[i], until), "park", i + 1, thread, p.start[i], p.length[i]);
+		fold.add(combos.parks[i], fold.timeIn(thread, start, until), "park", i + 1, thread, start, p.length[i]);
 		let within = outer[i];
 		while (within && !chosen[p.reason[within - 1]])
 			within = outer[within - 1];
 		if (within && fold.hasLabels(p.set[within - 1]))
-			fold.add(combos.parks[within - 1], -fold.timeIn(thread, p.start[i], Math.min(until, parkEnd(within))));
+			fold.add(combos.parks[within - 1], -fold.timeIn(thread, start, Math.min(until, parkEnd(within))));
 	}
 }
 
@@ -226,7 +226,7 @@ function* blameSum(fold) {
 
 	for (let i = 0; i < b.n; i++) {
 		const park = b.park[i], thread = p.thread[park - 1], end = parkEnd(park);
-		const from = (park === last ? at : p.start[park - 1]) + b.gap[i], until = b.length[i] ? from + b.length[i] : end;
+		const from = (park === last ? at : parkStart(park)) + b.gap[i], until = b.length[i] ? from + b.length[i] : end;
 		last = park;
 		at = until;
 		if (fold.hasThread(thread) && fold.hasLabels(p.set[park - 1]))
@@ -237,9 +237,11 @@ function* blameSum(fold) {
 	}
 	for (let i = 0; (head.blame_from_ns || head.without_blame) && i < p.n; i++) {
 		const own = waitClass(p.reason[i]) < 2 && (head.without_blame || p.length[i] < head.blame_from_ns) && !outer[i];
-		if (own && fold.hasThread(p.thread[i]) && fold.hasLabels(p.set[i]))
-			fold.add(comboNumber(0, short, FRAMES_OWN), fold.timeIn(p.thread[i], p.start[i], parkEnd(i + 1)), "park", i + 1,
-				p.thread[i], p.start[i], p.length[i]);
+		if (own && fold.hasThread(p.thread[i]) && fold.hasLabels(p.set[i])) {
+			const start = parkStart(i + 1);
+			fold.add(comboNumber(0, short, FRAMES_OWN), fold.timeIn(p.thread[i], start, start + p.length[i]), "park", i + 1,
+				p.thread[i], start, p.length[i]);
+		}
 		if (i % SLICE_ITEMS === 0)
 			yield;
 	}
@@ -272,14 +274,62 @@ function borrowedCombo(before, state, from) {
 	return comboNumber(trace.sample.stack[row], leadNumber(`(${words}; ${age})`, state), FRAMES_ALL);
 }
 
-// By state: off its proc; idle waits only if they are wanted.
+// By state, whether it is off a proc: by itself, or only as far as the rows of on_cpu do not say otherwise.  Idle waits are only if
+// they are wanted.
+const OFF_NEVER = 0, OFF_BY_ROWS = 1, OFF_ALWAYS = 2;
+
 function offStates(idle) {
 	const off = new Uint8Array(256);
 
 	for (let s = 1; s < 128; s++)
-		off[s] = s === RUNNABLE || s === OFF_PROC || s === WOKEN || (s >= PARKED && stateName[s] !== "spin" &&
-			(idle || waitClass(s - PARKED) !== WAIT_OUTSIDE));
+		if (s < PARKED)
+			off[s] = s === RUNNABLE || s === OFF_PROC || s === WOKEN ? OFF_ALWAYS : OFF_BY_ROWS;
+		else if (idle || waitClass(s - PARKED) !== WAIT_OUTSIDE)
+			off[s] = stateName[s] === "spin" ? OFF_BY_ROWS : OFF_ALWAYS;
 	return off;
+}
+
+// When a thread was on a proc, in order of time: of a damaged trace rows overlap, and are one stretch.
+/** @param {Thread} thread */
+function stretchesOf(thread) {
+	const begins = [], ends = [], {start, length} = trace.cpu, {first, order} = procRowsBy();
+
+	for (let k = first[thread.idx + 1]; k < first[thread.idx + 2]; k++) {
+		const from = start[order[k]], until = from + length[order[k]], last = ends.length - 1;
+		if (last >= 0 && from <= ends[last])
+			ends[last] = Math.max(ends[last], until);
+		else {
+			begins.push(from);
+			ends.push(until);
+		}
+	}
+	return {begins, ends};
+}
+
+// How much of from..until, of what is asked for, a thread was on a proc; asked in order of time.  null: no rows of on_cpu say so.
+/** @param {Thread} thread @param {Fold} fold */
+function onProcOf(thread, fold) {
+	const {begins, ends} = procs.exact ? stretchesOf(thread) : {begins: [], ends: []}, n = begins.length;
+	let at = 0;
+
+	if (!n)
+		return null;
+	return (from, until) => {
+		let ns = 0;
+		while (at < n && ends[at] <= from)
+			at++;
+		for (let k = at; k < n && begins[k] < until; k++)
+			ns += fold.timeIn(thread.idx + 1, Math.max(from, begins[k]), Math.min(until, ends[k]));
+		return ns;
+	};
+}
+
+// How much of an interval the thread was off its proc: since there are switch records, whenever these do not have it on one.
+function offTime(fold, number, off, onProc, start, end) {
+	const known = onProc ? Math.max(start, Math.min(end, head.switches_ns)) : end;
+
+	return (off === OFF_ALWAYS ? fold.timeIn(number, start, known) : 0) +
+		(known < end ? Math.max(0, fold.timeIn(number, known, end) - onProc(known, end)) : 0);
 }
 
 /** @param {Fold} fold */
@@ -287,25 +337,31 @@ function* offSum(fold) {
 	const {s, v} = trace.states, off = offStates(fold.idle);
 
 	yield* parkCombos();
+	schedTell();
 	for (const thread of trace.threads) {
-		const before = samplesBefore(thread), number = thread.idx + 1;
+		const number = thread.idx + 1;
 		if (!fold.hasThread(number))
 			continue;
+		const before = samplesBefore(thread), onProc = onProcOf(thread, fold);
 		const [first, last] = laneRange(thread.lane, fold.t0, fold.t1);
 		for (let i = first; i < last; i++) {
-			const state = v[i] & 127, short = v[i] & MERGED;
+			const state = v[i] & 127, short = v[i] & MERGED, start = timeOf(s, i), end = timeOf(s, i + 1);
 			if (i % SLICE_ITEMS === 0)
 				yield;
-			const wait = refIsWait(v[i]) ? refOf(trace.states, i) : 0;
-			if (!off[state] || !fold.hasLabels(wait ? trace.park.set[wait - 1] : fold.labelsAt(number, s[i])))
+			const wait = refIsWait(v[i]) ? refOf(trace.states, i) : 0, around = parkAround(i);
+			if (off[state] === OFF_NEVER || !fold.hasLabels(wait || around ? trace.park.set[(wait || around) - 1]
+				: fold.labelsAt(number, start)))
 				continue;
 			if (state === WOKEN && wait && !fold.idle && waitClass(trace.park.reason[wait - 1]) === WAIT_OUTSIDE)
 				continue;
+			const ns = offTime(fold, number, off[state], onProc, start, end);
+			if (!ns)
+				continue;
 			const combo = wait ? combos.parks[wait - 1]
-				: short ? comboNumber(0, leadNumber(`(short ones, merged: mostly ${stateName[state]})`, state), FRAMES_ALL)
-					: borrowedCombo(before, state, s[i]);
-			fold.add(combo, fold.timeIn(number, s[i], s[i + 1]), wait ? "park" : "iv", wait || i + 1, number, s[i],
-				s[i + 1] - s[i]);
+				: around ? comboNumber(trace.park.stack[around - 1], leadNumber("(preempted)", RUNNABLE), FRAMES_OWN)
+					: short ? comboNumber(0, leadNumber(`(short ones, merged: mostly ${stateName[state]})`, state), FRAMES_ALL)
+						: borrowedCombo(before, state, start);
+			fold.add(combo, ns, wait ? "park" : "iv", wait || i + 1, number, start, end - start);
 		}
 	}
 }

@@ -83,8 +83,10 @@ function taskRegions(row) {
 	return order.subarray(first[row + 1], first[row + 2]);
 }
 
-// When threads (by number) and fibers worked for the tasks in these rows: {threads, fibers}, Maps to spans.
-function taskSpans(picked) {
+// When threads (by number) and fibers worked for the tasks in these rows: {threads, fibers}, Maps to spans.  What is open
+// lasts until openEnd.
+/** @param {number} openEnd */
+function taskSpans(picked, openEnd = head.span_ns) {
 	const k = trace.task, g = trace.region, members = taskMembers(picked), {rows, root} = members;
 	const isHandedOver = (i) => k.end_thread[i] > 0 && k.end_thread[i] !== k.thread[i];
 	const before = rows.some(isHandedOver) ? endedBefore(members) : null;
@@ -107,7 +109,7 @@ function taskSpans(picked) {
 	};
 
 	for (const i of rows) {
-		const until = k.open[i] ? head.span_ns : k.start[i] + k.length[i], run = fiberRunIn(k.thread[i], k.start[i]);
+		const until = k.open[i] ? openEnd : k.start[i] + k.length[i], run = fiberRunIn(k.thread[i], k.start[i]);
 		if (run)
 			add(i, fibers, trace.frun.fiber[run - 1], k.start[i], until);
 		else if (isHandedOver(i))
@@ -118,7 +120,7 @@ function taskSpans(picked) {
 	for (const row of rows)
 		for (const i of taskRegions(row))
 			add(row, g.fiber[i] ? fibers : threads, g.fiber[i] || g.thread[i], g.start[i],
-				g.open[i] ? head.span_ns : g.start[i] + g.length[i]);
+				g.open[i] ? openEnd : g.start[i] + g.length[i]);
 	for (const [fiber, spans] of fibers)
 		fibers.set(fiber, spansJoin(spans));
 	for (let i = 0; fibers.size && i < trace.frun.n; i++) {
@@ -154,6 +156,72 @@ function spansTime(spans, from, until) {
 	return sum;
 }
 
+// What lies in both.
+function spansMeet(a, b) {
+	const met = [];
+
+	for (let i = 0, k = 0; i < a.length && k < b.length;) {
+		const from = Math.max(a[i], b[k]), until = Math.min(a[i + 1], b[k + 1]);
+		if (from < until)
+			met.push(from, until);
+		if (a[i + 1] < b[k + 1])
+			i += 2;
+		else
+			k += 2;
+	}
+	return Float64Array.from(met);
+}
+
+// Tracks that both have, with what lies in both.
+function tracksMeet(a, b) {
+	const met = new Map();
+
+	for (const [track, spans] of a) {
+		const both = b.has(track) ? spansMeet(spans, b.get(track)) : [];
+		if (both.length)
+			met.set(track, both);
+	}
+	return met;
+}
+
+// When threads and fibers worked for the tasks that the page is of, as taskSpans() has it; null: it is of no tasks.
+const pageTasks = {};
+lazily(pageTasks, "spans", () => {
+	const s = trace.selected, tracks = [new Map(), new Map()];
+
+	if (!head.cut?.tasks)
+		return null;
+	for (let i = 0; i < s.n; i++) {
+		const map = tracks[s.fiber[i]], list = map.get(s.track[i]) || [];
+		list.push([s.start[i], s.start[i] + s.length[i]]);
+		map.set(s.track[i], list);
+	}
+	for (const map of tracks)
+		for (const [track, spans] of map)
+			map.set(track, spansJoin(spans));
+	return {threads: tracks[0], fibers: tracks[1]};
+});
+
+// Of a wait, or whatever a thread did, what the page is of.
+/** @param {number} thread @param {number} from @param {number} until */
+function timeInPage(thread, from, until) {
+	const a = Math.max(from, trace.begin), b = Math.min(until, trace.span), tasks = pageTasks.spans;
+
+	if (a >= b)
+		return 0;
+	return !tasks ? b - a : tasks.threads.has(thread) ? spansTime(tasks.threads.get(thread), a, b) : 0;
+}
+
+// What is asked for of the tasks that the page is of.
+function tasksAsked(asked) {
+	const of = pageTasks.spans;
+
+	if (!asked.task)
+		return of;
+	const own = taskSpans(tasksPicked(asked.task, asked.slowest), head.span_ns + 1);
+	return of ? {threads: tracksMeet(own.threads, of.threads), fibers: tracksMeet(own.fibers, of.fibers)} : own;
+}
+
 // The sets that have a label: by number of set; null = all.
 function setsWith(label) {
 	if (!label)
@@ -169,7 +237,8 @@ function setsWith(label) {
 /** @param {Asked} asked */
 function selectionMake(asked) {
 	const {t0, t1} = asked, sets = setsWith(asked.label), open = t1 >= trace.span;
-	const tasks = asked.task ? taskSpans(tasksPicked(asked.task, asked.slowest)) : null;
+	// A sample may lie at the very end of the trace.
+	const tasks = tasksAsked(asked);
 	const threads = asked.threads && new Uint8Array(trace.threads.length + 1);
 	for (const idx of asked.threads || [])
 		threads[idx + 1] = 1;

@@ -1,8 +1,7 @@
 // flame_ui.js - the flame graph's controls, what it says of a function, and what mouse and keys do.
 
 const FLAME_TABLE_ROWS = 300;
-/** @type {[string, number][]} */
-const BYTE_UNITS = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]];
+const SLOWEST_LEAST = 0.01, SLOWEST_OFFERED = [0.1, 1, 5, 10, 25, 50]; // percent of tasks
 
 // ---- controls ----
 
@@ -42,11 +41,6 @@ function labelChoices() {
 	return [...seen].sort((a, b) => a[0].localeCompare(b[0], "en", {numeric: true})).map(([name, i]) => [String(i), cutText(name, 40)]);
 }
 
-/** @param {string} string */
-function cutText(string, most) {
-	return string.length > most ? `${string.slice(0, most - 1)}…` : string;
-}
-
 // The row of the first label of that key and value.
 function labelFirst(label) {
 	return label ? labelNamed(labelText(label - 1)) : 0;
@@ -66,9 +60,9 @@ function flameControls() {
 	choiceFill(parts.task, [["0", "Any tasks"], ...trace.taskTypes.map((t) => [String(t.type), cutText(t.name, 40)])], String(flame.task));
 	parts.label.hidden = !trace.label.n;
 	parts.task.hidden = !trace.taskTypes.length;
-	parts.slowest.hidden = !flame.task;
-	choiceFill(parts.slowest, [["0", "all of them"], ...[...new Set([0.1, 1, 5, 10, 25, 50, flame.slowest || 1])].sort((a, b) => a - b)
-		.map((n) => [String(n), `the slowest ${n} %`])], String(flame.slowest));
+	parts.slowest.parentElement.hidden = !flame.task;
+	if (document.activeElement !== parts.slowest || slowestRead(parts.slowest.value) !== flame.slowest)
+		parts.slowest.value = flame.slowest ? String(flame.slowest) : "";
 	parts.idle.parentElement.hidden = !flame.kind.idle;
 	parts.idle.checked = flame.idle;
 	if (parts.search.value !== flame.search)
@@ -76,7 +70,7 @@ function flameControls() {
 	const compares = Boolean(flame.before || flame.file);
 	parts.before.textContent = compares ? "End comparison" : "Compare: this is A";
 	parts.before.title = compares ? "Show one part of the trace again"
-		: "Keep what is shown as A; then choose another range, thread, label or task as B (key: X)";
+		: "Keep what is shown as A; then choose another range, thread, label or task as B (key in the graph: X)";
 	parts.before.setAttribute("aria-pressed", String(compares));
 	parts.open.hidden = compares;
 }
@@ -91,7 +85,9 @@ function flameTools() {
 	parts.threads = choice("Threads", "Of which threads", (threads) => flameSet({threads}));
 	parts.label = choice("Label", "Only under this label", (label) => flameSet({label: Number(label)}));
 	parts.task = choice("Tasks", "Only what was done for tasks of this type", (task) => flameSet({task: Number(task)}));
-	parts.slowest = choice("Slowest tasks", "Of the tasks only those that took longest", (n) => flameSet({slowest: Number(n)}));
+	parts.slowest = el("input", {type: "number", min: SLOWEST_LEAST, max: 100, step: "any", placeholder: "100", list: "slowest-percents",
+		"aria-label": "Slowest tasks, percent", title: "Of the tasks only so many percent, those that took longest; empty: all of them",
+		oninput: () => parts.slowest.validity.valid && flameSet({slowest: slowestRead(parts.slowest.value)})});
 	parts.idle = el("input", {type: "checkbox", onchange: () => flameSet({idle: parts.idle.checked})});
 	parts.before = el("button", {type: "button", onclick: flameCompare});
 	parts.file = el("input", {type: "file", accept: ".gz,.pb,.pprof", hidden: true, onchange: () => {
@@ -116,7 +112,8 @@ function flameTools() {
 		flame.parts.canvas.focus();
 		event.preventDefault();
 	});
-	return el("div", {class: "flame-tools"}, parts.kind, parts.view, parts.time, parts.threads, parts.label, parts.task, parts.slowest,
+	return el("div", {class: "flame-tools"}, parts.kind, parts.view, parts.time, parts.threads, parts.label, parts.task,
+		el("label", {}, "the slowest ", parts.slowest, " %", el("datalist", {id: "slowest-percents"}, ...SLOWEST_OFFERED.map((n) => el("option", {value: n})))),
 		el("label", {title: "Waits for requests, timers, signals and children"}, parts.idle, " idle waits, too"), parts.before, parts.open, parts.file,
 		el("button", {type: "button", title: "Download what is shown as a profile: go tool pprof reads it", onclick: () => flame.result && profileDownload()},
 			"pprof"), parts.search);
@@ -126,14 +123,7 @@ function flameTools() {
 
 /** @param {number} value @param {FlameKind} [kind] */
 function flameAmount(value, kind = flame.result.kind) {
-	if (kind.unit === "nanoseconds")
-		return duration(value);
-	if (kind.unit !== "bytes")
-		return kind.unit === "count" || !kind.unit ? count(value) : `${count(value)} ${kind.unit}`;
-	for (const [unit, size] of BYTE_UNITS)
-		if (value >= size)
-			return `${(value / size).toFixed(value < 10 * size ? 2 : 1)} ${unit}`;
-	return `${count(value)} bytes`;
+	return amount(kind.unit === "nanoseconds" ? value : Math.round(value), kind.unit);
 }
 
 // "trc-demo.c:191", or of several lines "trc-demo.c:150-191"; the library where there are no lines.
@@ -336,13 +326,26 @@ function flameTable() {
 
 // ---- shows the result ----
 
+// Of a kind that is made of samples, how much of it stands between two of a thread's: "1.00 ms of a thread's CPU time".
+/** @param {FlameKind} kind */
+function sampledEach(kind) {
+	const e = trace.sampled, isClock = kind.id === "cpu";
+	const i = Array.from({length: e.n}, (_, k) => k).find((k) => isClock ? text(e.unit[k]) === "nanoseconds" : kind.id === `event-${e.event[k]}`);
+
+	if (i === undefined || !(e.period[i] || (isClock && e.rate[i])))
+		return "";
+	return isClock ? `${duration(e.period[i] || 1e9 / e.rate[i])} of a thread's CPU time` : `${sampleAmount(i + 1, e.period[i])} of a thread's`;
+}
+
 // Why there is nothing.
 function flameEmpty() {
 	const {kind} = flame.result;
 
 	if (!kind.n)
 		return kind.empty;
-	const narrowed = flame.result.whole ? "" : ` in ${askedText(flame.result.asked)}`;
+	const narrowed = flame.result.whole ? "" : ` in ${askedText(flame.result.asked).replace(/^whole (trace|page), /, "")}`, often = narrowed && sampledEach(kind);
+	if (often)
+		return `No samples${narrowed}. One was taken each ${often}: what took less may have none.`;
 	return flame.result.whole ? kind.empty || `No ${kind.of}.` : `No ${kind.of}${narrowed}.`;
 }
 

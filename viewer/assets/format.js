@@ -38,6 +38,32 @@ function count(n) {
 	return Math.round(n).toLocaleString("en-US");
 }
 
+/** @type {[string, number][]} */
+const BYTE_UNITS = [["GB", 1e9], ["MB", 1e6], ["kB", 1e3]];
+
+/** @param {number} n */
+function bytesText(n) {
+	for (const [unit, size] of BYTE_UNITS)
+		if (Math.abs(n) >= size)
+			return `${(n / size).toFixed(Math.abs(n) < 10 * size ? 2 : 1)} ${unit}`;
+	return plural(n, "byte");
+}
+
+/** @type {Map<string, number>} */
+const TIME_UNITS = new Map([["ns", 1], ["nanoseconds", 1], ["us", 1e3], ["µs", 1e3], ["ms", 1e6], ["s", 1e9], ["seconds", 1e9]]);
+
+// A quantity in a unit: times and bytes in the unit that fits.
+/** @param {number} value @param {string} unit */
+function amount(value, unit) {
+	const ns = TIME_UNITS.get(unit), whole = Number.isInteger(value) || Math.abs(value) >= 1000;
+
+	if (ns)
+		return (value < 0 ? "-" : "") + duration(Math.abs(value) * ns);
+	if (unit === "bytes")
+		return bytesText(value);
+	return (whole ? count(value) : value.toPrecision(3)) + (unit && unit !== "count" ? ` ${unit}` : "");
+}
+
 function plural(n, one, many) {
 	return `${count(n)} ${n === 1 ? one : many || one + "s"}`;
 }
@@ -46,6 +72,12 @@ function percent(part, whole) {
 	const value = whole > 0 ? 100 * part / whole : 0;
 
 	return value > 0 && value < 0.1 ? "< 0.1 %" : `${value.toFixed(value < 10 ? 1 : 0)} %`;
+}
+
+// At most so many characters, cut with a mark.
+/** @param {string} string @param {number} most */
+function cutText(string, most) {
+	return string.length > most ? `${string.slice(0, most - 1)}…` : string;
 }
 
 // From two 32-bit halves.

@@ -11,6 +11,14 @@ function namePattern(thread) {
 	return thread.name.replace(/\d+/g, "*");
 }
 
+// Whether those of these threads that are idle are a group.
+/** @param {Thread[]} threads */
+function idleFold(threads) {
+	const idle = threads.filter((thread) => thread.idle).length;
+
+	return idle > 1 && idle < threads.length;
+}
+
 // Rows for these threads, in their order: [{group}] and [{thread}].  Pinned threads are in no group.
 /** @param {Thread[]} threads @returns {TrackRow[]} */
 function groupRows(threads) {
@@ -63,8 +71,12 @@ function rowsByPattern(threads, isFree) {
 
 /** @param {Pick<Track, "key">} group */
 function groupToggle(group) {
-	if (!tracks.opened.delete(group.key))
-		tracks.opened.add(group.key);
+	const opened = new Set(tracks.opened);
+
+	if (!opened.delete(group.key))
+		opened.add(group.key);
+	stepAdd("choice");
+	tracks.opened = opened;
 	tracksLayout();
 	viewChanged("tracks");
 }
@@ -96,8 +108,10 @@ function groupCounts(group, w) {
 // The summary: the classes of the overview, one upon the other; all threads at once would fill the height.
 /** @param {Track} group */
 function groupToPixels(group, top) {
+	if (group.key === HIDDEN_KEY)
+		return;
 	const w = screen.image.width, {pixels} = screen, ratio = screen.ratio;
-	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + STATE_HEIGHT) * ratio);
+	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + tracks.stateHeight) * ratio);
 	const counts = groupCounts(group, w), n = Math.ceil(group.threads.length / groupStride(group));
 	const layers = MAP_CLASSES.map((cls) => [counts[cls], theme.state[classState(cls)]]);
 

@@ -2,8 +2,10 @@
 
 const drag = {mode: null, x: 0, y: 0, t0: 0, t1: 0, scroll: 0, moved: false, at: 0};
 
-/** @param {TimeRange} range */
-function rangeSet(range) {
+/** @param {TimeRange | null} range */
+function rangeSet(range, remember = true) {
+	if (remember)
+		stepAdd("choice");
 	view.range = range;
 	viewChanged("range-selection");
 }
@@ -54,8 +56,17 @@ function wheelZoom(event) {
 	const lines = event.deltaMode === 1 ? 33 : event.deltaMode === 2 ? 400 : 1;
 	const delta = Math.max(-400, Math.min(400, (event.deltaY || event.deltaX) * lines));
 
-	// A pinch comes as many small steps with ctrlKey set.
-	viewZoom(Math.pow(2, delta / (event.ctrlKey && Math.abs(delta) < 40 ? 60 : 240)), localX(event));
+	// A pinch comes as many small steps with ctrlKey set.  Beside the timeline there is no time at the pointer.
+	const x = localX(event);
+	viewZoom(Math.pow(2, delta / (event.ctrlKey && Math.abs(delta) < 40 ? 60 : 240)), x <= view.width ? Math.max(0, x) : undefined);
+}
+
+// Over the panel and the details Ctrl zooms the timeline, too: not the browser's page.
+function onWheelElsewhere(event) {
+	if (!(event.ctrlKey || event.metaKey) || event.defaultPrevented || event.target.closest("dialog"))
+		return;
+	wheelZoom(event);
+	event.preventDefault();
 }
 
 // Ctrl (or Meta) zooms, Shift pans.  Without them the wheel scrolls the threads, or zooms where
@@ -76,16 +87,60 @@ function onWheel(event) {
 	event.preventDefault();
 }
 
+// ---- edges that a range snaps to ----
+
+const SNAP = 6; // CSS pixels
+
+// The edges of a lane's intervals beside a time.
+/** @param {Lane} lane @param {number} time */
+function laneEdges(lane, time) {
+	const i = timeAbove(lane.s, lane.lo, lane.hi, time), edges = [];
+
+	for (let k = Math.max(lane.lo, i - 2); k < Math.min(lane.hi, i + 1); k++)
+		edges.push(laneStart(lane, k), laneEnd(lane, k));
+	return edges;
+}
+
+// Times at a point of the tracks' area that something begins or ends at.
+/** @param {number} x @param {number} y */
+function edgesAt(x, y) {
+	const track = y >= 0 && tracks.all[trackIndexAt(y + screen.scrollY)], time = timeAt(x);
+	const span = view.selection && selectionSpan(view.selection), edges = [trace.begin, trace.span];
+
+	if (span)
+		edges.push(span.from, span.until);
+	if (!track)
+		return edges;
+	const inside = y + screen.scrollY - track.y;
+	for (const {lane, y: top, h} of trackLanes(track))
+		if (inside >= top && inside <= top + h)
+			edges.push(...laneEdges(lane, time));
+	if (track.kind === "counter") {
+		const i = upperBound(track.at, 0, track.at.length, time);
+		edges.push(...track.at.slice(Math.max(0, i - 1), i + 1));
+	}
+	return edges;
+}
+
+// The nearest of them, if it is near; else the time at the pointer.
+function snapped(event) {
+	const x = localX(event), time = timeAt(x), slack = (view.t1 - view.t0) / view.width * SNAP;
+	const off = (edge) => Math.abs(edge - time);
+	const edge = event.altKey ? time : edgesAt(x, localY(event)).reduce((a, b) => off(b) < off(a) ? b : a);
+
+	return Math.min(Math.max(off(edge) <= slack ? edge : time, trace.begin), trace.span);
+}
+
 // ---- dragging ----
 
 function dragStart(event, mode) {
 	if (event.button !== 0 && event.button !== 1)
 		return;
 	Object.assign(drag, {mode, x: event.clientX, y: event.clientY, t0: view.t0, t1: view.t1,
-		scroll: byId("scroll").scrollTop, moved: false, at: timeAt(localX(event))});
+		scroll: byId("scroll").scrollTop, moved: false, at: mode === "range" ? snapped(event) : timeAt(localX(event))});
 	event.currentTarget.setPointerCapture(event.pointerId);
 	byId("canvases").focus({preventScroll: true});
-	historyAdd(true);
+	stepAdd("choice");
 }
 
 function dragMove(event) {
@@ -102,8 +157,8 @@ function dragMove(event) {
 		viewSet(drag.t0 - by, drag.t1 - by, false);
 		byId("scroll").scrollTop = drag.scroll - dy;
 	} else if (drag.mode === "range") {
-		const now = Math.min(Math.max(timeAt(localX(event)), trace.begin), trace.span);
-		rangeSet({t0: Math.min(drag.at, now), t1: Math.max(drag.at, now)});
+		const now = snapped(event);
+		rangeSet({t0: Math.min(drag.at, now), t1: Math.max(drag.at, now)}, false);
 	}
 	return true;
 }
@@ -121,11 +176,11 @@ function dragEnd(event) {
 			return;
 		}
 		const gap = hit ? null : gapAt(timeAt(localX(event)));
-		select(hit || gap, {show: false});
+		select(hit || gap, {show: false, how: pathHas(hit) ? "led" : "new"});
 	} else if (mode === "range" && drag.moved && drag.zooms) {
 		const range = view.range;
-		rangeSet(null);
-		viewSet(range.t0, range.t1);
+		rangeSet(null, false);
+		viewSet(range.t0, range.t1, false);
 	}
 }
 
@@ -260,7 +315,7 @@ function mapPointer() {
 	canvas.addEventListener("pointerdown", (event) => {
 		canvas.setPointerCapture(event.pointerId);
 		byId("canvases").focus({preventScroll: true});
-		historyAdd(true);
+		stepAdd("choice");
 		from = at(event);
 		({t0, t1} = view);
 		mode = mapMode(from);
@@ -364,15 +419,21 @@ const commands = [
 	["]", "along the arrow: what this thread woke next; of a fiber, its next run", selectEffect],
 	["o", "unfold or fold the procs: who ran where, the run queue", procsToggle],
 	["p", "keep the selected thread at the top", pinSelected],
+	["Delete", "hide the thread, or the thread or group whose name has the focus; show it again if it is hidden", hideChosen],
+	["Ctrl+ArrowUp Ctrl+ArrowDown", "move it up and down", null],
+	["Ctrl+ArrowUp", null, () => moveChosen(-1)],
+	["Ctrl+ArrowDown", null, () => moveChosen(1)],
 	["i", "what is known of the selected thread", selectWholeThread],
 	["e", "into the details: arrows lead from button to button", detailsEnter],
 	["u", "choose the order of threads", () => byId("sort").focus()],
 	["x", "filter the threads", () => byId("filter").select()],
 	["/", "search; @1.25s: what each thread did then", () => byId("search").select()],
+	["m", "type a range of time: 1.2s..1.35s, 1.2s..+80ms, 11:47:52.2..+300ms", () => byId("when").select()],
 	["n", "next match (Shift: previous)", () => searchStep(1)],
 	["N", null, () => searchStep(-1)],
-	["Ctrl+z", "undo a change of the view", () => viewUndo(view.history, view.future)],
-	["Ctrl+Z Ctrl+y", "redo it", () => viewUndo(view.future, view.history)],
+	["Backspace", "back to what led to the selection", () => trailBack()],
+	["Ctrl+z", "undo a change of what is seen, selected, sorted, filtered or folded", undo],
+	["Ctrl+Z Ctrl+y", "redo it", redo],
 	["Escape", "clear the range, then the selection", clear],
 ];
 
@@ -404,7 +465,7 @@ function detailsEnter() {
 // Arrows lead from button to button beside the timeline, as Tab does.
 function sideKeys() {
 	byId("side").addEventListener("keydown", (event) => {
-		const all = [...byId("side").querySelectorAll("button")].filter((each) => each.checkVisibility());
+		const all = [...byId("side").querySelectorAll("button")].filter((each) => each.checkVisibility() && !each.matches(".icon"));
 		const at = all.findIndex((each) => each === document.activeElement), to = {ArrowUp: at - 1, ArrowDown: at + 1}[event.key];
 		if (at < 0 || to === undefined || event.ctrlKey || event.altKey || event.metaKey)
 			return;
@@ -456,18 +517,20 @@ function onKey(event) {
 	if (!command)
 		return;
 	event.preventDefault();
+	tipHide(); // what it is of may be elsewhere now
 	command[2]();
 }
 
 const mouseHelp = [
 	["Wheel", "scroll threads; zoom when all of them are visible, or over ruler and overview"],
-	["Ctrl+wheel, pinch", "zoom at the pointer"],
+	["Ctrl+wheel, pinch", "zoom at the pointer; over the details in the middle"],
 	["Shift+wheel", "move left and right"],
 	["Drag", "move; on the ruler: zoom to what is dragged over; on the overview: move the window or its edges"],
-	["Shift+drag", "select a range and sum its states"],
+	["Shift+drag", "select a range and sum its states; its ends snap to edges, with Alt they do not"],
 	["Click, double click", "details; zoom to it"],
 	["Click on a folded line", "show the threads or procs in it, or fold them again"],
 	["Click on a thread's name", "what is known of the thread"],
+	["Drag a thread's name", "move it, or a group, to another place"],
 	["Click on the legend", "highlight a state"],
 	["In the flame graph", "a click shows a function in full width; a double click its callers and callees"],
 ];
@@ -475,7 +538,7 @@ const mouseHelp = [
 // A key as it stands on the keyboard.
 function keyName(key) {
 	const named = {ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓",
-		"Ctrl+Z": "Ctrl+Shift+Z"}[key];
+		"Ctrl+Z": "Ctrl+Shift+Z", "Ctrl+ArrowUp": "Ctrl+↑", "Ctrl+ArrowDown": "Ctrl+↓"}[key];
 
 	return named || key.replace(/(^|\+)([a-z])$/, (_, plus, letter) => plus + letter.toUpperCase());
 }
@@ -504,38 +567,54 @@ function helpOpen() {
 
 function inputInit() {
 	byId("timeline").addEventListener("wheel", onWheel, {passive: false});
-	byId("scroll").addEventListener("scroll", drawSoon);
+	byId("app").addEventListener("wheel", onWheelElsewhere, {passive: false});
+	byId("scroll").addEventListener("scroll", () => {
+		addressWrite();
+		tipHide();
+		drawSoon();
+	});
+	tipLeaves();
 	tracksPointer();
 	rulerPointer();
 	mapPointer();
 	dividerInit();
+	dragNames();
 	sideKeys();
 	cornerKeys();
+	whenInit();
 	document.addEventListener("keydown", onKey);
 	byId("zoom-in").addEventListener("click", () => viewZoom(0.5));
 	byId("zoom-out").addEventListener("click", () => viewZoom(2));
 	byId("zoom-fit").addEventListener("click", viewAll);
+	byId("link-copy").addEventListener("click", () => copyText(viewLink(), byId("link-copy")));
 	byId("help-open").addEventListener("click", helpOpen);
+	byId("undo").addEventListener("click", undo);
+	byId("redo").addEventListener("click", redo);
 	byId("sort").addEventListener("change", () => {
+		stepAdd("choice");
 		tracks.sort = byId("sort").value;
 		tracksLayout();
 		viewChanged("tracks");
 	});
 	byId("annotations").addEventListener("change", () => {
+		stepAdd("choice");
 		tracks.annotations = byId("annotations").checked;
 		tracksLayout();
 		viewChanged("tracks");
 	});
-	const filter = (string) => {
+	/** @param {string} string @param {"filter" | "choice"} step */
+	const filter = (string, step) => {
+		stepAdd(step);
 		tracks.filter = string;
 		tracks.guest = null;
 		tracksLayout();
 		viewChanged("tracks");
 	};
-	byId("filter").addEventListener("input", () => filter(byId("filter").value));
+	byId("filter").addEventListener("input", () => filter(byId("filter").value, "filter"));
+	byId("filter").addEventListener("change", stepEnd); // it is left
 	byId("nothing-all").addEventListener("pointerdown", (event) => event.stopPropagation()); // no drag
 	byId("nothing-all").addEventListener("click", () => {
 		byId("filter").value = "";
-		filter("");
+		filter("", "choice"); // neither of what was typed before nor of what is typed then
 	});
 }

@@ -1,15 +1,15 @@
 // levels.js - lanes of intervals, and levels above them, for drawing millions of intervals into a few pixels.
 //
-// A lane is a run lo..hi of intervals in arrays shared by all lanes: s[i] its start, v[i] its value (a state, or a
-// colour + 1), its end s[i + 1], or e[i] where intervals have holes between them.  locks[value] says which values are waits
+// A lane is a run lo..hi of intervals in arrays shared by all lanes: s has their starts (times.js), v[i] the value of one (a state, or a
+// colour + 1); its end is the next one's start, or e[i] where intervals have holes between them.  locks[value] says which values are waits
 // for locks; it is null where none are.
 //
 // Node j of level k covers 8 * 4^k intervals, from lo + j * 8 * 4^k on.  It says when the last of them ends, which value has
-// most time in it, waits for locks apart, and of these which has most, and the time of them all; where there are holes, how
-// much time the intervals have.  The nodes of all lanes lie in arrays that they share, too: those of level k of a lane from
+// most time in it, waits for locks apart, and of these which has most, and which part of the node's time they have, of LOCKED_WHOLE; where
+// there are holes, how much time the intervals have.  The nodes of all lanes lie in arrays that they share, too: those of level k of a lane from
 // levels[k] on.
 
-const NODE_SHIFT = 3, FAN_SHIFT = 2;
+const NODE_SHIFT = 3, FAN_SHIFT = 2, LOCKED_WHOLE = 65535;
 
 const levelShift = (k) => NODE_SHIFT + k * FAN_SHIFT;
 
@@ -25,8 +25,13 @@ function levelSizes(n) {
 }
 
 /** @param {Lane} lane @param {number} i */
+function laneStart(lane, i) {
+	return timeOf(lane.s, i);
+}
+
+/** @param {Lane} lane @param {number} i */
 function laneEnd(lane, i) {
-	return lane.e ? lane.e[i] : lane.s[i + 1];
+	return lane.e ? lane.e[i] : timeOf(lane.s, i + 1);
 }
 
 // Lanes [lo, hi] of these arrays, over nodes that are there; how many nodes they have.
@@ -46,17 +51,19 @@ function lanesOver({s, e, v}, bounds, locks, nodes) {
 
 // The same with nodes made from the intervals.
 function lanesMake(arrays, bounds, locks) {
-	const nodes = {end: null, value: null, lock: null, lockTime: null, busy: null}, {lanes, n} = lanesOver(arrays, bounds, locks, nodes);
-	const times = new Float64Array(n); // of the value with most, for the level above
+	const nodes = {end: null, value: null, lock: null, locked: null, busy: null}, {lanes, n} = lanesOver(arrays, bounds, locks, nodes);
+	// Times for the level above: of the value with most, and of all waits for locks.
+	const sums = {most: new Float64Array(n), locks: new Float32Array(locks ? n : 0)};
 
-	nodes.end = new Float64Array(n);
+	nodes.end = timesMake(n);
 	nodes.value = new Uint8Array(n);
 	nodes.lock = new Uint8Array(locks ? n : 0);
-	nodes.lockTime = new Float32Array(locks ? n : 0);
+	nodes.locked = new Uint16Array(locks ? n : 0);
 	nodes.busy = new Float64Array(arrays.e ? n : 0);
 	for (const lane of lanes)
-		lane.levels.forEach((_, k) => k ? levelAbove(lane, k, times) : levelLowest(lane, times));
-	release(times);
+		lane.levels.forEach((_, k) => k ? levelAbove(lane, k, sums) : levelLowest(lane, sums));
+	timesDone(nodes.end);
+	release(sums.most, sums.locks);
 	return lanes;
 }
 
@@ -91,54 +98,58 @@ function tallyTake(tally) {
 	tally.n = 0;
 }
 
-/** @param {Lane} lane @param {number} node */
-function nodeSet(lane, node, times) {
-	const {value, lock, lockTime} = lane.nodes;
+// A node that is `length` long, from what was added.  Some time, however little it is, is not none.
+/** @param {Lane} lane @param {number} node @param {number} length */
+function nodeSet(lane, node, length, sums) {
+	const {value, lock, locked} = lane.nodes;
 
 	tallyTake(others);
 	value[node] = others.best;
-	times[node] = others.most;
+	sums.most[node] = others.most;
 	if (!lane.locks)
 		return;
 	tallyTake(waits);
 	lock[node] = waits.best;
-	lockTime[node] = waits.sum;
+	sums.locks[node] = waits.sum;
+	locked[node] = waits.sum > 0 ? Math.max(1, Math.round(Math.min(waits.sum / length, 1) * LOCKED_WHOLE)) : 0;
 }
 
 /** @param {Lane} lane */
-function levelLowest(lane, times) {
+function levelLowest(lane, sums) {
 	const {s, e, v, lo, hi, locks, nodes} = lane;
 
 	for (let node = lane.levels[0], i = lo; i < hi; node++) {
-		const until = Math.min(i + (1 << NODE_SHIFT), hi);
+		const until = Math.min(i + (1 << NODE_SHIFT), hi), start = timeOf(s, i);
 		for (; i < until; i++) {
-			const value = v[i] & 127, time = (e ? e[i] : s[i + 1]) - s[i];
+			const value = v[i] & 127, time = (e ? e[i] : timeOf(s, i + 1)) - timeOf(s, i);
 			tallyAdd(locks && locks[value] ? waits : others, value, time);
 			if (e)
 				nodes.busy[node] += time;
 		}
-		nodes.end[node] = laneEnd(lane, i - 1);
-		nodeSet(lane, node, times);
+		const end = laneEnd(lane, i - 1);
+		timeSet(nodes.end, node, end);
+		nodeSet(lane, node, end - start, sums);
 	}
 }
 
 // Of four nodes, or fewer at the end, one.
 /** @param {Lane} lane @param {number} k */
-function levelAbove(lane, k, times) {
-	const {end, value, lock, lockTime, busy} = lane.nodes, n = Math.ceil((lane.hi - lane.lo) / 2 ** levelShift(k - 1));
+function levelAbove(lane, k, sums) {
+	const {end, value, lock, busy} = lane.nodes, n = Math.ceil((lane.hi - lane.lo) / 2 ** levelShift(k - 1));
 
 	for (let j = 0, node = lane.levels[k]; j < n; node++) {
-		const until = Math.min(j + (1 << FAN_SHIFT), n), below = lane.levels[k - 1];
+		const until = Math.min(j + (1 << FAN_SHIFT), n), start = laneStart(lane, lane.lo + (j << levelShift(k - 1))), below = lane.levels[k - 1];
 		for (; j < until; j++) {
 			if (value[below + j])
-				tallyAdd(others, value[below + j], times[below + j]);
-			if (lane.locks && lockTime[below + j])
-				tallyAdd(waits, lock[below + j], lockTime[below + j]);
+				tallyAdd(others, value[below + j], sums.most[below + j]);
+			if (lane.locks && sums.locks[below + j])
+				tallyAdd(waits, lock[below + j], sums.locks[below + j]);
 			if (lane.e)
 				busy[node] += busy[below + j];
 		}
-		end[node] = end[below + j - 1];
-		nodeSet(lane, node, times);
+		const last = timeOf(end, below + j - 1);
+		timeSet(end, node, last);
+		nodeSet(lane, node, last - start, sums);
 	}
 }
 
@@ -148,13 +159,13 @@ function levelAbove(lane, k, times) {
 function levelAt(levels, end, i, start, width, k) {
 	while (k + 1 < levels.length) {
 		const shift = levelShift(k + 1);
-		if ((i & (1 << shift) - 1) !== 0 || end[levels[k + 1] + (i >> shift)] - start > width)
+		if ((i & (1 << shift) - 1) !== 0 || timeOf(end, levels[k + 1] + (i >> shift)) - start > width)
 			break;
 		k++;
 	}
 	while (k >= 0) {
 		const shift = levelShift(k);
-		if ((i & (1 << shift) - 1) === 0 && end[levels[k] + (i >> shift)] - start <= width)
+		if ((i & (1 << shift) - 1) === 0 && timeOf(end, levels[k] + (i >> shift)) - start <= width)
 			break;
 		k--;
 	}

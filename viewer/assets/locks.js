@@ -1,5 +1,5 @@
 // locks.js - the tab with the locks: the rows of the SQL table `locks`, and of one lock the histogram of its waits, who
-// held it, and its waits.
+// held it, and its waits; in which order locks are taken: lock_order.js.
 
 const WAITS_LISTED = 200, LOCKS_LISTED = 300, HOLDERS_LISTED = 6;
 
@@ -44,12 +44,12 @@ function lockOfWaits() {
 
 // How long each wait was, as far as it lies in the part that the page shows: as SQL counts it.
 function waitsInside() {
-	const {n, start, length} = trace.park, inside = new Float64Array(n);
+	const {n, length} = trace.park, inside = new Float64Array(n);
 
 	if (!head.cut)
 		return length;
 	for (let i = 0; i < n; i++)
-		inside[i] = Math.max(0, Math.min(start[i] + length[i], trace.span) - Math.max(start[i], trace.begin));
+		inside[i] = timeInPage(trace.park.thread[i], parkStart(i + 1), parkEnd(i + 1));
 	return inside;
 }
 
@@ -58,6 +58,7 @@ function locksTell() {
 		"timed_out", "write_waits", "write_waited", "holds_from", "holds", "held", "hold_p50", "hold_p99", "hold_max", "holds_preempted",
 		"write_holds", "write_held", "sections", "caused_waits", "caused", "preempted_waits", "convoys", "convoy", "convoy_handovers",
 		"convoy_start");
+	lockOrderTell();
 	const of = lockOfWaits();
 	locks.waited = waitsInside();
 	locks.spread = spreadMake(locks.waited, trace.park.n, locks.rows.n, (i) => of[i]);
@@ -132,6 +133,17 @@ function lockRow(i) {
 		r.holds[i] && r.holds_from[i] === HOLDS_ALL ? duration(r.held[i]) : ""].map((cell) => el("td", {class: "n"}, cell)));
 }
 
+// Figures that may be unknown are + 1, as above.
+/** @returns {TableColumn[]} */
+function lockColumns() {
+	const r = locks.rows, known = (value) => value ? value - 1 : null;
+
+	return [{id: "lock", name: "lock", key: (i) => `${lockKind(i)} ${lockName(i)}`}, {id: "waits", name: "waits", n: true, key: (i) => r.waits[i]},
+		{id: "waited", name: "waited", n: true, key: (i) => r.waited[i]}, {id: "p50", name: "p50", n: true, key: (i) => known(r.wait_p50[i])},
+		{id: "p99", name: "p99", n: true, key: (i) => known(r.wait_p99[i])},
+		{id: "held", name: "held", n: true, key: (i) => r.holds[i] && r.holds_from[i] === HOLDS_ALL ? r.held[i] : null}];
+}
+
 function locksNote() {
 	const [all] = column("locks.all"), parts = [];
 
@@ -148,9 +160,9 @@ function lockWords(i) {
 	const r = locks.rows, words = [], reads = lockKind(i) === "rwlock";
 	const say = (...parts) => words.push(el("p", {class: "dim"}, ...parts));
 
-	const address = objectOf("", r.object[i]), at = address.includes(lockName(i)) ? address : `${lockName(i)}, at ${object(
-		column("object.low")[r.object[i] - 1], column("object.high")[r.object[i] - 1])}`;
-	say(at, r.allocated[i] ? `; its memory was allocated at ${stackPath(r.allocated[i])}` : "");
+	const address = objectOf("", r.object[i]), at = address.includes(lockName(i)) ? address : `${lockName(i)}, at ${
+		objectAddress(r.object[i])}`;
+	say(at, copyIcon("Copy the lock's address", () => objectAddress(r.object[i])), r.allocated[i] ? `; its memory was allocated at ${stackPath(r.allocated[i])}` : "");
 	if (r.waits[i])
 		say(`${plural(r.waits[i], "wait")} of ${plural(r.threads[i], "thread")}, ${duration(r.waited[i])}` +
 			(reads ? `, of that to write ${plural(r.write_waits[i], "wait")}, ${duration(r.write_waited[i])}` : "") +
@@ -162,7 +174,7 @@ function lockWords(i) {
 			(r.holds_preempted[i] > 1 ? `; for ${knownNs(r.holds_preempted[i])} of that its holders had no processor` : "") +
 			(r.holds_from[i] === HOLDS_ALL ? "" : ". Only of who came in after a wait is it known when: no sample of all holds"));
 	else
-		say("how long it was held is not known: record with --locks=all");
+		say("how long it was held is not known: record with ", el("code", {class: "option"}, "--locks=all"));
 	if (r.convoys[i])
 		words.push(lockConvoys(i));
 	return words;
@@ -182,40 +194,48 @@ function lockConvoys(i) {
 }
 
 function lockPicture() {
+	if (lockOrder.shown.length)
+		return orderPicture();
 	const i = locks.chosen, {spread} = locks, n = spreadCount(spread, i), r = locks.rows;
 
 	return [el("h3", {}, `${lockKind(i)} ${lockName(i)}`), ...lockWords(i),
 		n < r.waits[i] ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `the page has ${count(n)} of its ${plural(r.waits[i], "wait")}.`) : null,
 		n ? histogramView(spread, i, spreadBuckets(spread, i), locks.bucket, (k) => locksChoose(i, k)) : null,
 		sumsTable(["held, when they began, by", "waits", "waited"], lockAbout().holders, ({key, longest}) => key
-			? threadLink(key, trace.park.start[longest]) : el("span", {class: "dim"}, "not known")),
+			? threadLink(key, parkStart(longest + 1)) : el("span", {class: "dim"}, "not known")),
 		sumsTable(["made others wait, given back in", "sections", "caused"], lockAbout().sections, ({key, longest}) =>
-			link(stackPath(key) || "(no stack)", {kind: "unlock", id: longest + 1}))];
+			link(stackPath(key) || "(no stack)", {kind: "unlock", id: longest + 1})), ...orderOfLock(i)];
 }
 
 function lockWaitRow(row) {
 	const p = trace.park, chosen = view.selection && view.selection.kind === "park" && view.selection.id === row + 1;
 	const thread = trace.threads[p.thread[row] - 1], inside = locks.waited[row], whole = inside < p.length[row] ? `of ${duration(p.length[row])}, ` : "";
 
-	return listRow(chosen, duration(inside), `${whole}${thread ? thread.name : ""} at ${timePoint(p.start[row], 1e4)} ${stackTop(p.stack[row])}`,
+	return listRow(chosen, duration(inside), `${whole}${thread ? thread.label : ""} at ${timePoint(parkStart(row + 1), 1e4)} ${stackTop(p.stack[row])}`,
 		() => select({kind: "park", id: row + 1}));
 }
 
+// The waits of the bucket that is chosen, or of all, the longest first.
 function lockList() {
-	const {spread, chosen, bucket} = locks, all = {lo: spread.first[chosen], hi: spread.first[chosen + 1]};
-	const of = spreadBuckets(spread, chosen)[bucket] || all, n = of.hi - of.lo, shown = Math.min(n, WAITS_LISTED), list = el("ol", {class: "spans"});
+	const {spread, chosen} = locks, bucket = spreadBuckets(spread, chosen)[locks.bucket], list = el("ol", {class: "spans"});
+	const {lo, hi} = bucket || {lo: spread.first[chosen], hi: spread.first[chosen + 1]}, n = hi - lo, rows = spread.order.slice(lo, hi).reverse();
 
-	for (let k = 0; k < shown; k++)
-		list.append(lockWaitRow(spread.order[of.hi - 1 - k]));
-	return [el("p", {class: "dim"}, `${of === all ? "" : `${bucketText(of)}: `}${plural(n, "wait")}, ` +
-		(shown < n ? `the longest ${count(shown)}` : "longest first")), rovingKeys(list, "ArrowUp", "ArrowDown")];
+	for (const row of rows.subarray(0, WAITS_LISTED))
+		list.append(lockWaitRow(row));
+	return [rovingKeys(list, "ArrowUp", "ArrowDown"), el("p", {class: "dim above"}, `${bucket ? `${bucketText(bucket)}: ` : ""}${plural(n, "wait")}, ` +
+		`${n > WAITS_LISTED ? `the longest ${count(WAITS_LISTED)}` : "longest first"} `,
+	n ? csvOfList("waits", `Download all ${count(n)}, the longest first`, () => Array.from(rows, (row) => waitCells(row, locks.waited[row]))) : null)];
 }
 
 function locksDraw() {
-	const {types, picture, list} = locks.parts, n = Math.min(locks.rows.n, LOCKS_LISTED);
+	const {types, picture, list} = locks.parts;
 
-	types.replaceChildren(...[locksNote(), plainTable(["lock", "waits", "waited", "p50", "p99", "held"],
-		Array.from({length: n}, (_, i) => lockRow(i)))].filter((part) => part));
+	locks.box.classList.toggle("ordering", lockOrder.shown.length > 0);
+	const table_ = sortedTable("locks", Array.from({length: locks.rows.n}, (_, i) => i), lockColumns(), lockRow, () => {
+		locksDraw();
+		return types;
+	}, LOCKS_LISTED), order = orderList();
+	types.replaceChildren(...[locksNote(), ...lockOrder.rows.n ? [...order, table_] : [table_, ...order]].filter((part) => part));
 	picture.replaceChildren(...lockPicture().filter((part) => part));
 	list.replaceChildren(...lockList());
 }
@@ -229,11 +249,12 @@ function locksSelected() {
 /** @param {number} i */
 function locksChoose(i, bucket = -1) {
 	Object.assign(locks, {chosen: i, bucket: bucket === locks.bucket && i === locks.chosen ? -1 : bucket});
+	lockOrder.shown = [];
 	drawnAgain(locks.box, locksDraw);
 	addressWrite();
 }
 
-// What the address asks for: {lock: kind and address, from: of the bucket}.
+// What the address asks for: {lock: kind and address, from: of the bucket, circle: its number}.
 /** @param {number} i */
 function lockKey(i) {
 	const number = locks.rows.object[i] - 1;
@@ -246,6 +267,7 @@ function locksWanted() {
 	let i = 0;
 
 	locks.wanted = "";
+	lockOrder.shown = lockOrder.circles.get(Number(asked.get("circle"))) || [];
 	while (i < locks.rows.n && lockKey(i) !== asked.get("lock"))
 		i++;
 	if (i === locks.rows.n)
@@ -259,7 +281,7 @@ function locksState() {
 		return locks.wanted;
 	const bucket = spreadBuckets(locks.spread, locks.chosen)[locks.bucket];
 
-	return new URLSearchParams({lock: lockKey(locks.chosen), ...bucket && {from: bucket.from}}).toString();
+	return new URLSearchParams({lock: lockKey(locks.chosen), ...bucket && {from: bucket.from}, ...circleShown() && {circle: circleShown()}}).toString();
 }
 
 function locksOpen(box) {
@@ -303,6 +325,7 @@ function locksApi() {
 
 	return Object.freeze({
 		open: () => panelShow(locksTab),
+		order: lockOrderApi,
 		rows: () => Array.from({length: locks.rows.n}, (_, i) => {
 			const r = locks.rows;
 			return {kind: lockKind(i), name: lockName(i), waits: r.waits[i], threads: r.threads[i], waited_ns: r.waited[i], wait_p50_ns: known(r.wait_p50[i]),

@@ -3,12 +3,12 @@
 // The intervals that touch [t0, t1): indices [first, last).
 /** @param {Lane} lane @param {number} t0 @param {number} t1 */
 function laneRange(lane, t0, t1) {
-	let first = upperBound(lane.s, lane.lo, lane.hi, t0) - 1;
+	let first = timeAbove(lane.s, lane.lo, lane.hi, t0) - 1;
 
 	if (first < lane.lo || laneEnd(lane, first) <= t0)
 		first++;
-	let last = upperBound(lane.s, first, lane.hi, t1);
-	while (last > first && lane.s[last - 1] >= t1)
+	let last = timeAbove(lane.s, first, lane.hi, t1);
+	while (last > first && laneStart(lane, last - 1) >= t1)
 		last--;
 	return [first, last];
 }
@@ -78,12 +78,6 @@ function paintWhole(paint, locks, from, until, value) {
 		paint.lockShare.fill(1, from, until);
 }
 
-// Which part of a node's time was a wait for a lock.
-/** @param {number} time */
-function lockedShare(lockTime, time) {
-	return lockTime > time * 0.9999 ? 1 : lockTime / time; // but for rounding
-}
-
 // Fills, of `paint`, row[0..w) with the value of each pixel column (0 where there is nothing), lockRow[0..w) with
 // the lock that was waited for (0: none) and lockShare[0..w) with the part of the column's time in
 // which one was.
@@ -96,26 +90,26 @@ function lanePaint(lane, t0, t1, w, paint) {
 	paint.row.fill(0, 0, w);
 	paint.lockRow.fill(0, 0, w);
 	paint.lockShare.fill(0, 0, w);
-	for (let i = first - lo, k = levels.length - 1, start = s[first]; i < last - lo;) {
+	for (let i = first - lo, k = levels.length - 1, start = timeOf(s, first); i < last - lo;) {
 		let value, end, lock = 0, locked = 0;
 		k = levelAt(levels, nodes.end, i, start, pixel, k);
 		if (k < 0) {
 			value = v[lo + i] & 127;
-			end = e ? e[lo + i] : s[lo + i + 1];
+			end = e ? e[lo + i] : timeOf(s, lo + i + 1);
 			i++;
 		} else {
 			const node = levels[k] + (i >> levelShift(k));
 			value = nodes.value[node];
-			end = nodes.end[node];
-			if (locks && nodes.lockTime[node] !== 0) {
+			end = timeOf(nodes.end, node);
+			if (locks && nodes.locked[node] !== 0) {
 				lock = nodes.lock[node];
-				locked = lockedShare(nodes.lockTime[node], end - start);
+				locked = nodes.locked[node] / LOCKED_WHOLE;
 			}
 			i += 1 << levelShift(k);
 		}
 		const x0 = start > t0 ? (start - t0) * scale : 0, x1 = end < t1 ? (end - t0) * scale : w;
 		const c0 = x0 | 0, c1 = x1 | 0;
-		start = e ? s[lo + i] : end;
+		start = e ? timeOf(s, lo + i) : end;
 		if (c0 !== column) {
 			competeEnd(paint, locks, column, w);
 			column = c0;
@@ -140,27 +134,27 @@ function laneCounts(lane, t0, t1, w, classes, counts, coarse = 1) {
 	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = coarse / scale;
 	const [first, last] = laneRange(lane, t0, t1);
 
-	for (let i = first - lo, k = levels.length - 1, start = s[first]; i < last - lo;) {
+	for (let i = first - lo, k = levels.length - 1, start = timeOf(s, first); i < last - lo;) {
 		let value, end, lock = 0, locked = 0, share = 1;
 		k = levelAt(levels, nodes.end, i, start, pixel, k);
 		if (k < 0) {
 			value = v[lo + i] & 127;
-			end = e ? e[lo + i] : s[lo + i + 1];
+			end = e ? e[lo + i] : timeOf(s, lo + i + 1);
 			i++;
 		} else {
 			const node = levels[k] + (i >> levelShift(k));
 			value = nodes.value[node];
-			end = nodes.end[node];
-			if (locks && nodes.lockTime[node] !== 0) {
+			end = timeOf(nodes.end, node);
+			if (locks && nodes.locked[node] !== 0) {
 				lock = nodes.lock[node];
-				locked = lockedShare(nodes.lockTime[node], end - start);
+				locked = nodes.locked[node] / LOCKED_WHOLE;
 			}
 			if (e && end > start)
 				share = Math.min(1, nodes.busy[node] / (end - start));
 			i += 1 << levelShift(k);
 		}
 		const x0 = start > t0 ? (start - t0) * scale : 0, x1 = end < t1 ? (end - t0) * scale : w;
-		start = e ? s[lo + i] : end;
+		start = e ? timeOf(s, lo + i) : end;
 		if (locked < 1)
 			countsAdd(counts, classes[value] * w, x0, x1, share * (1 - locked));
 		if (locked > 0)
@@ -188,17 +182,18 @@ function laneLonger(lane, t0, t1, least) {
 	const {s, lo, levels} = lane, [first, last] = laneRange(lane, t0, t1), found = [];
 
 	for (let i = first - lo, k = levels.length - 1; i < last - lo;) {
-		k = levelAt(levels, lane.nodes.end, i, s[lo + i], least, k);
+		const start = timeOf(s, lo + i);
+		k = levelAt(levels, lane.nodes.end, i, start, least, k);
 		if (k >= 0) {
 			i += 1 << levelShift(k);
 			continue;
 		}
-		const end = laneEnd(lane, lo + i), isLonger = end - s[lo + i] > least;
+		const end = laneEnd(lane, lo + i), isLonger = end - start > least;
 		if (isLonger)
 			found.push(lo + i);
 		i++;
-		if (isLonger && lo + i < last && s[lo + i] < end)
-			i = upperBound(s, lo + i, last, end - 1) - lo;
+		if (isLonger && lo + i < last && timeOf(s, lo + i) < end)
+			i = timeAbove(s, lo + i, last, end - 1) - lo;
 	}
 	return found;
 }
@@ -209,7 +204,7 @@ function laneSums(lane, t0, t1, sums) {
 	const [first, last] = laneRange(lane, t0, t1);
 
 	for (let i = first; i < last; i++)
-		sums[lane.v[i] & 127] += Math.min(laneEnd(lane, i), t1) - Math.max(lane.s[i], t0);
+		sums[lane.v[i] & 127] += Math.min(laneEnd(lane, i), t1) - Math.max(laneStart(lane, i), t0);
 }
 
 // The interval at time t, or the longest within `slack` of it; -1 if there is none.  Looks at
@@ -220,14 +215,14 @@ function lanePick(lane, t, slack) {
 	let best = -1, bestScore = -1;
 
 	for (let i = first; i < Math.min(last, first + 4096); i++) {
-		const end = laneEnd(lane, i);
-		const wide = end - lane.s[i] >= 2 * slack;
+		const start = laneStart(lane, i), end = laneEnd(lane, i);
+		const wide = end - start >= 2 * slack;
 		if (!(lane.v[i] & 127))
 			continue;
-		if (wide && (t < lane.s[i] || t >= end))
+		if (wide && (t < start || t >= end))
 			continue;
 		const weight = lane.locks && lane.locks[lane.v[i] & 127] ? 2 : 1;
-		const score = weight * Math.min(end - lane.s[i], 2 * slack);
+		const score = weight * Math.min(end - start, 2 * slack);
 		if (score > bestScore) {
 			best = i;
 			bestScore = score;

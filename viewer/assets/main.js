@@ -66,10 +66,15 @@ function titleDraw() {
 }
 
 function onViewChange(what) {
-	if (what === "selection" || what === "range-selection" || what === "tracks")
+	if (what === "selection" || what === "range-selection" || what === "tracks") {
 		detailsDraw();
+		trailDraw();
+	}
+	if (what === "selection" || what === "range-selection")
+		byId("side").scrollTop = 0; // what was asked for from a table further down is told at the top
 	if (what === "tracks")
 		resized();
+	stepsDraw();
 	addressWrite();
 	drawSoon();
 }
@@ -89,12 +94,17 @@ function resizedWatch() {
 	screen.isWatched = true;
 }
 
-// Where a thread's state lane and a time are on the page, for tests: CSS pixels.
+// Where a lane of a thread and a time are on the page, for tests: CSS pixels, y in the lane's middle; h: its height.  Samples lie in
+// no lane, but have a kind here.
 /** @param {number} time */
-function pointOf(threadIdx, time) {
-	const box = byId("canvases").getBoundingClientRect(), top = threadTop(threadIdx);
+function pointOf(threadIdx, time, kind = "state", depth = 0) {
+	const box = byId("canvases").getBoundingClientRect(), track = tracks.byThread[threadIdx];
 
-	return top === null ? null : {x: box.left + xOf(time), y: box.top + top + STATE_HEIGHT / 2};
+	if (!track)
+		return null;
+	const lane = kind === "sample" ? {y: samplesY(track), h: SAMPLE_HEIGHT - 1}
+		: trackLanes(track).find((item) => item.kind === kind && item.depth === depth);
+	return lane && {x: box.left + xOf(time), y: box.top + track.y - screen.scrollY + lane.y + lane.h / 2, h: lane.h};
 }
 
 /** @param {number} x @param {number} y */
@@ -132,6 +142,7 @@ function apiMake() {
 	return Object.freeze({
 		get view() { return {t0: view.t0, t1: view.t1, scroll: screen.scrollY}; },
 		get selection() { return view.selection && {kind: view.selection.kind, id: view.selection.id}; },
+		get trail() { return view.trail.map(({kind, id}) => ({kind, id})); },
 		get range() { return view.range && {...view.range}; },
 		get arrows() { return screen.arrows || 0; },
 		get timing() { return {...timing, frames: screen.frameTimes.slice()}; },
@@ -145,7 +156,7 @@ function apiMake() {
 		counts: {parks: trace.park.n, regions: trace.region.n, tasks: trace.task.n, logs: trace.log.n,
 			labels: trace.under.n, samples: trace.sample.n, fibers: trace.fiber.n,
 			fiberRuns: trace.frun.n, fiberWaits: trace.fwait.n,
-			intervals: trace.states.s.length - trace.threads.length},
+			intervals: trace.states.v.length - trace.threads.length},
 		setView: (t0, t1) => viewSet(t0, t1),
 		setRange: rangeSet,
 		select: (kind, id) => select(kind ? {kind, id} : null),
@@ -159,6 +170,8 @@ function apiMake() {
 				tip: tipText(hit)[0]};
 		},
 		told: detailsTold,
+		path: pathTold,
+		why: causesTold,
 		source: (file, line) => sourceTold(file, line),
 		sql: sqlAnswered,
 		address: addressText,

@@ -1,7 +1,7 @@
 // matches.js - sets of rows of the trace, walked through in order of time without a list of them all.
 //
-// Rows have a time each.  They lie in runs in which the times do not fall (waits: one run a thread), or `order` says
-// how they follow each other: then there is one run.  A set has sources: rows of one kind, of which those are in the
+// Rows have a time each, in an array or, of waits, as states.js has them.  They lie in runs in which the times do not fall (waits: one run a thread),
+// or `order` says how they follow each other: then there is one run.  A set has sources: rows of one kind, of which those are in the
 // set whose key is wanted; or all, if there are no keys.  A place in a set is {time, source, k}: a source's number, and a
 // position in its order; places are ordered by these three.  So the next match is found by binary search in each run, and
 // by looking on from there.
@@ -74,22 +74,23 @@ function timedRows(time, n) {
 function valuesLimit(array) {
 	let most = 0;
 
-	if (array.BYTES_PER_ELEMENT < 4)
-		return 1 << 8 * array.BYTES_PER_ELEMENT;
 	for (let i = 0; i < array.length; i++)
 		most = array[i] > most ? array[i] : most;
 	return most + 1;
 }
 
-// A number for each pair that occurs: tables by both values while these are small, or else by hash.
-function pairNumbers(limitA, limitB) {
-	if (limitA * limitB <= 1 << 22) {
-		const table = new Uint32Array(limitA * limitB);
-		return {n: 0, of(a, b) {
-			const at = a * limitB + b;
-			return (table[at] ||= ++this.n) - 1;
-		}};
-	}
+// The same of bytes: the engine's code stays fast for arrays of one type, and most are such.
+/** @param {Uint8Array} bytes */
+function bytesLimit(bytes) {
+	let most = 0;
+
+	for (let i = 0; i < bytes.length; i++)
+		most = bytes[i] > most ? bytes[i] : most;
+	return most + 1;
+}
+
+// A number for each pair that occurs, by hash.
+function pairNumbers(limitB) {
 	let pairs = new Float64Array(1 << 12).fill(-1), numbers = new Uint32Array(1 << 12);
 	const slotOf = (pair) => {
 		let slot = Math.imul(pair % 4294967296 ^ pair / 4294967296, 0x9e3779b1) >>> 8 & pairs.length - 1;
@@ -124,9 +125,40 @@ function pairNumbers(limitA, limitB) {
 	}};
 }
 
-// Of two arrays one: a number for each pair, counted in order of their first rows.  {key, limit}.
-function keysPaired(one, other, n) {
-	const numbers = pairNumbers(one.limit, other.limit), a = one.key, b = other.key;
+// The same keys with room for larger ones: `room` have been given.
+function keysWider(key, room) {
+	const wide = room < 65536 ? new Uint16Array(key) : new Uint32Array(key);
+
+	release(key);
+	return wide;
+}
+
+// Of two or three arrays one: a number for each combination, counted in order of their first rows.  {key, limit}.  By a table with room
+// for all combinations.
+function keysByTable([one, two, three], n) {
+	const limitC = three ? three.limit : 1, table = new Uint32Array(one.limit * two.limit * limitC);
+	const a = one.key, b = two.key, c = three ? three.key : a, ofA = two.limit * limitC, ofC = three ? 1 : 0;
+	/** @type {Numbers} */
+	let key = new Uint8Array(n);
+	let given = 0, room = 256;
+
+	for (let i = 0; i < n; i++) {
+		const at = a[i] * ofA + b[i] * limitC + c[i] * ofC;
+		if (table[at] === 0) {
+			if (given === room) {
+				key = keysWider(key, room);
+				room *= room;
+			}
+			table[at] = ++given;
+		}
+		key[i] = table[at] - 1;
+	}
+	return {key, limit: given, isOwn: true};
+}
+
+// Of two arrays, where a table would be too large.
+function keysByHash(one, other, n) {
+	const numbers = pairNumbers(other.limit), a = one.key, b = other.key;
 	/** @type {Numbers} */
 	let key = new Uint8Array(n);
 	let room = 256;
@@ -134,26 +166,37 @@ function keysPaired(one, other, n) {
 	for (let i = 0; i < n; i++) {
 		const number = numbers.of(a[i], b[i]);
 		if (number === room) {
-			const narrow = key;
+			key = keysWider(key, room);
 			room *= room;
-			key = room > 65536 ? new Uint32Array(narrow) : new Uint16Array(narrow);
-			release(narrow);
 		}
 		key[i] = number;
 	}
-	return {key, limit: numbers.n};
+	return {key, limit: numbers.n, isOwn: true};
+}
+
+const KEY_TABLE_MAX = 1 << 22;
+
+// The first few of these arrays as one, the others.
+function keysJoin(parts, n) {
+	const fits = (few) => few.reduce((product, {limit}) => product * limit, 1) <= KEY_TABLE_MAX;
+	const few = fits(parts.slice(0, 3)) ? parts.slice(0, 3) : parts.slice(0, 2);
+	const joined = fits(few) ? keysByTable(few, n) : keysByHash(few[0], few[1], n);
+
+	for (const {key, isOwn} of few)
+		if (isOwn)
+			release(key);
+	return [joined, ...parts.slice(few.length)];
 }
 
 // Rows by the values of some columns: key[i] of row i; by key how many rows have it, which of them is the longest, and
 // the first of them.
 function keysMake(n, columns, length) {
-	const parts = columns.map((column) => ({key: column, limit: valuesLimit(column)})).filter(({key}) => key.length);
-	const {key, limit} = parts.length ? parts.reduce((one, other, k) => {
-		const paired = keysPaired(one, other, n);
-		if (k > 1)
-			release(one.key); // it was made here
-		return paired;
-	}) : {key: new Uint8Array(n), limit: 1};
+	let parts = columns.map((key) => ({key, limit: key instanceof Uint8Array ? bytesLimit(key) : valuesLimit(key), isOwn: false}))
+		.filter(({limit}) => limit > 1);
+
+	while (parts.length > 1)
+		parts = keysJoin(parts, n);
+	const {key, limit} = parts.length ? parts[0] : {key: new Uint8Array(n), limit: 1};
 	const counts = new Uint32Array(limit), first = new Uint32Array(limit), longest = new Uint32Array(limit);
 
 	for (let i = 0; i < n; i++) {
@@ -191,12 +234,17 @@ function sourceOfList(kind, ids, time) {
 		{ids: Uint32Array.from(order, (i) => ids[i])});
 }
 
+/** @param {Numbers | WaitTimes} time @param {number} row */
+function timeOfRow(time, row) {
+	return "states" in time ? waitStart(time, row) : time[row];
+}
+
 // How many of the rows at lo..hi in the order are before `time`, or at it if `through`.
 function rowsBefore({time, order}, lo, hi, limit, through) {
 	const from = lo;
 
 	while (lo < hi) {
-		const mid = (lo + hi) >>> 1, t = time[order ? order[mid] : mid];
+		const mid = (lo + hi) >>> 1, t = timeOfRow(time, order ? order[mid] : mid);
 		if (t < limit || (through && t === limit))
 			lo = mid + 1;
 		else
@@ -217,14 +265,17 @@ const rowAt = ({rows: {order}}, k) => order ? order[k] : k;
 
 // From position k on by `step` up to (not including) `end`: the first that is in the set and no farther in time than
 // `limit`; `end` if there is none.
-function runSeek({rows: {time, order}, key, wanted}, k, end, step, limit) {
-	for (; k !== end; k += step) {
-		const row = order ? order[k] : k;
-		if ((time[row] - limit) * step > 0)
-			return end;
-		if (!wanted || wanted[key[row]])
+function runSeek({rows, key, wanted}, k, end, step, limit) {
+	const {order} = rows;
+	let until = end;
+
+	if (Number.isFinite(limit))
+		until = step > 0 ? k + rowsBefore(rows, k, end, limit, true) : end + rowsBefore(rows, end + 1, k + 1, limit, false);
+	if (!wanted)
+		return k === until ? end : k;
+	for (; k !== until; k += step)
+		if (wanted[key[order ? order[k] : k]])
 			return k;
-	}
 	return end;
 }
 
@@ -248,7 +299,7 @@ function matchBeside(set, place, step) {
 			const k = runSeek(source, step > 0 ? from + isPlace : from - 1, end, step, best ? best.time : step * Infinity);
 			if (k === end)
 				continue;
-			const found = {time: time[rowAt(source, k)], source: number, k};
+			const found = {time: timeOfRow(time, rowAt(source, k)), source: number, k};
 			if (!best || (step > 0 ? placeIsBefore(found, best) : placeIsBefore(best, found)))
 				best = found;
 		}
@@ -259,7 +310,7 @@ function matchBeside(set, place, step) {
 // Where a row of a source is.
 /** @param {MatchSet} set */
 function placeOfRow(set, number, row) {
-	const source = set.sources[number], {rows} = source, time = rows.time[row];
+	const source = set.sources[number], {rows} = source, time = timeOfRow(rows.time, row);
 	let k = row;
 
 	if (rows.order)
@@ -293,17 +344,26 @@ function matchSelection(set, {source, k}) {
 	return {kind, id: ids ? ids[row] : row + 1};
 }
 
-// Which of the equal parts of the time from begin to end have matches; those beyond are in the first and the last.
+// Which of the equal parts of the time from begin to end have matches; those beyond are in the first and the last.  Of parts that are
+// known to have some no more is asked.
 /** @param {MatchSource} source */
 function matchParts(source, begin, end, parts) {
 	const {rows} = source, {runs, time} = rows, last = parts.length - 1, length = (end - begin) / parts.length;
+	const rowsUntil = (k, hi, part) => part > last ? hi - k : rowsBefore(rows, k, hi, begin + part * length, false);
 
 	for (let r = 0; source.n && r + 1 < runs.length; r++) {
 		const hi = runs[r + 1];
 		for (let k = runs[r]; k < hi;) {
-			const part = Math.min(Math.max(Math.floor((time[rowAt(source, k)] - begin) / length), 0), last);
-			const k1 = part === last ? hi : k + rowsBefore(rows, k, hi, begin + (part + 1) * length, false);
-			parts[part] ||= Number(runSeek(source, k, k1, 1, Infinity) < k1);
+			const part = Math.min(Math.max(Math.floor((timeOfRow(time, rowAt(source, k)) - begin) / length), 0), last);
+			if (parts[part]) {
+				let next = part + 1;
+				while (next <= last && parts[next])
+					next++;
+				k += Math.max(rowsUntil(k, hi, next), 1);
+				continue;
+			}
+			const k1 = k + rowsUntil(k, hi, part + 1);
+			parts[part] = Number(runSeek(source, k, k1, 1, Infinity) < k1);
 			k = Math.max(k1, k + 1);
 		}
 	}

@@ -32,7 +32,7 @@ function listAdd(lists, key, value) {
 function nowName(number) {
 	const thread = trace.threads[number - 1];
 
-	return thread ? thread.name : "a thread that is not known";
+	return thread ? thread.label : "a thread that is not known";
 }
 
 // What a row waits for: "mutex settings.lock".
@@ -263,7 +263,8 @@ function nowDraw(box) {
 			"program that hangs, show here what each thread waits for."));
 		return;
 	}
-	box.append(...[head.cut && head.cut.window ? el("p", {class: "incomplete"}, "This is what was so when the trace ended, not where this page does.") : null,
+	box.append(el("p", {class: "dim at"}, `What each thread did at ${exactTime(head.span_ns)}, when the trace ended.`),
+		...[head.cut && head.cut.window ? el("p", {class: "incomplete"}, "This is what was so when the trace ended, not where this page does.") : null,
 		all > now.rows.n ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page has ${count(now.rows.n)} of ${count(all)} threads.`) : null,
 		...nowPicture(), ...nowList()].filter((part) => part));
 }

@@ -15,7 +15,7 @@ function boxOf(selection) {
 	const span = selectionSpan(selection);
 	const place = selectionPlace(selection);
 
-	if (!span || !place)
+	if (!span || !place || isCounterKind(selection.kind)) // which have a line
 		return null;
 	const x0 = xOf(span.from), x1 = xOf(span.until);
 	return {x: x0, y: place.track.y - screen.scrollY + place.y, w: Math.max(x1 - x0, 1), h: place.h};
@@ -23,7 +23,7 @@ function boxOf(selection) {
 
 // The box of what was picked in a lane.
 function intervalBox({item, index, track}) {
-	const x = xOf(item.lane.s[index]);
+	const x = xOf(laneStart(item.lane, index));
 
 	return {x, y: track.y - screen.scrollY + item.y, h: item.h,
 		w: Math.max(xOf(laneEnd(item.lane, index)) - x, 1)};
@@ -48,7 +48,7 @@ function drawArrow(ctx, park, colour, width) {
 
 	if (from === null || to === null || wake < 0)
 		return false;
-	return arrowBetween(ctx, {y: from, h: STATE_HEIGHT}, {y: to, h: STATE_HEIGHT}, wake, parkEnd(park),
+	return arrowBetween(ctx, {y: from, h: tracks.stateHeight}, {y: to, h: tracks.stateHeight}, wake, parkEnd(park),
 		colour, width);
 }
 
@@ -90,18 +90,18 @@ function drawHolder(ctx, park) {
 
 	if (from === null || to === null || from === to)
 		return;
-	const x = xOf(trace.park.start[park - 1]), down = to > from;
+	const x = xOf(parkStart(park)), down = to > from;
 	ctx.save();
 	ctx.setLineDash([4, 3]);
 	ctx.strokeStyle = theme.style.text;
 	ctx.lineWidth = 1.2;
 	ctx.beginPath();
-	ctx.moveTo(x, from + (down ? STATE_HEIGHT : 0));
-	ctx.lineTo(x, to + (down ? 0 : STATE_HEIGHT));
+	ctx.moveTo(x, from + (down ? tracks.stateHeight : 0));
+	ctx.lineTo(x, to + (down ? 0 : tracks.stateHeight));
 	ctx.stroke();
 	ctx.setLineDash([]);
 	ctx.beginPath();
-	ctx.arc(x, to + (down ? 0 : STATE_HEIGHT), 2.5, 0, 7);
+	ctx.arc(x, to + (down ? 0 : tracks.stateHeight), 2.5, 0, 7);
 	ctx.stroke();
 	ctx.restore();
 }
@@ -116,14 +116,12 @@ function drawArrows(ctx) {
 	if (!selection)
 		return;
 	if (selection.kind === "park") {
-		const chain = parkChain(selection.id);
 		drawHolder(ctx, selection.id);
-		for (let i = chain.length - 1; i >= 0; i--)
-			drawn += Number(drawArrow(ctx, chain[i], i ? theme.style.dim : theme.style.accent, i ? 1.2 : 2));
-		for (const p of selection.woke || [])
+		for (const p of selection.behind.list.toReversed())
 			drawn += Number(drawArrow(ctx, p, theme.style.dim, 1.2));
+		drawn += Number(drawArrow(ctx, selection.id, theme.style.accent, 2));
 	} else if (selection.kind === "iv" || selection.kind === "unlock") {
-		for (const p of selection.woke || [])
+		for (const p of selection.woke.list)
 			drawn += Number(drawArrow(ctx, p, theme.style.accent, 1.6));
 	}
 	if (selectionFiber(selection))
@@ -159,12 +157,17 @@ function drawOverlay() {
 		ctx.fillRect(Math.round(hover.x), 0, 1, screen.height);
 		ctx.globalAlpha = 1;
 	}
+	if (hover.hit && isCounterKind(hover.hit.kind))
+		drawCounterValue(ctx, hover.hit, theme.style.text, 2);
+	if (view.selection && isCounterKind(view.selection.kind))
+		drawCounterValue(ctx, view.selection, theme.style.accent, 3);
 	const over = hover.hit && (hover.hit.kind === "region" ? intervalBox(hover.hit) : boxOf(hover.hit));
 	if (over)
 		drawBox(ctx, over, theme.style.text, 1);
 	for (const box of view.selection ? regionBoxes(view.selection) || [boxOf(view.selection)] : [])
 		if (box)
 			drawBox(ctx, box, theme.style.accent, 2.5);
+	drawPath(ctx);
 	drawArrows(ctx);
 }
 

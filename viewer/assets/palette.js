@@ -97,11 +97,21 @@ function typeColour(textId) {
 	return (Math.imul(textId, 0x9e3779b1) >>> 16) % TYPE_COLOURS;
 }
 
+// Tasks, by how long they took beside half of the tasks of their type: up to as long, up to twice, ... as long, and longer; the
+// slower, the farther from the background.
+const LATENCY_FACTORS = [1, 2, 4, 8, 16];
+const latencyColours = {
+	light: ["#edebe4", "#efd693", "#e8b057", "#cf8028", "#9c5212", "#672e07"],
+	dark: ["#302f2b", "#4f4022", "#79591f", "#ad7a29", "#dfa74d", "#ffdc9e"],
+};
+
 const theme = {
 	dark: false,
 	style: {}, // colours of the style sheet, for the canvases
 	state: new Uint32Array(256), // as pixels
 	type: new Uint32Array(256),
+	latency: new Uint32Array(256),
+	latencyText: new Array(256),
 	stripe: new Uint32Array(256), // of the hatch over waits for locks, as pixels
 	stateText: new Array(256), // colour of text on a state
 	background: 0,
@@ -162,6 +172,9 @@ function themeApply(highlighted) {
 		theme.stripe[s] = stateIsLock[s] && !faded ? stripePixel(colour) : theme.state[s];
 		theme.stateText[s] = !colour ? theme.style.dim
 			: faded ? theme.style.dim : textOn(colour);
+		const latency = latencyColours[name][(s + latencyColours[name].length - 1) % latencyColours[name].length];
+		theme.latency[s] = s ? pixel(latency) : theme.background;
+		theme.latencyText[s] = textOn(latency);
 		theme.type[s] = s ? pixel(typeColours[name][(s - 1) % TYPE_COLOURS]) : theme.background;
 	}
 }

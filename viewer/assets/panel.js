@@ -16,8 +16,12 @@
 //   state()        what the address has to hold of it, as text; "" = nothing; optional
 //   stateSet(text) the same, back; before draw() if the tab was never opened; optional
 //
-// The address has `panel=<id>` while the panel is open, and `<id>=<state>` of each tab with a state.
+// The address has `panel=<id>` while the panel is open, else `panel=0`, and `<id>=<state>` of each tab with a state.  Without
+// `panel` the panel opens by itself where the tracks leave it room.
 
+const PANEL_BY_ITSELF = ["flame", "spans", "locks"]; // tabs, of which the first that is there opens
+const PANEL_ROWS_MOST = 1e6; // waits and samples that are summed up without being asked
+const PANEL_ROOM = 200; // free pixels in which it opens by itself
 const PANEL_LEAST = 120, PANEL_ABOVE = 140, PANEL_SHARE = 0.45, PANEL_STEP = 24; // CSS pixels; of the height
 
 /** @type {PanelTab[]} */
@@ -47,11 +51,19 @@ function panelBox(tab) {
 	return box;
 }
 
-// Height in CSS pixels, at the present size of the window.
-function panelHeight() {
-	const room = byId("left").clientHeight;
+// Height of the tracks' area without the panel.
+function panelOver() {
+	return byId("canvases").clientHeight + (panel.open ? byId("panel").offsetHeight : 0);
+}
 
-	return Math.max(PANEL_LEAST, Math.min(panel.height || room * PANEL_SHARE, room - PANEL_ABOVE));
+// Height in CSS pixels, at the present size of the window: if the user chose none, a share, or what the tracks leave free with
+// their lanes as low or as high as may be.
+function panelHeight() {
+	const room = byId("left").clientHeight, share = room * PANEL_SHARE;
+	const most = panelOver() - tracksHeight(STATE_LEAST), least = panelOver() - tracksHeight(STATE_MOST);
+	const fits = Math.max(most < PANEL_ROOM ? share : Math.min(share, most), least);
+
+	return Math.max(PANEL_LEAST, Math.min(panel.height || fits, room - PANEL_ABOVE));
 }
 
 function panelFit() {
@@ -87,10 +99,22 @@ function panelShow(tab, {focus = false} = {}) {
 	addressWrite();
 }
 
-// Opens a tab, or closes the panel if that tab is seen.
+// The tab that fills what the tracks leave free; null: they leave too little, or summing up would take long.
+function panelByItself() {
+	const rows = trace.park.n + trace.sample.n;
+	const narrow = matchMedia("(max-width: 700px)").matches; // the details are below
+
+	if (!rows || rows > PANEL_ROWS_MOST || narrow || panelOver() - tracksHeight(STATE_LEAST) < PANEL_ROOM)
+		return null;
+	return PANEL_BY_ITSELF.map(panelNamed).find((tab) => tab) || null;
+}
+
+// Opens a tab.  If it is seen already its key leads to it, and closes the panel when pressed again.
 /** @param {PanelTab} tab */
 function panelToggle(tab) {
-	panelShow(panel.open === tab ? null : tab, {focus: true});
+	const isHere = panel.open === tab && byId("panel").contains(document.activeElement);
+
+	panelShow(isHere ? null : tab, {focus: true});
 }
 
 function panelLast() {
@@ -98,6 +122,8 @@ function panelLast() {
 }
 
 function panelChanged(what) {
+	if (what === "tracks")
+		panelFit();
 	if (panel.open && panel.open.changed)
 		panel.open.changed(what);
 }
@@ -118,7 +144,7 @@ function panelSize(height) {
 
 // Parts of the address, as key=value.
 function panelAddress() {
-	const parts = panel.open ? [`panel=${panel.open.id}`] : [];
+	const parts = [`panel=${panel.open ? panel.open.id : 0}`];
 
 	for (const tab of panelTabs) {
 		const state = tab.state ? tab.state() : "";
@@ -134,7 +160,7 @@ function panelApply(asked) {
 	for (const tab of panelTabs)
 		if (tab.stateSet)
 			tab.stateSet(decoded(asked.get(tab.id) || ""));
-	panelShow(panelNamed(asked.get("panel")));
+	panelShow(asked.has("panel") ? panelNamed(asked.get("panel")) : panelByItself());
 }
 
 // ---- what the user does ----
@@ -197,7 +223,7 @@ function panelCommands() {
 	/** @type {Command[]} */
 	const keys = panelTabs.filter((tab) => tab.key).map((tab) => [tab.key, tab.about, () => panelToggle(tab)]);
 
-	return panelTabs.length ? [["b", "open or close the panel below", () => panelToggle(panelLast())], ...keys] : [];
+	return panelTabs.length ? [["b", "open or close the panel below", () => panelShow(panel.open ? null : panelLast(), {focus: true})], ...keys] : [];
 }
 
 function panelInit() {
@@ -213,7 +239,7 @@ function panelInit() {
 			onclick: () => panelShow(tab)}, tab.label));
 	byId("panel-tabs").addEventListener("keydown", panelTabKey);
 	byId("panel-open").hidden = !panelTabs.length;
-	byId("panel-open").addEventListener("click", () => panelToggle(panelLast()));
+	byId("panel-open").addEventListener("click", () => panelShow(panel.open ? null : panelLast(), {focus: true}));
 	byId("panel-close").addEventListener("click", () => panelShow(null));
 	panelEdge();
 	view.listeners.push(panelChanged);

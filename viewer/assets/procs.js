@@ -9,7 +9,8 @@ const PROC_HEIGHT = 16;
 const procs = {
 	told: false, exact: false, // exact: the page has the rows of SQL
 	numbers: [], // of procs, in order
-	share: "", // which part of their time the program had them
+	share: "", used: new Map(), // which part of their time the program had them; by number for how long
+	byThread: null, // the rows of trace.cpu by thread, once asked for
 	lanes: null, queue: null, busy: null, // made when the tracks are unfolded
 	tracks: [], summary: null, summaryOf: "",
 };
@@ -33,8 +34,8 @@ function rowsInStates(isIn) {
 			if (!isIn(v[i]))
 				continue;
 			all.thread[at] = idx + 1;
-			all.start[at] = s[i];
-			all.length[at] = s[i + 1] - s[i];
+			all.start[at] = timeOf(s, i);
+			all.length[at] = timeOf(s, i + 1) - all.start[at];
 			all.proc[at++] = refOf(trace.states, i);
 		}
 	const order = orderOf(all.start, n);
@@ -53,10 +54,19 @@ function schedTell() {
 	trace.cpu = rows.n || !schedKnown() ? rows : rowsInStates((state) => state === RUNNING);
 	procs.numbers = [...new Set(trace.cpu.n ? trace.cpu.proc : [])].sort((a, b) => a - b);
 	let sum = 0;
-	for (let i = 0; i < trace.cpu.n; i++)
-		sum += Math.max(0, Math.min(trace.cpu.start[i] + trace.cpu.length[i], trace.span) - Math.max(trace.cpu.start[i], trace.begin));
+	for (let i = 0; i < trace.cpu.n; i++) {
+		const ns = timeInPage(trace.cpu.thread[i], trace.cpu.start[i], trace.cpu.start[i] + trace.cpu.length[i]);
+		sum += ns;
+		procs.used.set(trace.cpu.proc[i], (procs.used.get(trace.cpu.proc[i]) || 0) + ns);
+	}
 	procs.share = `${percent(sum, procs.numbers.length * (trace.span - trace.begin))} in use` +
-		(head.cut?.threads_out ? " by these threads" : "");
+		(head.cut?.tasks ? " for these tasks" : head.cut?.threads_out ? " by these threads" : "");
+}
+
+// Those of thread number t are order[first[t]..first[t + 1]), by start.
+function procRowsBy() {
+	procs.byThread ||= rowsBy(trace.cpu.thread, trace.threads.length);
+	return procs.byThread;
 }
 
 // Rows as steps of how many there are at a time: {at, value}, one step for each time.
@@ -88,12 +98,6 @@ function rowsWithLength(rows) {
 		: {n: kept.length, start: Float64Array.from(kept, (i) => rows.start[i]), length: Float64Array.from(kept, (i) => rows.length[i])};
 }
 
-/** @param {string} name */
-function counterTrack(name, title, steps) {
-	return {kind: "counter", name, title, at: steps.at, value: steps.value, min: 0, max: steps.value.reduce((a, b) => a > b ? a : b, 1),
-		inGroup: true};
-}
-
 // Threads that could run: those of sched_latency, or else in the states runnable and woken.
 function queueRows() {
 	const rows = table("ready", "thread", "start", "length");
@@ -115,10 +119,17 @@ function procTracks() {
 	if (procs.tracks.length)
 		return procs.tracks;
 	const less = procs.exact ? "" : "; from the states of threads: moments at a wait's begin and end are the wait's";
-	procs.busy = counterTrack("procs in use", `how many procs ran threads of the program${less}`, stepsOf(rowsWithLength(trace.cpu)));
-	procs.queue = counterTrack("run queue", `how many threads could run, and had no proc${less}`, stepsOf(rowsWithLength(queueRows())));
+	const make = (kind, name, title, units, rows) => {
+		const {at, value} = stepsOf(rowsWithLength(rows)), [unitOne, unit] = units;
+		return {...counterMake(name, kind, at, value), title, unit, unitOne, min: 0, max: value.reduce((a, b) => Math.max(a, b), 1), inGroup: true};
+	};
+	procs.busy = make("busy", "procs in use", `how many procs ran threads of the program${less}`, ["proc", "procs"], trace.cpu);
+	procs.queue = make("queue", "run queue", `how many threads could run, and had no proc${less}`, ["thread", "threads"], queueRows());
 	procs.tracks = [procs.queue, procs.busy, ...procs.numbers.map((proc, i) =>
-		({kind: "proc", name: `proc ${proc}`, title: `who ran on proc ${proc}`, lane: procs.lanes[i], inGroup: true}))];
+		({kind: "proc", name: `proc ${proc}`, share: percent(procs.used.get(proc), trace.span - trace.begin),
+			title: `who ran on proc ${proc}: threads of this program, for ${percent(procs.used.get(proc), trace.span - trace.begin)} of the time` +
+				`${head.cut?.tasks ? " for these tasks" : ""}. ` +
+				"Where they had it for a part of the time only, the bar has as much of the height", lane: procs.lanes[i], inGroup: true}))];
 	return procs.tracks;
 }
 
@@ -153,7 +164,7 @@ function procsToPixels(top) {
 			laneCounts(lane, view.t0, view.t1, w, whoever, procs.summary);
 		procs.summaryOf = key;
 	}
-	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + STATE_HEIGHT) * ratio);
+	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + tracks.stateHeight) * ratio);
 	for (let x = 0; x < w; x++) {
 		const share = Math.min(procs.summary[x] / procs.numbers.length, 1), height = share > 0 ? Math.max(1, Math.round(share * (y1 - y0))) : 0;
 		for (let y = Math.max(y0, 0, y1 - height); y < Math.min(y1, screen.image.height); y++)
@@ -176,7 +187,7 @@ function cpuPlace(row) {
 function cpuText(row) {
 	const thread = trace.threads[trace.cpu.thread[row] - 1];
 
-	return thread ? thread.name : "a thread that is not known";
+	return thread ? thread.label : "a thread that is not known";
 }
 
 // The stretch before (-1) or after (1) it, of the same proc or thread; its row + 1, 0 = none.
@@ -192,6 +203,39 @@ function cpuNext(row, step, key) {
 
 function cpuLink(number) {
 	return number ? [link(cpuText(number - 1), {kind: "cpu", id: number}), ` for ${duration(trace.cpu.length[number - 1])}`] : null;
+}
+
+// Who ran meanwhile on the proc that a thread was taken off, longest first: as SQL's instead_thread tells the first of them.
+/** @param {number} idx @param {number} from @param {number} until */
+function ranInstead(idx, from, until) {
+	const {cpu} = trace, {first, order} = procRowsBy(), ran = new Map();
+	let off = -1;
+
+	for (let k = first[idx + 1]; k < first[idx + 2] && cpu.start[order[k]] < from; k++)
+		off = order[k];
+	for (let i = 0; off >= 0 && i < cpu.n && cpu.start[i] < until; i++) {
+		const ns = Math.min(until, cpu.start[i] + cpu.length[i]) - Math.max(from, cpu.start[i]);
+		if (ns > 0 && cpu.proc[i] === cpu.proc[off])
+			ran.set(cpu.thread[i], (ran.get(cpu.thread[i]) || 0) + ns);
+	}
+	return off < 0 ? null : {proc: cpu.proc[off], ran: [...ran].sort((a, b) => b[1] - a[1])};
+}
+
+// Why a thread that could run did not: who had its proc.
+/** @param {number} idx @param {number} from @param {number} until */
+function noProcText(idx, from, until) {
+	const most = 3;
+
+	schedTell();
+	const instead = ranInstead(idx, from, until);
+	if (!instead)
+		return null;
+	const {proc, ran} = instead, others = until - from - ran.reduce((sum, [, ns]) => sum + ns, 0);
+	const parts = ran.slice(0, most).flatMap(([thread, ns], k) => [k ? ", " : "", threadLink(thread, from), ` for ${duration(ns)}`]);
+	if (ran.length > most)
+		parts.push(`, and ${plural(ran.length - most, "other thread")}`);
+	return ran.length ? [...parts, ` on proc ${proc}`, others > (until - from) / 20 ? `; for ${duration(others)} none of this program` : ""]
+		: `no thread of this program, on proc ${proc}`;
 }
 
 /** @param {Chosen} sel */
@@ -214,7 +258,7 @@ function cpuDetails(sel) {
 				` on proc ${cpu.proc[next - 1]}`] : null],
 			["Before, here", cpuLink(cpuNext(i, -1, "proc"))],
 			["After, here", cpuLink(cpuNext(i, 1, "proc"))],
-			["SQL", procs.exact && thread ? el("code", {}, `SELECT * FROM on_cpu WHERE thread=${thread.serial} AND start_ns=${
+			["SQL", procs.exact && thread ? sqlText(`SELECT * FROM on_cpu WHERE thread=${thread.serial} AND start_ns=${
 				BigInt(head.start_ns) + BigInt(from)}`) : null],
 		]),
 		thread ? samplesView("Sampled meanwhile", during([thread], from, until)) : null,

@@ -5,6 +5,7 @@
 
 const OWNER_PROGRAM = 0, OWNER_TRC = 2; // of a frame
 const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was handled
+const PARK_IDLE = 16; // in park.flags: the report calls the wait idle (viewer/rows_parks.c)
 const BEYOND_START = 1, BEYOND_END = 2, BEYOND_ALL = 4; // bits of thread.beyond
 const REGION_LANES_MAX = 64, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 200, COUNTER_TRACKS_MAX = 200;
 
@@ -21,8 +22,7 @@ const trace = /** @type {Trace} */ ({
 	sample: {}, sampled: {}, // samples, and the events that were sampled
 	setFirst: null, // by label set: where its labels begin
 	parkFirst: null, // by thread index: where its parks begin
-	taskTracks: [], counterTracks: [],
-	countersHidden: 0, // without a track: there are too many
+	taskTracks: [], counters: [], counterTracks: [], // counters: all; of too many some have no track
 	regionsUncut: 0, // regions that are not drawn, or in part: they are in too many pieces
 	stackFirst: null,
 });
@@ -51,8 +51,8 @@ function table(prefix, ...names) {
 function tablesLoad() {
 	trace.begin = head.from_ns || 0;
 	trace.span = Math.max(head.to_ns ?? head.span_ns, trace.begin + 1);
-	trace.park = table("park", "thread", "start", "length", "reason", "flags", "object",
-		"stack", "holder", "waker", "waker_stack", "wake", "unlock", "proc", "result",
+	trace.park = table("park", "thread", "length", "reason", "flags", "object",
+		"stack", "holder", "waker", "waker_stack", "unlock", "proc", "result",
 		"descriptor", "set");
 	trace.unlock = table("unlock", "id", "time", "thread", "reason", "object", "stack", "waiters",
 		"caused", "caused_ns");
@@ -68,6 +68,7 @@ function tablesLoad() {
 	trace.dead = table("dead", "number", "thread", "holder", "cycle", "certain", "park");
 	trace.label = table("label", "set", "key", "value");
 	trace.under = table("under", "thread", "start", "length", "set");
+	trace.selected = table("selected", "fiber", "track", "start", "length");
 	trace.fiber = table("fiber", "low", "high", "name", "thread", "creator", "stack", "created", "ended",
 		"run", "runnable", "waited", "runs", "waits", "state");
 	trace.frun = table("frun", "id", "thread", "start", "length", "fiber", "reason", "flags");
@@ -96,6 +97,7 @@ function threadsLoad() {
 		trace.threads.push({
 			idx: i, serial: t.serial[i], tid: t.tid[i],
 			name: t.name[i] ? text(t.name[i]) : `thread ${t.tid[i] || t.serial[i]}`,
+			label: "", // threadsName()
 			named: t.name[i] !== 0,
 			creator: t.creator[i], stack: t.stack[i],
 			start: t.start[i] - 1, end: t.end[i] - 1, // -1: not known
@@ -105,14 +107,31 @@ function threadsLoad() {
 			time: new Float64Array(128), // by state, over all that the page shows
 			lane: null, fibers: null, labels: null, regions: [], firstSeen: 0,
 		});
+	threadsName(trace.threads);
 	const time = table("time", "thread", "state", "ns");
 	for (let i = 0; i < time.n; i++)
 		trace.threads[time.thread[i]].time[time.state[i]] = time.ns[i];
 }
 
+// What threads are called: their name, with the thread id if others have it too, as "worker (102)"; with the number in SQL if
+// these share an id as well, as of a program that was executed in its place.
+/** @param {Thread[]} threads */
+function threadsName(threads) {
+	const label = [(thread) => thread.name, ({name, tid}) => tid ? `${name} (${tid})` : name, ({name, tid, serial}) => `${name} (${tid ? `${tid}, ` : ""}#${serial})`];
+
+	for (let left = threads, k = 0; left.length && k < label.length; k++) {
+		const seen = new Map();
+		for (const thread of left) {
+			thread.label = label[k](thread);
+			seen.set(thread.label, (seen.get(thread.label) || 0) + Number(!thread.out));
+		}
+		left = left.filter((thread) => seen.get(thread.label) > 1);
+	}
+}
+
 // SQL's ids of all waits: they stand in the order of starts (rows.h, V2).
 function parkIds() {
-	const byStart = column("park.id_by_start"), order = orderOf(trace.park.start, trace.park.n);
+	const byStart = column("park.id_by_start"), order = orderOf(waitStarts(trace.park.when), trace.park.n);
 	const ids = byStart.slice(); // an array of the same kind
 
 	for (let k = 0; k < order.length; k++)
@@ -124,14 +143,14 @@ function parkIds() {
 // its own.  That is quick where the waits of each thread stand in the order of their starts.
 /** @param {number} p */
 function parkId(p) {
-	const {start, thread} = trace.park, first = trace.parkFirst, own = thread[p - 1] - 1;
+	const {when, thread} = trace.park, first = trace.parkFirst, own = thread[p - 1] - 1;
 	let before = 0;
 
 	if (!trace.parksInOrder || own < 0)
 		return trace.park.id[p - 1];
 	for (let t = 0; t + 1 < first.length; t++)
 		before += t === own ? p - 1 - first[t]
-			: upperBound(start, first[t], first[t + 1], start[p - 1] - (t < own ? 0 : 1)) - first[t];
+			: waitAbove(when, first[t], first[t + 1], parkStart(p) - (t < own ? 0 : 1)) - first[t];
 	return columnAt("park.id_by_start", before);
 }
 
@@ -144,8 +163,10 @@ function statesLoad() {
 		thread.lane = lanes[idx];
 		thread.firstSeen = thread.start >= 0 ? thread.start : 0;
 	});
-	trace.parkFirst = arrived.parks.first;
-	trace.parksInOrder = arrived.parks.inOrder;
+	const {near, base, atEnd, other, first, inOrder} = arrived.parks;
+	trace.park.when = {n: trace.park.n, near, base, states: trace.states, length: trace.park.length, atEnd, other};
+	trace.parkFirst = first;
+	trace.parksInOrder = inOrder;
 	lazily(trace.park, "id", parkIds);
 }
 
@@ -153,7 +174,7 @@ function statesLoad() {
 // or else by `type`.
 function lanesOf(rows, nLanes, laneOf) {
 	const first = new Uint32Array(nLanes + 1), order = new Uint32Array(rows.n);
-	const s = new Float64Array(rows.n), e = new Float64Array(rows.n), v = new Uint8Array(rows.n);
+	const s = timesMake(rows.n), e = new Float64Array(rows.n), v = new Uint8Array(rows.n);
 
 	for (let i = 0; i < rows.n; i++)
 		if (laneOf(i) >= 0)
@@ -167,10 +188,11 @@ function lanesOf(rows, nLanes, laneOf) {
 			continue;
 		const at = next[l]++;
 		order[at] = i;
-		s[at] = rows.start[i];
+		timeSet(s, at, rows.start[i]);
 		e[at] = rows.start[i] + rows.length[i];
 		v[at] = (rows.colour ? rows.colour[i] : typeColour(rows.type[i])) + 1;
 	}
+	timesDone(s);
 	const lanes = lanesMake({s, e, v}, Array.from({length: nLanes}, (_, l) => [first[l], first[l + 1]]), null);
 	for (const lane of lanes)
 		lane.order = order;
@@ -257,6 +279,56 @@ function labelsLoad() {
 			thread.labels = lanes[thread.idx];
 }
 
+// The median of values, which get another order; of an even number the lower one of the middle.  Not by sorting: of a million
+// values that takes half a second.
+/** @param {Float64Array} values */
+function medianOf(values) {
+	const k = Math.floor((values.length - 1) / 2);
+
+	for (let lo = 0, hi = values.length - 1; lo < hi;) {
+		const pivot = values[lo + Math.floor(Math.random() * (hi - lo + 1))];
+		let i = lo, j = hi;
+		while (i <= j) {
+			while (values[i] < pivot)
+				i++;
+			while (values[j] > pivot)
+				j--;
+			if (i <= j) {
+				const value = values[i];
+				values[i++] = values[j];
+				values[j--] = value;
+			}
+		}
+		if (k <= j)
+			hi = j;
+		else if (k >= i)
+			lo = i;
+		else
+			break;
+	}
+	return values[k];
+}
+
+// Of each row which factor of the median of its type it does not exceed; the medians by type.  What did not end is in no median.
+/** @param {{n: number, type: Numbers, length: Numbers, open: Numbers}} rows */
+function latencySteps(rows) {
+	const steps = new Uint8Array(rows.n), medians = new Map();
+	let last = 0;
+
+	for (const type of rows.type)
+		last = Math.max(last, type);
+	const {first, order} = rowsBy(rows.type, last);
+	for (let type = 0; type + 1 < first.length; type++) {
+		const own = order.subarray(first[type], first[type + 1]);
+		const median = medianOf(Float64Array.from(own.filter((i) => !rows.open[i]), (i) => rows.length[i]));
+		medians.set(type, median);
+		for (const i of own)
+			while (steps[i] < LATENCY_FACTORS.length && rows.length[i] > LATENCY_FACTORS[steps[i]] * median)
+				steps[i]++;
+	}
+	return {steps, medians};
+}
+
 // Tasks get a track per type, those with most time first; tasks at the same time lie in
 // lanes below each other, and when there is no lane left they share the last one.
 function tasksLoad() {
@@ -296,30 +368,14 @@ function tasksLoad() {
 		track.base = nLanes;
 		nLanes += track.ends.length;
 	}
+	const {steps, medians} = latencySteps(k);
+	k.colour = steps;
+	for (const track of tracks)
+		track.median = medians.get(track.type);
 	const lanes = lanesOf(k, nLanes,
 		(i) => laneNumber[i] < 0 ? -1 : byType.get(k.type[i]).base + laneNumber[i]);
 	for (const track of trace.taskTracks)
 		track.lanes = lanes.slice(track.base, track.base + track.ends.length);
-}
-
-function countersLoad() {
-	const c = trace.counter, byName = new Map();
-
-	for (let i = 0; i < c.n; i++) {
-		let track = byName.get(c.name[i]);
-		if (!track) {
-			track = {kind: "counter", name: text(c.name[i]) || "(no name)", at: [], value: [],
-				min: Infinity, max: -Infinity};
-			byName.set(c.name[i], track);
-		}
-		const value = unzigzag(c.value[i]);
-		track.at.push(c.time[i]);
-		track.value.push(value);
-		track.min = Math.min(track.min, value);
-		track.max = Math.max(track.max, value);
-	}
-	trace.counterTracks = [...byName.values()].slice(0, COUNTER_TRACKS_MAX);
-	trace.countersHidden = byName.size - trace.counterTracks.length;
 }
 
 // Rows by a column of numbers 0..n: those of k are order[first[k]..first[k + 1]).
@@ -336,13 +392,21 @@ function rowsBy(numbers, n) {
 	return {first, order};
 }
 
-// Rows of a table with times and a `thread`, by thread: instants drawn as ticks.
+// Rows of a table with times and a `thread`, by thread: `first` and `order` (rowsBy()), and their times in that order.  Made when
+// somebody first asks: of logs, marks and samples what draws them, of critical sections who steps through them.
 function instantsLoad() {
 	for (const rows of [trace.log, trace.unlock, trace.mark, trace.sample]) {
-		Object.assign(rows, rowsBy(rows.thread, trace.threads.length));
-		rows.at = new Float64Array(rows.n);
-		for (let i = 0; i < rows.n; i++)
-			rows.at[i] = rows.time[rows.order[i]];
+		let by = null;
+		const made = () => by ||= rowsBy(rows.thread, trace.threads.length);
+
+		lazily(rows, "first", () => made().first);
+		lazily(rows, "order", () => made().order);
+		lazily(rows, "at", () => {
+			const at = new Float64Array(rows.n), {order} = rows;
+			for (let i = 0; i < rows.n; i++)
+				at[i] = rows.time[order[i]];
+			return at;
+		});
 	}
 }
 
@@ -361,23 +425,42 @@ function traceLoad() {
 // ---- answers about single rows; `p` is a park's index + 1 ----
 
 /** @param {number} p */
+function parkStart(p) {
+	return waitStart(trace.park.when, p - 1);
+}
+
+/** @param {number} p */
 function parkEnd(p) {
-	return trace.park.start[p - 1] + trace.park.length[p - 1];
+	return parkStart(p) + trace.park.length[p - 1];
+}
+
+// The wait that a thread is in although its interval i names none: it could go on in that call, and had no proc (timeline:P1 of
+// analyzer/model).  0 = it is in none.
+/** @param {number} i */
+function parkAround(i) {
+	const {s, v} = trace.states;
+
+	for (const k of v[i] === RUNNABLE ? [i - 1, i + 1] : []) {
+		const p = refIsWait(v[k]) ? refOf(trace.states, k) : 0; // between threads there is none
+		if (p && parkStart(p) <= timeOf(s, i) && parkEnd(p) >= timeOf(s, i + 1))
+			return p;
+	}
+	return 0;
 }
 
 // When its waker acted; -1 = not known.
 /** @param {number} p */
 function parkWake(p) {
-	const wake = trace.park.wake[p - 1];
+	const wake = waitWake(trace.park.when, p - 1);
 
-	return wake ? trace.park.start[p - 1] + unzigzag(wake - 1) : -1;
+	return wake ? parkStart(p) + unzigzag(wake - 1) : -1;
 }
 
 // The park that thread index t left last before `time`; 0 = none.
 /** @param {number} t @param {number} time */
 function parkBefore(t, time) {
 	const lo = trace.parkFirst[t], hi = trace.parkFirst[t + 1];
-	let i = upperBound(trace.park.start, lo, hi, time) - 1;
+	let i = waitAbove(trace.park.when, lo, hi, time) - 1;
 
 	for (let tries = 0; i >= lo && tries < 64; i--, tries++)
 		if (parkEnd(i + 1) <= time)
@@ -386,38 +469,46 @@ function parkBefore(t, time) {
 }
 
 // The waits that led to this one, nearest first: its waker's own wait, if that ended while
-// this one lasted, and so on.
-/** @param {number} p */
-function parkChain(p) {
-	const chain = [p];
+// this one lasted, and so on; at most so many.
+/** @param {number} p @param {number} most */
+function parksBehind(p, most) {
+	const behind = [], seen = new Set([p]);
 
-	while (chain.length < 12) {
-		const cur = chain[chain.length - 1];
+	for (let cur = p; behind.length < most; cur = behind[behind.length - 1]) {
 		const waker = trace.park.waker[cur - 1], wake = parkWake(cur);
-		if (!waker || wake < 0)
+		const before = waker && wake >= 0 ? parkBefore(waker - 1, wake) : 0;
+		if (!before || parkEnd(before) <= parkStart(cur) || seen.has(before))
 			break;
-		const before = parkBefore(waker - 1, wake);
-		if (!before || parkEnd(before) <= trace.park.start[cur - 1] || chain.includes(before))
-			break;
-		chain.push(before);
+		seen.add(before);
+		behind.push(before);
 	}
-	return chain;
+	return behind;
 }
 
-// Parks that thread index t ended between two times, in order of time.
-/** @param {number} t @param {number} until @param {number} limit */
-function parksWokenBy(t, from, until, limit) {
-	const found = [];
+// Of n parks that somebody ended those at most so many that were ended first, in order of time: {list, n}.
+/** @param {number} most @returns {Waits} */
+function parksFirstWoken(isMeant, most) {
+	let list = [], n = 0;
+	const inTime = () => list.sort((a, b) => parkWake(a) - parkWake(b)).slice(0, most);
 
 	for (let i = 0; i < trace.park.n; i++) {
-		if (trace.park.waker[i] !== t + 1)
+		if (!isMeant(i))
 			continue;
-		const wake = parkWake(i + 1);
-		if (wake >= from && wake <= until)
-			found.push(i + 1);
+		n++;
+		list.push(i + 1);
+		if (list.length >= 4 * most)
+			list = inTime();
 	}
-	found.sort((a, b) => parkWake(a) - parkWake(b));
-	return limit ? found.slice(0, limit) : found;
+	return {list: inTime(), n};
+}
+
+// Those that thread index t ended between two times.
+/** @param {number} t @param {number} until @param {number} most */
+function parksWokenBy(t, from, until, most) {
+	return parksFirstWoken((i) => {
+		const wake = trace.park.waker[i] === t + 1 ? parkWake(i + 1) : -1;
+		return wake >= from && wake <= until;
+	}, most);
 }
 
 // The first park that thread index t ended from then on; 0 = none.
@@ -451,14 +542,28 @@ function rankPiece(n, own, length, sum) {
 	sum.longer += longer;
 }
 
-// The same for the types of the columns of waits, of which there are most.
-function rankBytes(keys, lengths, own, length, sum) {
+// Of bytes and lengths as columns of waits have them, of which there are most: how many have each value, and whether all lengths are less
+// than 2^31.  Neither changes, so they are told once.
+const rankTotals = new WeakMap();
+
+function rankTotal(keys, lengths) {
+	let total = rankTotals.get(keys);
+
+	if (!total) {
+		total = {n: valuesCount(keys, 256), isSmall: valuesLimit(lengths) <= 2147483648};
+		rankTotals.set(keys, total);
+	}
+	return total;
+}
+
+// How many lengths of this key, all less than 2^31, are longer.  Without a branch, which would be guessed wrong each few rows: the sign is
+// set where the key is the same, and where the length is less.
+function rankBytes(keys, lengths, own, length) {
+	let longer = 0;
+
 	for (let j = 0; j < keys.length; j++)
-		if (keys[j] === own) {
-			sum.n++;
-			if (lengths[j] > length)
-				sum.longer++;
-		}
+		longer += ((keys[j] ^ own) - 1 & length - lengths[j]) >>> 31;
+	return longer;
 }
 
 // How this row's length ranks among those of its kind: {n, longer}.
@@ -466,10 +571,8 @@ function rankBytes(keys, lengths, own, length, sum) {
 function rank(rows, key, i) {
 	const keys = rows[key], lengths = rows.length, sum = {n: 0, longer: 0};
 
-	if (keys instanceof Uint8Array && lengths instanceof Uint32Array) {
-		rankBytes(keys, lengths, keys[i], lengths[i], sum);
-		return sum;
-	}
+	if (keys instanceof Uint8Array && lengths instanceof Uint32Array && rankTotal(keys, lengths).isSmall)
+		return {n: rankTotal(keys, lengths).n[keys[i]], longer: rankBytes(keys, lengths, keys[i], lengths[i])};
 	for (let j = 0; j < keys.length; j += rankKeys.length) {
 		const until = Math.min(j + rankKeys.length, keys.length);
 		rankKeys.set(keys.subarray(j, until));
@@ -503,7 +606,7 @@ function setText(set) {
 function laneAt(lane, time) {
 	if (!lane)
 		return 0;
-	const i = upperBound(lane.s, lane.lo, lane.hi, time) - 1;
+	const i = timeAbove(lane.s, lane.lo, lane.hi, time) - 1;
 	return i >= lane.lo && time < laneEnd(lane, i) ? lane.order[i] + 1 : 0;
 }
 
@@ -529,13 +632,13 @@ function recovered() {
 	return head.info.some(([key, value]) => key === "snapshot" && value === "recovered");
 }
 
-// A park in a few words: its reason and length.
+// A park in a few words: its reason and length, or how much of it is meant.
 /** @param {number} p */
-function parkLabel(p) {
+function parkLabel(p, ns = trace.park.length[p - 1]) {
 	const more = lastedLonger(p) ? "> " : "";
 
 	return `${reasonAndName(trace.park.reason[p - 1], trace.park.object[p - 1])} ` +
-		`${more}${duration(trace.park.length[p - 1])}`;
+		`${more}${duration(ns)}`;
 }
 
 // The children that a wait is for, by the object that docs/schema.md tells of.
@@ -575,10 +678,14 @@ function variableName(number) {
 	return name ? text(name) + (offset ? `+${offset}` : "") : "";
 }
 
+function objectAddress(number) {
+	return object(column("object.low")[number - 1], column("object.high")[number - 1]);
+}
+
 // With its address, by which those are told apart that have one name in several libraries.
 function objectName(number) {
 	const name = variableName(number);
-	const at = number ? object(column("object.low")[number - 1], column("object.high")[number - 1]) : "";
+	const at = number ? objectAddress(number) : "";
 
 	return name ? `${name} (${at})` : at;
 }
@@ -624,14 +731,28 @@ function stackFrames(stack) {
 	return frames;
 }
 
-// The program's own functions in a stack, the innermost n: "inner < outer"; not what called its first.
+// The frames of a stack that are the program's own; not what called its first.
 /** @param {number} stack */
-function stackPath(stack, n = 3) {
+function stackOwn(stack) {
 	const frames = stackFrames(stack);
 	const last = frames.findLastIndex((f) => f.owner === OWNER_PROGRAM && f.function !== "_start");
 	const own = frames.slice(0, last + 1).filter((f) => !f.skipped);
 
-	return (own.length ? own : frames).slice(0, n).map((f) => f.function || f.address).join(" < ");
+	return own.length ? own : frames;
+}
+
+// Their functions, the innermost n: "inner < outer".
+/** @param {number} stack */
+function stackPath(stack, n = 3) {
+	return stackOwn(stack).slice(0, n).map((f) => f.function || f.address).join(" < ");
+}
+
+// The same for stacks that the report tells in the same words (analyzer/words/names.c).
+/** @param {number} stack */
+function stackAlike(stack) {
+	const FRAMES_TOLD = 6;
+
+	return stackOwn(stack).slice(0, FRAMES_TOLD).map((f) => f.function ? `${f.function} ${f.file}:${f.line}` : f.address).join("\n");
 }
 
 // The program's own function at the top of a stack, in a few words.

@@ -1,6 +1,6 @@
 // samples.js - samples: what one says, and which functions many of them are in.
 
-const SAMPLE_ROWS = 12;
+const SAMPLE_ROWS = 12, NOT_SAMPLED = "(not sampled)";
 const TRC_ITSELF = "trc, recording";
 const sampleHues = ["flock", "read", "mutex", "barrier", "connect", "once"];
 
@@ -10,11 +10,7 @@ function sampleEventName(event) {
 
 // A quantity of an event in its unit; event 0 = not known.
 function sampleAmount(event, value) {
-	const unit = event ? text(trace.sampled.unit[event - 1]) : "";
-
-	if (unit === "nanoseconds")
-		return duration(value);
-	return unit === "" || unit === "count" ? count(value) : `${count(value)} ${unit}`;
+	return amount(value, event ? text(trace.sampled.unit[event - 1]) : "");
 }
 
 // Clocks in the colour of running, other events in colours of their own.
@@ -119,18 +115,18 @@ function functionSums(byStack, unseen) {
 		}
 	}
 	// Of what the C library calls threads with, and the like, nothing is to be learnt.
-	const sorted = [...rows.values()].filter((r) => r.self || (!r.module && r.name !== "_start")).sort((a, b) => b.self - a.self || b.total - a.total);
-	const above = unseen ? [{name: "(not sampled)", module: "", own: true, self: unseen, total: unseen}] : [];
-	return {rows: [...above, ...sorted.slice(0, SAMPLE_ROWS)], whole: seen + unseen, seen};
+	const inOrder = [...rows.values()].filter((r) => r.self || (!r.module && r.name !== "_start")).sort((a, b) => b.self - a.self || b.total - a.total);
+	const above = unseen ? [{name: NOT_SAMPLED, module: "", own: true, self: unseen, total: unseen}] : [];
+	return {rows: [...above, ...inOrder], whole: seen + unseen, seen};
 }
 
 function functionColumns(event, whole) {
 	return [
-		{name: "function", wide: true, cell: (r) => cellLine([el("span", {class: r.own ? "dim" : undefined}, r.name),
+		{id: "function", name: "function", wide: true, key: (r) => r.name, cell: (r) => cellLine([el("span", {class: r.own ? "dim" : undefined}, r.name),
 			r.module ? el("span", {class: "dim"}, ` ${r.module}`) : null])},
-		{name: "self", n: true, cell: (r) => r.self ? sampleAmount(event, r.self) : ""},
+		{id: "self", name: "self", n: true, key: (r) => r.self, cell: (r) => r.self ? sampleAmount(event, r.self) : ""},
 		{name: "", n: true, cell: (r) => r.self ? percent(r.self, whole) : ""},
-		{name: "total", n: true, cell: (r) => percent(r.total, whole)},
+		{id: "total", name: "total", n: true, key: (r) => r.total, cell: (r) => percent(r.total, whole)},
 	];
 }
 
@@ -139,7 +135,8 @@ function samplesTables(events, headingOf, unseenOf) {
 	return [...events.keys()].sort((a, b) => a - b).map((event) => {
 		const {rows, whole, seen} = functionSums(events.get(event), unseenOf(event));
 
-		return topTable(headingOf(event, seen), rows, functionColumns(event, whole));
+		return topTable(`samples${event}`, headingOf(event, seen), rows, functionColumns(event, whole),
+			{most: SAMPLE_ROWS + Number(rows[0]?.name === NOT_SAMPLED)});
 	});
 }
 
@@ -160,13 +157,16 @@ function topFunctions() {
 		(event) => event && !head.cut ? trace.sampled.unseen[event - 1] : 0); // of a part nobody knows them
 }
 
+// Fewer lost samples than that change no share that one would notice.
+const FEW_LOST = 0.02;
+
 // What is to be known of samples that are not there.
 function sampleBanners() {
 	const e = trace.sampled, inTrace = head.cut ? ", in the whole trace" : "";
 
 	for (let i = 0; i < e.n; i++) {
 		if (e.lost[i])
-			bannerAdd("warn", `${plural(e.lost[i], "sample")} of ${sampleEventName(i + 1)} lost, beside ` +
+			bannerAdd(e.lost[i] > FEW_LOST * (e.lost[i] + e.count[i]) ? "warn" : "note", `${plural(e.lost[i], "sample")} of ${sampleEventName(i + 1)} lost, beside ` +
 				`${count(e.count[i])} taken${inTrace}.`);
 		if (e.missing[i])
 			bannerAdd("warn", `${plural(e.missing[i], "thread")} not sampled by ${sampleEventName(i + 1)}${inTrace}.`);

@@ -1,11 +1,25 @@
-// search.js - finds threads, fibers, functions, files, locks and other objects, regions, tasks, logs,
+// search.js - finds threads, fibers, functions, files, locks and other objects, regions, tasks, logs, counters,
 // labels and signals by a part of their name; a label is `key=value`, a fiber also its number or
 // `fiber:12`.  `@1.25s` is a time: what each thread did then.
 
-const RESULT_ROWS = 60;
+const NAMES_SHOWN = 8; // of each kind at first
 
-// at: which match is selected, in order of time, and its place; -1 = none.
-const search = {query: "", groups: [], matches: setMake([]), at: -1, place: null, timer: 0, active: -1};
+// What names are of, in the order of the list: kind of a group -> its heading.
+const searchHeadings = {
+	thread: "Threads", then: "What threads did then", fiber: "Fibers", task: "Tasks", region: "Regions", "wait for": "Locks, files, reasons of waits",
+	"unlock of": "Locks, files, reasons of waits", "wait in": "Functions", "fiber in": "Functions", "unlock in": "Functions", "sample in": "Functions",
+	log: "Logs", counter: "Counters", label: "Labels", signal: "Signals and conditions", condition: "Signals and conditions", "flame graph": "Flame graph",
+};
+
+// at: which match is selected, in order of time, and its place; -1 = none.  only: what was chosen of the list: a heading, or a group's kind and
+// name; null = all.  unfolded: headings of which all names are listed.
+const search = {query: "", groups: [], matches: setMake([]), at: -1, place: null, timer: 0, active: -1, only: null, unfolded: new Set()};
+
+// Whether a group is what was chosen of the list.
+/** @param {SearchGroup} group @param {SearchOnly | null} only */
+function isOfOnly(group, only) {
+	return !only || (only.kind === undefined ? searchHeadings[group.kind] === only.name : group.kind === only.kind && group.name === only.name);
+}
 
 // A list of matches that is yet to be made: what they are (a number in `kinds`), their row + 1, and when they are.
 function matchesMake() {
@@ -46,11 +60,13 @@ const searchTables = {
 	task: () => indexMake(trace.task, trace.task.start, [trace.task.type], trace.task.length),
 	region: () => indexMake(trace.region, trace.region.start, [trace.region.type], trace.region.length),
 	log: () => indexMake(trace.log, trace.log.time, [trace.log.message, trace.log.category]),
+	counter: () => indexMake(trace.counter, trace.counter.time, [trace.counter.name]),
 	labels: () => indexMake(trace.under, trace.under.start, [trace.under.set], trace.under.length),
 	mark: () => indexMake(trace.mark, trace.mark.time, [trace.mark.kind, trace.mark.text, trace.mark.stack]),
 	park: () => {
 		const p = trace.park;
-		return indexMake(p, p.start, [p.descriptor, p.object, p.stack, p.reason], p.length);
+		const rows = trace.parksInOrder ? {n: p.n, time: p.when, runs: [0, ...trace.parkFirst], order: null} : timedRows(waitStarts(p.when), p.n);
+		return {rows, keys: keysMake(p.n, [p.descriptor, p.object, p.stack, p.reason], p.length), length: p.length};
 	},
 	fiberwait: () => indexMake(trace.fwait, trace.fwait.start, [trace.fwait.stack], trace.fwait.length),
 	unlock: () => indexMake(trace.unlock, trace.unlock.time, [trace.unlock.object, trace.unlock.stack], trace.unlock.caused_ns),
@@ -140,8 +156,9 @@ function groupAdd(group, n, source, row, length) {
 }
 
 // Collects sources.  table(): rows of a table, all those of a key that has groups: groupsOf(row) of its first row.  list(): some
-// rows by themselves.
-function matchSourcesMake() {
+// rows by themselves.  Groups count all; of rows only those are in the sources that are of `only`.
+/** @param {SearchOnly | null} only */
+function matchSourcesMake(only) {
 	const sources = [];
 
 	function table(kind, groupsOf) {
@@ -150,16 +167,16 @@ function matchSourcesMake() {
 			const found = keys.counts[key] ? groupsOf(keys.first[key]) : null;
 			for (const group of found || [])
 				groupAdd(group, keys.counts[key], sources.length, keys.longest[key], length ? length[keys.longest[key]] : 0);
-			wanted[key] = Number(Boolean(found && found.length));
+			wanted[key] = Number(Boolean(found && found.some((group) => isOfOnly(group, only))));
 		}
 		sources.push(sourceMake(kind, rows, {keys, wanted}));
 	}
 	// [row + 1, time, group, length]
 	function list(kind, rows) {
-		const source = sourceOfList(kind, rows.map(([id]) => id), rows.map(([, time]) => time));
+		const own = rows.filter(([, , group]) => isOfOnly(group, only)), source = sourceOfList(kind, own.map(([id]) => id), own.map(([, time]) => time));
 		const at = new Map(Array.from(source.ids, (id, i) => [id, i]));
 		for (const [id, , group, length = 0] of rows)
-			groupAdd(group, 1, sources.length, at.get(id), length);
+			groupAdd(group, 1, sources.length, at.get(id) ?? -1, length);
 		sources.push(source);
 	}
 	return {sources, table, list};
@@ -173,10 +190,10 @@ function timeAsked(query) {
 }
 
 // What each shown thread did at a time, that of the selected thread first.
-/** @param {number} time */
-function searchTime(time) {
-	const {groups, of} = groupsMake(), found = matchSourcesMake(), byKind = new Map();
-	const own = view.selection ? selectionThread(view.selection) : -1, group = of("then", (idx) => trace.threads[idx].name);
+/** @param {number} time @param {SearchOnly | null} [only] */
+function searchTime(time, only = null) {
+	const {groups, of} = groupsMake(), found = matchSourcesMake(only), byKind = new Map();
+	const own = view.selection ? selectionThread(view.selection) : -1, group = of("then", (idx) => trace.threads[idx].label);
 	const shown = tracks.all.filter((track) => track.kind === "thread").map((track) => track.thread.idx);
 
 	for (const idx of time < trace.begin || time > trace.span ? [] : shown.sort((a, b) => Number(b === own) - Number(a === own))) {
@@ -190,9 +207,9 @@ function searchTime(time) {
 }
 
 // All groups of matches, and the matches.
-/** @param {string} query */
-function searchRun(query) {
-	const {groups, of} = groupsMake(), found = matchSourcesMake(), texts = textsContaining(query);
+/** @param {string} query @param {SearchOnly | null} [only] */
+function searchRun(query, only = null) {
+	const {groups, of} = groupsMake(), found = matchSourcesMake(only), texts = textsContaining(query);
 	const {stacks, stackName} = stacksMatching(query, texts);
 	const reasons = head.reasons.map((r) => Boolean(r) && r[0].includes(query));
 	const objects = new Uint8Array(column("object.low").length + 1);
@@ -201,8 +218,8 @@ function searchRun(query) {
 
 	for (let o = 1; o < objects.length; o++)
 		objects[o] = texts[column("object.name")[o - 1]] || Number(address && objectName(o).includes(query));
-	const threadGroup = of("thread", (t) => trace.threads[t].name);
-	found.list("thread", trace.threads.filter((t) => t.name.toLowerCase().includes(query) || String(t.tid) === query)
+	const threadGroup = of("thread", (t) => trace.threads[t].label);
+	found.list("thread", trace.threads.filter((t) => t.label.toLowerCase().includes(query) || String(t.tid) === query)
 		.map((t) => [t.idx + 1, t.firstSeen, threadGroup(t.idx)]));
 	searchFibers(query, texts, of("fiber", fiberLabel), found);
 	searchTasks(query, texts, textGroup("task"), found);
@@ -210,6 +227,8 @@ function searchRun(query) {
 	found.table("region", (i) => texts[g.type[i]] && [regionGroup(g.type[i])]);
 	const l = trace.log, logGroup = textGroup("log");
 	found.table("log", (i) => (texts[l.message[i]] || texts[l.category[i]]) && [logGroup(l.message[i])]);
+	const c = trace.counter, counterGroup = of("counter", (name) => counterName(text(name)).name);
+	found.table("counter", (i) => texts[c.name[i]] && [counterGroup(c.name[i])]);
 	const named = labelsMatching(query), labelGroup = of("label", labelText);
 	const labelsOf = ([j, last]) => Array.from({length: last - j}, (_, k) => j + k).filter((k) => named[k]);
 	if (named)
@@ -280,12 +299,14 @@ function ticksMake(matches) {
 	map.ticks = matches.n ? [...parts.keys()].filter((x) => parts[x]).map((x) => x / parts.length) : null;
 }
 
-/** @param {string} string */
-function searchSet(string) {
-	search.query = string.trim().toLowerCase();
-	const time = timeAsked(search.query);
-	const {groups, matches} = time >= 0 ? searchTime(time) : search.query ? searchRun(search.query) : {groups: [], matches: setMake([])};
-	Object.assign(search, {groups, matches, at: -1, place: null, active: -1});
+/** @param {string} string @param {SearchOnly | null} [only] */
+function searchSet(string, only = null) {
+	const query = string.trim().toLowerCase(), time = timeAsked(query);
+	const {groups, matches} = time >= 0 ? searchTime(time, only) : query ? searchRun(query, only) : {groups: [], matches: setMake([])};
+
+	if (query !== search.query)
+		search.unfolded.clear();
+	Object.assign(search, {query, only, groups, matches, at: -1, place: null, active: -1});
 	flame.lit = null;
 	ticksMake(matches);
 	searchDraw();
@@ -298,32 +319,128 @@ function searchShow(list, name) {
 	const matches = setOfList(list);
 	const group = {kind: "flame graph", name, count: matches.n, source: 0, row: 0, length: 0};
 
-	Object.assign(search, {query: name, groups: matches.n ? [group] : [], matches, at: -1, place: null, active: -1});
+	Object.assign(search, {query: name, only: null, groups: matches.n ? [group] : [], matches, at: -1, place: null, active: -1});
 	byId("search").value = "";
 	ticksMake(matches);
 	searchDraw();
-	byId("results").hidden = true;
+	resultsShow(false);
 	drawSoon();
 }
 
-function searchDraw() {
-	const status = byId("search-count");
-	const {n} = search.matches;
+// ---- the list: names by what they are of ----
 
-	status.textContent = !search.query ? "" : search.at >= 0 ? `${count(search.at + 1)} of ${count(n)}`
-		: n ? plural(n, "match", "matches") : "nothing found";
-	const box = byId("results");
+// The list is shown or not; the field says which.
+/** @param {boolean} isShown */
+function resultsShow(isShown) {
+	byId("results").hidden = !isShown;
+	byId("search").setAttribute("aria-expanded", String(isShown));
+}
+
+// What can be chosen, in the order of the list: {heading, groups, n: matches, more: names that are not listed} or {group}.
+/** @returns {SearchOption[]} */
+function searchOptions() {
+	const byHeading = new Map([...new Set(Object.values(searchHeadings))].map((heading) => [heading, []]));
+	const options = [];
+
+	for (const group of search.groups)
+		byHeading.get(searchHeadings[group.kind]).push(group);
+	for (const [heading, groups] of byHeading) {
+		const shown = search.unfolded.has(heading) ? groups.length : Math.min(groups.length, NAMES_SHOWN), more = groups.length - shown;
+		if (!groups.length)
+			continue;
+		groups.sort((a, b) => b.count - a.count);
+		options.push({heading, groups, n: groups.reduce((n, group) => n + group.count, 0)});
+		options.push(...groups.slice(0, shown).map((group) => ({heading, group})));
+		if (more)
+			options.push({heading, more});
+	}
+	return options;
+}
+
+// Chooses what can be chosen.
+/** @param {SearchOption} option */
+function optionGo({heading, group, more}) {
+	if (more) {
+		search.unfolded.add(heading);
+		searchDraw();
+	} else {
+		searchNarrow(group ? {kind: group.kind, name: group.name} : {name: heading});
+	}
+}
+
+// Only what was chosen is walked through from now on.  Nothing is selected by that, unless there is one match only.  The list is of the query
+// that was searched for: what was typed since waits for Enter.
+/** @param {SearchOnly} only */
+function searchNarrow(only) {
+	clearTimeout(search.timer);
+	if (search.groups.length && search.groups[0].kind !== "flame graph")
+		searchSet(search.query, only);
+	if (search.matches.n === 1)
+		searchStep(1);
+	resultsShow(false);
+}
+
+// The longest of a name, which was asked for.
+/** @param {SearchGroup} group */
+function longestGo({kind, name}) {
+	searchNarrow({kind, name});
+	const group = search.groups.find((each) => isOfOnly(each, {kind, name}));
+	if (!group)
+		return;
+	const place = placeOfRow(search.matches, group.source, group.row);
+	matchGo(place, matchesBefore(search.matches, place));
+	resultsShow(false);
+}
+
+/** @param {SearchGroup} group */
+function optionText(group) {
+	return [el("span", {class: "kind"}, group.kind), el("span", {class: "what", title: group.name}, group.name), el("span", {class: "dim"}, `×${count(group.count)}`)];
+}
+
+/** @param {SearchOption} option @param {number} i */
+function optionView(option, i) {
+	const {heading, groups, n, group, more} = option;
+	const words = groups ? [el("b", {class: "what"}, heading), el("span", {class: "dim"}, `${plural(groups.length, "name")} ×${count(n)}`)]
+		: group ? optionText(group) : [el("span", {class: "dim"}, `and ${plural(more, "more name")}`)];
+	const {kind, name} = search.only || {}, chosen = group ? kind === group.kind && name === group.name : groups && kind === undefined && name === heading;
+	const go = el("button", {type: "button", tabindex: "-1", class: "go", onclick: () => optionGo(option),
+		title: groups ? `Only these: ‹ and › step through the matches in ${heading}` : undefined}, ...words);
+	const longest = group && group.count > 1 && group.length > 0 ? el("button", {type: "button", tabindex: "-1", class: "longest",
+		title: `Show the longest: ${duration(group.length)} (Shift+Enter)`, onclick: () => longestGo(group)}, "longest") : null;
+
+	return el("div", {id: `result-${i}`, role: "option", "aria-selected": String(i === search.active),
+		class: [groups ? "heading" : "", i === search.active ? "active" : "", chosen ? "chosen" : ""].join(" ")}, go, longest);
+}
+
+function onlyText() {
+	const {only} = search;
+
+	return only ? `, only ${only.kind ? `${only.kind} ` : ""}${only.name}` : "";
+}
+
+function searchDraw() {
+	const status = byId("search-count"), box = byId("results"), input = byId("search");
+	const {n} = search.matches, options = searchOptions();
+
+	status.textContent = !search.query ? "" : search.at >= 0
+		? `${count(search.at + 1)} of ${count(n)}${onlyText()}${hiddenText(view.selection) && ", of a hidden thread"}` : n ? plural(n, "match", "matches") + onlyText() : "nothing found";
+	status.title = status.textContent;
 	/** @type {HTMLElement[]} */
-	const rows = search.groups.slice(0, RESULT_ROWS).map((group, i) => el("button", {
-		type: "button", role: "option", class: i === search.active ? "active" : "",
-		"aria-selected": String(i === search.active), onclick: () => groupGo(group),
-	}, el("span", {class: "kind"}, group.kind), el("span", {class: "what"}, group.name),
-	el("span", {class: "dim"}, `×${count(group.count)}`)));
-	if (search.groups.length > RESULT_ROWS)
-		rows.push(el("p", {class: "dim"},
-			`and ${plural(search.groups.length - RESULT_ROWS, "more name")}`));
+	const rows = options.map(optionView);
+	if (search.only)
+		rows.unshift(el("p", {class: "only"}, `Only ${search.only.name} `, el("button", {type: "button", onclick: () => {
+			searchSet(input.value);
+			input.focus();
+		}}, "All matches")));
 	box.replaceChildren(...rows);
-	box.hidden = !rows.length || document.activeElement !== byId("search");
+	box.dataset.query = search.query;
+	resultsShow(rows.length > 0 && document.activeElement === input);
+	if (search.active >= 0) {
+		input.setAttribute("aria-activedescendant", `result-${search.active}`);
+		byId(`result-${search.active}`).scrollIntoView({block: "nearest"});
+	} else {
+		input.removeAttribute("aria-activedescendant");
+	}
 }
 
 // Selects the match at a place, the at-th in time.
@@ -340,14 +457,6 @@ function matchGo(place, at) {
 	searchDraw();
 }
 
-// A result: its longest match, or the only one.
-function groupGo(group) {
-	const place = placeOfRow(search.matches, group.source, group.row);
-
-	matchGo(place, matchesBefore(search.matches, place));
-	byId("results").hidden = true;
-}
-
 // The next (1) or previous (-1) match in time; the first one is that at or after the view, or before it.
 /** @param {number} step */
 function searchStep(step) {
@@ -361,20 +470,33 @@ function searchStep(step) {
 	matchGo(place, at);
 }
 
+// Enter: what is chosen of the list; else the next match, with Shift the one before.
+/** @param {boolean} shift */
+function searchEnter(shift) {
+	const option = searchOptions()[search.active];
+
+	clearTimeout(search.timer);
+	if (byId("search").value.trim().toLowerCase() !== search.query) {
+		searchSet(byId("search").value);
+		searchStep(shift ? -1 : 1);
+	} else if (!option) {
+		searchStep(shift ? -1 : 1);
+	} else if (shift && option.group && option.group.length > 0) {
+		longestGo(option.group);
+	} else {
+		optionGo(option);
+		if (option.more)
+			return; // the list stays
+	}
+	resultsShow(false);
+}
+
 function searchKey(event) {
 	if (event.key === "Enter") {
-		clearTimeout(search.timer);
-		if (byId("search").value.trim().toLowerCase() !== search.query)
-			searchSet(byId("search").value);
-		if (search.active >= 0)
-			groupGo(search.groups[search.active]);
-		else
-			searchStep(event.shiftKey ? -1 : 1);
-		byId("results").hidden = true;
+		searchEnter(event.shiftKey);
 	} else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-		const n = Math.min(search.groups.length, RESULT_ROWS);
-		search.active = n ? (search.active + (event.key === "ArrowDown" ? 1 : n) + (search.active < 0 &&
-			event.key === "ArrowUp" ? 1 : 0)) % n : -1;
+		const n = searchOptions().length, down = event.key === "ArrowDown", at = search.active;
+		search.active = !n ? -1 : at < 0 ? down ? 0 : n - 1 : (at + (down ? 1 : n - 1)) % n;
 		searchDraw();
 	} else if (event.key === "Escape") {
 		byId("search").value = "";
@@ -396,9 +518,17 @@ function searchInit() {
 	});
 	input.addEventListener("keydown", searchKey);
 	input.addEventListener("focus", searchDraw);
+	input.addEventListener("click", searchDraw); // it may have been chosen of before
+	byId("results").addEventListener("mousedown", (event) => event.preventDefault()); // the focus stays in the field, and so the list
+	// Where the focus goes on, by Tab or otherwise, the list would stay over what is there.
+	byId("searchbox").addEventListener("focusout", (event) => {
+		const to = /** @type {Node | null} */ (event.relatedTarget);
+		if (to !== input && !byId("results").contains(to))
+			resultsShow(false);
+	});
 	document.addEventListener("pointerdown", (event) => {
 		if (!byId("searchbox").contains(/** @type {Node} */ (event.target)))
-			byId("results").hidden = true;
+			resultsShow(false);
 	});
 	byId("search-next").addEventListener("click", () => searchStep(1));
 	byId("search-prev").addEventListener("click", () => searchStep(-1));

@@ -6,9 +6,10 @@
 //   labels     a time under one label set: a row of `under`
 //   iv         an interval of a thread that is no wait: its index in the states' arrays + 1
 //   cpu        a stretch of a thread on a proc: see procs.js
+//   counter, queue, busy   a value of a counter: see counters.js
 //   thread     a thread; tasktype: a type of tasks, by text id
 
-const MAX_ARROWS = 40; // from one thread to those that it woke
+const WOKEN_SHOWN = 20, BEHIND_SHOWN = 12; // at first: waits that a thread ended, waits that led to one; with arrows
 
 // Thread index of a selection; -1 = none.
 /** @param {Chosen} sel */
@@ -50,11 +51,15 @@ function threadOfInterval(i) {
 // Whether there is such a row.
 /** @param {Chosen} sel */
 function selectionValid(sel) {
+	if (isCounterKind(sel.kind))
+		return Number.isInteger(sel.id) && sel.id >= 1 && counterPlace(sel) !== null;
+	if (sel.kind === "tasktype")
+		return trace.taskTypes.some((track) => track.type === sel.id);
 	const n = {park: trace.park.n, region: trace.region.n, task: trace.task.n, log: trace.log.n,
 		unlock: trace.unlock.n, gap: trace.gap.n, mark: trace.mark.n, labels: trace.under.n,
 		sample: trace.sample.n, thread: trace.threads.length, fiber: trace.fiber.n,
 		cpu: trace.cpu.n, fiberrun: trace.frun.n, fiberwait: trace.fwait.n,
-		iv: trace.states.s.length, tasktype: textCount()}[sel.kind];
+		iv: trace.states.v.length}[sel.kind];
 
 	return Number.isInteger(sel.id) && sel.id >= 1 && sel.id <= n;
 }
@@ -63,13 +68,17 @@ function selectionValid(sel) {
 /** @param {Chosen} sel */
 function selectionSpan(sel) {
 	const i = sel.id - 1;
-	const rows = {park: trace.park, region: trace.region, task: trace.task,
+	const rows = {region: trace.region, task: trace.task,
 		labels: trace.under, cpu: trace.cpu, fiberrun: trace.frun, fiberwait: trace.fwait}[sel.kind];
 
+	if (sel.kind === "park")
+		return {from: parkStart(sel.id), until: parkEnd(sel.id)};
 	if (rows)
 		return {from: rows.start[i], until: rows.start[i] + rows.length[i]};
+	if (isCounterKind(sel.kind))
+		return counterSpan(sel);
 	if (sel.kind === "iv")
-		return {from: trace.states.s[i], until: trace.states.s[i + 1]};
+		return {from: timeOf(trace.states.s, i), until: timeOf(trace.states.s, i + 1)};
 	if (sel.kind === "fiber")
 		return fiberSpan(sel.id);
 	if (sel.kind === "log")
@@ -92,6 +101,10 @@ function selectionPlace(sel) {
 		return taskPlace(sel.id - 1);
 	if (sel.kind === "cpu" && cpuPlace(sel.id - 1))
 		return cpuPlace(sel.id - 1);
+	if (isCounterKind(sel.kind)) {
+		const {track: own} = counterPlace(sel);
+		return tracks.all.includes(own) ? {track: own, y: TRACK_PAD, h: COUNTER_HEIGHT} : null;
+	}
 	const idx = selectionThread(sel);
 	const track = idx >= 0 ? tracks.byThread[idx] : undefined;
 	if (!track || sel.kind === "fiber" || sel.kind === "fiberwait")
@@ -109,7 +122,7 @@ function selectionPlace(sel) {
 		return {track, y: logY(track) - 1, h: LOG_HEIGHT};
 	if (sel.kind === "sample")
 		return {track, y: samplesY(track) - 1, h: SAMPLE_HEIGHT};
-	return {track, y: TRACK_PAD, h: STATE_HEIGHT};
+	return {track, y: TRACK_PAD, h: tracks.stateHeight};
 }
 
 /** @param {number} k */
@@ -145,6 +158,8 @@ function pick(x, y) {
 
 	if (!track || y < 0 || x < 0 || x > view.width)
 		return null;
+	if (track.kind === "counter")
+		return counterPick(track, x);
 	const inside = y + screen.scrollY - track.y;
 	const slack = (view.t1 - view.t0) / view.width * 1.5;
 	if (track.hasSamples && inside >= samplesY(track) - 1) {
@@ -191,20 +206,22 @@ function scrollToTrack(track, {y, h} = {y: 0, h: track.h}) {
 		box.scrollTop = bottom - screen.height;
 }
 
-// The parks that the selection ended: by an unlock, or in a stretch that is no wait.
-/** @param {Chosen} sel */
-function selectionWoke(sel) {
+// The parks that the selection ended: by an unlock, or in a stretch that is no wait; the first so many.
+/** @param {Chosen} sel @param {number} most @returns {Waits} */
+function selectionWoke(sel, most) {
 	const span = selectionSpan(sel);
 
-	if (sel.kind === "unlock") {
-		const found = [];
-		for (let i = 0; i < trace.park.n && found.length < MAX_ARROWS; i++)
-			if (trace.park.unlock[i] === sel.id)
-				found.push(i + 1);
-		return found;
-	}
-	return sel.kind === "iv"
-		? parksWokenBy(selectionThread(sel), span.from, span.until, MAX_ARROWS) : [];
+	if (sel.kind === "unlock")
+		return parksFirstWoken((i) => trace.park.unlock[i] === sel.id, most);
+	return sel.kind === "iv" ? parksWokenBy(selectionThread(sel), span.from, span.until, most) : {list: [], n: 0};
+}
+
+// The parks that led to the selected one, the nearest so many; n is one more if there are more.
+/** @param {Chosen} sel @param {number} most @returns {Waits} */
+function selectionBehind(sel, most) {
+	const behind = sel.kind === "park" ? parksBehind(sel.id, most + 1) : [];
+
+	return {list: behind.slice(0, most), n: behind.length};
 }
 
 // Scrolls to the track of the selection, if it has one.
@@ -213,24 +230,36 @@ function scrollToSelection() {
 	const track = place ? place.track : idx >= 0 ? tracks.byThread[idx] : undefined;
 
 	if (track)
-		scrollToTrack(track, place || {y: 0, h: TRACK_PAD + STATE_HEIGHT});
+		scrollToTrack(track, place || {y: 0, h: TRACK_PAD + tracks.stateHeight});
 }
 
-// Selects; sel null clears.  {show: false} leaves the visible range as it is.
-function select(sel, {show = true} = {}) {
-	if (sel && !selectionValid(sel))
-		return;
+// Makes it the selection.  `reveals`: a track is shown for it, too, that is not shown otherwise.
+/** @param {Chosen | null} sel @param {boolean} reveals */
+function selectionSet(sel, reveals) {
 	view.selection = sel ? {kind: sel.kind, id: sel.id} : null;
-	if (sel)
-		view.selection.woke = selectionWoke(sel);
+	if (sel) {
+		view.selection.woke = selectionWoke(sel, WOKEN_SHOWN);
+		view.selection.behind = selectionBehind(sel, BEHIND_SHOWN);
+	}
 	if (sel && sel.kind === "fiberrun")
 		view.selection.readied = fiberReadied(sel.id);
 	const hidden = hiddenOf(view.selection);
-	if (hidden !== tracks.guest && (show || tracks.guest !== null)) {
-		tracks.guest = show ? hidden : null;
+	if (hidden !== tracks.guest && (reveals || tracks.guest !== null)) {
+		tracks.guest = reveals ? hidden : null;
 		tracksLayout();
 		viewChanged("tracks");
 	}
+}
+
+// Selects; sel null clears.  {show: false} leaves the visible range as it is; how: see trailTo(); {remember: false} is no step to undo.
+/** @param {Chosen | null} sel @param {{show?: boolean, how?: "new" | "kept" | "led", remember?: boolean}} [options] */
+function select(sel, {show = true, how = "new", remember = true} = {}) {
+	if (sel && !selectionValid(sel))
+		return;
+	if (remember)
+		stepAdd("choice");
+	view.trail = trailTo(sel, how);
+	selectionSet(sel, show);
 	if (sel && show) {
 		const span = selectionSpan(sel);
 		if (span)
@@ -244,14 +273,14 @@ function select(sel, {show = true} = {}) {
 /** @param {number} idx @param {number} time */
 function selectionAt(idx, time) {
 	const lane = trace.threads[idx].lane;
-	const i = Math.min(Math.max(upperBound(lane.s, lane.lo, lane.hi, time) - 1, lane.lo), lane.hi - 1);
+	const i = Math.min(Math.max(timeAbove(lane.s, lane.lo, lane.hi, time) - 1, lane.lo), lane.hi - 1);
 
 	return selectionOf("state", lane, i);
 }
 
-/** @param {number} idx @param {number} time */
-function selectAt(idx, time) {
-	select(selectionAt(idx, time));
+/** @param {number} idx @param {number} time @param {"new" | "kept" | "led"} [how] */
+function selectAt(idx, time, how = "new") {
+	select(selectionAt(idx, time), {how});
 }
 
 // The next (1) or previous (-1) interval of the selected thread.
@@ -260,6 +289,10 @@ function selectNeighbour(step) {
 	const sel = view.selection;
 	const idx = sel ? selectionThread(sel) : -1;
 
+	if (sel && isCounterKind(sel.kind)) {
+		counterStep(sel, step);
+		return;
+	}
 	if (idx < 0) {
 		selectThread(step);
 		return;
@@ -268,11 +301,11 @@ function selectNeighbour(step) {
 	const lane = kind === "state" ? trace.threads[idx].lane : trace.threads[idx].fibers;
 	const span = selectionSpan(sel) || {from: view.t0, until: view.t0};
 	const from = step > 0 ? Math.max(span.until - 1, span.from) : span.from;
-	let i = upperBound(lane.s, lane.lo, lane.hi, from) - 1;
+	let i = timeAbove(lane.s, lane.lo, lane.hi, from) - 1;
 	for (i += step; i >= lane.lo && i < lane.hi; i += step) {
 		const next = selectionOf(kind, lane, i);
 		if ((lane.v[i] & 127) && (next.kind !== sel.kind || next.id !== sel.id)) {
-			select(next);
+			select(next, {how: "kept"});
 			return;
 		}
 	}
@@ -293,7 +326,7 @@ function selectThread(step) {
 	else
 		at = Math.min(Math.max(at + step, 0), shown.length - 1);
 	const time = span ? (span.from + span.until) / 2 : (view.t0 + view.t1) / 2;
-	selectAt(shown[Math.max(at, 0)].thread.idx, Math.min(Math.max(time, view.t0), view.t1));
+	selectAt(shown[Math.max(at, 0)].thread.idx, Math.min(Math.max(time, view.t0), view.t1), "kept");
 }
 
 // Against the arrow: what the waker of the selected wait did, its own last wait first.
@@ -306,11 +339,11 @@ function selectCause() {
 	}
 	if (!sel || sel.kind !== "park" || !trace.park.waker[sel.id - 1])
 		return;
-	const chain = parkChain(sel.id);
-	if (chain.length > 1)
-		select({kind: "park", id: chain[1]});
+	const [before] = sel.behind.list;
+	if (before)
+		select({kind: "park", id: before}, {how: "led"});
 	else if (parkWake(sel.id) >= 0)
-		selectAt(trace.park.waker[sel.id - 1] - 1, parkWake(sel.id));
+		selectAt(trace.park.waker[sel.id - 1] - 1, parkWake(sel.id), "led");
 }
 
 // Along the arrow: the first wait that the selected thread ended, from then on.
@@ -327,5 +360,5 @@ function selectEffect() {
 	const from = sel.kind === "park" ? span.until : span.from;
 	const woken = parkWokenFirst(idx, from);
 	if (woken)
-		select({kind: "park", id: woken});
+		select({kind: "park", id: woken}, {how: "led"});
 }

@@ -103,6 +103,15 @@ function sourcePlace(f) {
 		: el("span", attributes, f.place);
 }
 
+const PLACES_SHOWN = 2;
+
+// The innermost functions of a stack that are the program's own: "inner inner.c:12 < outer outer.c:7".  Without lines a library is named.
+/** @param {number} stack @returns {(string | HTMLElement)[]} */
+function sourcePlaces(stack) {
+	return stackOwn(stack).slice(0, PLACES_SHOWN).flatMap((f, i) => [i ? " < " : "", f.function || f.address,
+		...f.place ? [" ", sourcePlace(f)] : f.function && f.module && f.owner !== OWNER_PROGRAM ? [" ", el("span", {class: "place"}, moduleName(f.module))] : []]);
+}
+
 function sourceBanner() {
 	const {source} = head;
 

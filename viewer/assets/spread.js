@@ -108,13 +108,22 @@ function tabPasses(elements) {
 	setTimeout(() => elements.forEach((each, i) => { each.tabIndex = were[i]; }), 0);
 }
 
+// Of a table's head one button is among those of its rows: the one that has the focus, by which the table is sorted, or the first.
+/** @param {HTMLElement} thead */
+function isHeadStop(thead, button) {
+	const has = thead.contains(document.activeElement) ? document.activeElement : null;
+
+	return button === (has || thead.querySelector('[aria-sort$="scending"] button') || thead.querySelector("button"));
+}
+
 // Arrows and Home, End lead from one to the next of the buttons in a box; `back` and `on` are keys.  Tab leads out of it.
 function rovingKeys(box, back, on) {
 	box.addEventListener("keydown", (event) => {
-		const all = [...box.querySelectorAll("button")], at = all.indexOf(document.activeElement);
+		const every = [...box.querySelectorAll("button")];
+		const all = every.filter((each) => !each.closest("thead") || isHeadStop(each.closest("thead"), each)), at = all.indexOf(document.activeElement);
 		const to = {[back]: at - 1, [on]: at + 1, Home: 0, End: all.length - 1}[event.key];
 		if (event.key === "Tab")
-			tabPasses(all);
+			tabPasses(every);
 		if (to === undefined || event.ctrlKey || event.altKey || event.metaKey)
 			return;
 		event.preventDefault();
@@ -147,6 +156,12 @@ function plainTable(names, rows) {
 		el("th", {scope: "col", class: c ? "n" : ""}, name)))), el("tbody", {}, ...rows));
 }
 
+// The same, sorted by what is chosen; rowOf(row) makes its element, of the first so many.
+/** @param {string} id @param {any[]} rows @param {TableColumn[]} columns @param {() => HTMLElement} draw */
+function sortedTable(id, rows, columns, rowOf, draw, most = Infinity) {
+	return el("table", {class: "plain"}, sortHead(id, columns, draw), el("tbody", {}, ...sortedRows(id, rows, columns).slice(0, most).map(rowOf)));
+}
+
 // Which percentiles lie in a bucket, in words.
 function bucketMarks(spread, g, {from, until}) {
 	return [50, 99].filter((part) => spreadAt(spread, g, part) >= from && spreadAt(spread, g, part) < until)
@@ -157,7 +172,8 @@ function bucketMarks(spread, g, {from, until}) {
 /** @param {Spread} spread */
 function histogramView(spread, g, buckets, chosen, choose) {
 	const whole = spreadCount(spread, g), most = Math.max(...buckets.map((b) => b.hi - b.lo));
-	const step = Math.ceil(buckets.length / BUCKET_LABELS), box = el("div", {class: "histogram", role: "group",
+	const step = Math.ceil(buckets.length / BUCKET_LABELS);
+	const box = el("div", {class: "histogram", role: "group",
 		"aria-label": "Histogram of durations: arrows lead from bucket to bucket"});
 
 	buckets.forEach((bucket, k) => {

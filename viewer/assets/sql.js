@@ -3,6 +3,8 @@
 // SQLite runs in a worker (sql_worker.js), so that the page stays quick and a query can be stopped.
 // The worker is started, and the tables are made, when the tab is opened first; stopping a query ends the
 // worker, and the next query starts another.
+//
+// A page of trace-view's may have no tables: then trace-view answers (sql_served.js).
 
 const SQL_ROWS_MAX = 1000000, SQL_HISTORY_MAX = 50;
 
@@ -36,7 +38,6 @@ const sqlExamples = [
 		"FROM tasks ORDER BY duration_ns DESC LIMIT 100"],
 	["Threads", "SELECT id, tid, name, start_ns, end_ns, parked_ns, on_cpu_ns, parks FROM threads ORDER BY parked_ns DESC"],
 	["All tables", "SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name"],
-	["What is not in the page", "SELECT * FROM page_missing"],
 ];
 
 // ---- what the worker needs ----
@@ -51,14 +52,16 @@ async function unzipped(id) {
 function sqlColumns() {
 	const names = new Set(["text.bytes", "text.data", "thread.serial", "unlock.id", "sampled.event", "fiber.low", "fiber.high",
 		"object.low", "object.high"]);
-	const columns = {}, order = orderOf(trace.park.id, trace.park.n);
+	const columns = {}, order = orderOf(trace.park.id, trace.park.n), {when} = trace.park;
+	const made = {"park.id": () => trace.park.id, "park.start": () => waitStarts(when),
+		"park.wake": () => Float64Array.from({length: when.n}, (_, i) => waitWake(when, i))};
 
 	for (const [, , list] of head.sql.tables)
 		for (const [, , , how, ...sources] of list)
 			if (how !== "own" && how !== "formula")
 				sources.forEach((name) => names.add(name));
 	for (const name of names) {
-		const values = name === "park.id" ? trace.park.id : column(name);
+		const values = Object.hasOwn(made, name) ? made[name]() : column(name);
 		columns[name] = name.startsWith("park.") ? values.map((_, i) => values[order[i]]) : values;
 	}
 	return columns;
@@ -72,6 +75,17 @@ async function sqlOwnColumns() {
 			own[number] = {type, n, bytes: bytes ? await inflate(number, chunks, bytes) : new Uint8Array(0)};
 	}));
 	return own;
+}
+
+function sqlIsThere() {
+	return Boolean(head.sql || servedAsk());
+}
+
+function sqlStartServed() {
+	const worker = servedWorker(servedAsk(), (data) => worker === sql.worker && sqlTold[data.kind](data));
+
+	sql.worker = worker;
+	sqlTold.ready({ms: 0});
 }
 
 async function sqlStart() {
@@ -91,6 +105,10 @@ async function sqlStart() {
 function sqlNeed() {
 	if (sql.starting || sql.worker)
 		return;
+	if (!head.sql) {
+		sqlStartServed();
+		return;
+	}
 	sql.starting = sqlStart().catch((error) => sqlTold.failed({text: error.message})).finally(() => { sql.starting = null; });
 }
 
@@ -154,8 +172,10 @@ function sqlAnswer(told) {
 // Why a table that a query wants is not there.
 function sqlLack(why) {
 	const [, table] = /^no such table: (?:main\.)?(\w+)/.exec(why) || [];
-	const lack = head.sql.missing.find(([name]) => name === table);
+	const lack = head.sql?.missing.find(([name]) => name === table);
 
+	if (table === "waits")
+		return ": waits are the rows of parks";
 	return lack ? `, it is not in the page: ${lack[2]}; trace-analyze --sql has it` : "";
 }
 
@@ -207,7 +227,7 @@ function sqlAsk(query) {
 function sqlStop() {
 	sqlEnd();
 	resultClear();
-	sqlState("Stopped. The next query makes the tables again.", "warn");
+	sqlState(head.sql ? "Stopped. The next query makes the tables again." : "Stopped.", "warn");
 }
 
 // A query into the editor, and its answer into view; for buttons elsewhere.
@@ -307,20 +327,33 @@ function sqlState(string, kind = "") {
 	sql.drawn.stop.disabled = kind !== "busy";
 }
 
-// What the tables are, and what they lack: the panel's first line.
-function sqlScope() {
-	const lacking = head.sql.missing.filter(([name]) => head.sql.tables.some(([table]) => table === name));
-	const names = head.sql.missing.filter(([name]) => !head.sql.tables.some(([table]) => table === name)).map(([name]) => name);
-	const more = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} more`] : names;
-	const parts = [`${plural(head.sql.tables.length, "table")} of ${head.sql.tables.length + names.length}`];
+const LACKS_TOLD = 4; // tables, of those that lack rows
 
-	if (names.length)
-		parts.push(`without ${visible(more.join(", "))}`);
-	const whole = parts.join(", ") + ". ";
-	const incomplete = lacking.length ? el("b", {}, "Incomplete: " + lacking.map(([name, rows, why]) =>
-		`${name} ${rows ? `lacks ${plural(rows, "row")}` : why}`).join("; ") + ". ") : null;
-	return el("p", {class: "sql-scope"}, incomplete, whole, el("button", {type: "button", class: "link",
-		onclick: () => sqlOpen("SELECT * FROM page_missing")}, "What is not here"));
+// What a table that is in the page lacks, in words: [name, words].
+/** @param {[string, number, string]} lack @returns {[string, string]} */
+function sqlLackWords([name, rows, why]) {
+	const [, has] = head.sql.tables.find(([table]) => table === name);
+
+	return [name, rows ? `${count(has)} of ${count(has + rows)} rows are here: ${why}` : why];
+}
+
+// What the tables are, and what they lack: the panel's first lines.
+function sqlScope() {
+	if (!head.sql)
+		return el("p", {class: "sql-scope"}, "All tables of the whole trace: trace-view answers, as trace-analyze --sql would.");
+	const isHere = (name) => head.sql.tables.some(([table]) => table === name);
+	const lacking = head.sql.missing.filter(([name]) => isHere(name)).map(sqlLackWords), names = head.sql.missing.map(([name]) => name).filter((name) => !isHere(name));
+	const more = names.length > 4 ? [...names.slice(0, 3), `${count(names.length - 3)} more`] : names, parts = [];
+
+	for (const [name, words] of lacking.slice(0, LACKS_TOLD))
+		parts.push(el("p", {class: "incomplete"}, "Table ", el("b", {}, visible(name)), `: ${visible(words)}.`));
+	if (lacking.length > LACKS_TOLD)
+		parts.push(el("p", {class: "incomplete"}, `${plural(lacking.length - LACKS_TOLD, "more table")} lack rows, too.`));
+	parts.push(el("p", {}, `The page has ${head.sql.tables.length} of ${plural(head.sql.tables.length + names.length, "table")}`,
+		names.length ? `, not ${visible(more.join(", "))}. ` : ". ", el("button", {type: "button", class: "link",
+			onclick: () => sqlOpen("SELECT * FROM page_missing")}, "What is not here, and why"), ...head.sql.missing.length ? [". All rows of all: ",
+			el("code", {}, `trace-view ${quoted(traceFile())}`), ", or ", el("code", {}, `trace-analyze --sql '…' ${quoted(traceFile())}`)] : []));
+	return el("div", {class: "sql-scope"}, ...parts);
 }
 
 /** @param {string} query */
@@ -346,11 +379,12 @@ function sqlList(label, entries) {
 }
 
 function sqlListsDraw() {
+	const examples = head.sql ? [...sqlExamples, ["What is not in the page", "SELECT * FROM page_missing"]] : sqlExamples;
 	const findings = head.findings.filter((f) => f.sql).map((f) => [visible(`${f.kind}: ${f.text}`).slice(0, 90), f.sql]);
 	const named = (queries) => queries.map((query) => [sqlTitle(query), query]);
 
 	if (sql.drawn)
-		sql.drawn.lists.replaceChildren(sqlList("Examples", sqlExamples), sqlList("Findings", findings),
+		sql.drawn.lists.replaceChildren(sqlList("Examples", examples), sqlList("Findings", findings),
 			sqlList("Saved", named(sql.saved)), sqlList("History", named(sql.history)));
 }
 
@@ -394,7 +428,8 @@ function sqlDraw(box) {
 	el("div", {class: "sql-told"}, el("div", {class: "sql-head"}, state, csv), table));
 	sqlListsDraw();
 	resultInit(table);
-	sqlState("Making the tables…", "busy");
+	if (head.sql)
+		sqlState("Making the tables…", "busy");
 	sqlNeed();
 	sqlAsk(sql.text); // of the address
 }
@@ -402,7 +437,7 @@ function sqlDraw(box) {
 /** @type {PanelTab} */
 const sqlTab = {
 	id: "sql", label: "SQL", key: "q", about: "ask SQL",
-	isThere: () => Boolean(head.sql),
+	isThere: sqlIsThere,
 	draw: sqlDraw,
 	first: () => sql.drawn.editor,
 	shown: () => resultFit(),

@@ -1,10 +1,9 @@
 // sql_result.js - the answer to a query as a table of which only the visible rows are elements, and the
 // ways from it into the timeline.
 //
-// A result has of each column {name, kind, number, words}, as sql_worker.js makes them.
+// A result has of each column {name, kind, number, words}, as in sql_values.js.
 
 const RESULT_ROW = 20, RESULT_SPARE = 20, RESULT_WIDEST = 60; // CSS pixels; rows; characters
-const SQL_NULL = 5;
 
 const result = {
 	box: null, rows: null, spacer: null, // elements

@@ -1,12 +1,10 @@
 // sql_worker.js - the worker of the SQL box: SQLite, the tables, and the answer to a query.
 //
-// It runs behind sql.js in one script (embed.sh).  SQLite's own functions are called, not sql.js's classes: rows come
+// It runs behind sql.js and sql_values.js in one script (embed.sh).  SQLite's own functions are called, not sql.js's classes: rows come
 // from arrays, millions of them, and a result goes out as arrays.
 //
-// Values of a column of a result: `kind` says of each what it is, `number` holds numbers, or else the index
-// of its text in `words`.  INTEGERS that are not exact as doubles are texts, too.
+// Values of a result are those of sql_values.js.
 
-const INTEGER = 1, REAL = 2, TEXT = 3, BLOB = 4, NULL = 5, BIG = 6;
 const ROW = 100, STATIC = 0, TRANSIENT = -1;
 const EXACT_MAX = 2 ** 53;
 
@@ -154,15 +152,15 @@ function valuesOf(page, [kind, kinds, integers, wide, reals, texts], n) {
 
 	if (integers >= 0) {
 		const {type, bytes, n: many} = page.own[integers];
-		all.integer = wide ? each(INTEGER, bigNumbers(bytes, many, type === "delta"), new BigInt64Array(n))
-			: each(INTEGER, numbers(bytes, many, type === "delta"), new Float64Array(n));
+		all.integer = wide ? each(SQL_INTEGER, bigNumbers(bytes, many, type === "delta"), new BigInt64Array(n))
+			: each(SQL_INTEGER, numbers(bytes, many, type === "delta"), new Float64Array(n));
 	}
 	if (reals >= 0) {
 		const {bytes} = page.own[reals];
-		all.real = each(REAL, new Float64Array(bytes.slice().buffer), new Float64Array(n));
+		all.real = each(SQL_REAL, new Float64Array(bytes.slice().buffer), new Float64Array(n));
 	}
 	if (texts >= 0)
-		all.text = each(TEXT, varints(page.own[texts].bytes, page.own[texts].n), new Uint32Array(n));
+		all.text = each(SQL_TEXT, varints(page.own[texts].bytes, page.own[texts].n), new Uint32Array(n));
 	return all;
 }
 
@@ -207,16 +205,16 @@ function bindsOwn(page, values) {
 
 	return (stmt, parameter, i) => {
 		switch (kinds ? kinds[i] : kind) {
-		case INTEGER:
+		case SQL_INTEGER:
 			if (wide)
 				bindBig(stmt, parameter, integer[i]);
 			else
 				bindNumber(stmt, parameter, integer[i]);
 			break;
-		case REAL:
+		case SQL_REAL:
 			sqlite._sqlite3_bind_double(stmt, parameter, real[i]);
 			break;
-		case TEXT:
+		case SQL_TEXT:
 			sqlite._sqlite3_bind_text(stmt, parameter, at[text[i]], length[text[i]], STATIC);
 			break;
 		default:
@@ -230,7 +228,7 @@ function bindsUntyped(page, values, n) {
 	const bind = bindsOwn(page, values);
 
 	return (stmt, parameter, i) => {
-		const whole = (values.kinds ? values.kinds[i] : values.kind) === INTEGER;
+		const whole = (values.kinds ? values.kinds[i] : values.kind) === SQL_INTEGER;
 		sqlite._sqlite3_bind_int(stmt, parameter + n, whole ? 1 : 0);
 		if (whole)
 			bindDecimal(stmt, parameter, values.integer[i].toString());
@@ -396,8 +394,8 @@ function functionMake(page, name) {
 	const n = page.sql.stacks, {kind, kinds, text} = valuesOf(page, page.sql[name], n), {at, length} = page.ownTexts;
 	const call = sqlite.addFunction((context, count, values) => {
 		const value = wordAt(values);
-		const stack = sqlite._sqlite3_value_type(value) === NULL ? 0 : Math.trunc(sqlite._sqlite3_value_double(value));
-		if (stack >= 1 && stack <= n && (kinds ? kinds[stack - 1] : kind) === TEXT)
+		const stack = sqlite._sqlite3_value_type(value) === SQL_NULL ? 0 : Math.trunc(sqlite._sqlite3_value_double(value));
+		if (stack >= 1 && stack <= n && (kinds ? kinds[stack - 1] : kind) === SQL_TEXT)
 			sqlite._sqlite3_result_text(context, at[text[stack - 1]], length[text[stack - 1]], STATIC);
 		else
 			sqlite._sqlite3_result_null(context);
@@ -526,20 +524,20 @@ function valueBytes(stmt, c) {
 function valueAdd(column, row, stmt, c) {
 	const kind = sqlite._sqlite3_column_type(stmt, c);
 
-	if (kind === INTEGER || kind === REAL) {
+	if (kind === SQL_INTEGER || kind === SQL_REAL) {
 		const number = sqlite._sqlite3_column_double(stmt, c);
-		if (kind === INTEGER && Math.abs(number) >= EXACT_MAX)
-			column.add(row, BIG, column.wordAt(valueBytes(stmt, c)));
+		if (kind === SQL_INTEGER && Math.abs(number) >= EXACT_MAX)
+			column.add(row, SQL_BIG, column.wordAt(valueBytes(stmt, c)));
 		else
 			column.add(row, kind, number);
-	} else if (kind === TEXT) {
-		column.add(row, TEXT, column.wordAt(valueBytes(stmt, c)));
-	} else if (kind === BLOB) {
+	} else if (kind === SQL_TEXT) {
+		column.add(row, SQL_TEXT, column.wordAt(valueBytes(stmt, c)));
+	} else if (kind === SQL_BLOB) {
 		const pointer = sqlite._sqlite3_column_blob(stmt, c);
 		const bytes = bytesAt(pointer, sqlite._sqlite3_column_bytes(stmt, c));
-		column.add(row, BLOB, column.word(Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("").toUpperCase()));
+		column.add(row, SQL_BLOB, column.word(Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("").toUpperCase()));
 	} else {
-		column.add(row, NULL, 0);
+		column.add(row, SQL_NULL, 0);
 	}
 }
 
@@ -587,82 +585,14 @@ function ask({id, sql, limit}) {
 
 // ---- the result: its order, and as CSV ----
 
-// Keys that compare as SQLite's values: NULL, numbers, texts, blobs.
-function orderKeys({kind, number, words}) {
-	const byText = words.map((_, i) => i).sort((a, b) => words[a] < words[b] ? -1 : words[a] > words[b] ? 1 : 0);
-	const ranks = new Float64Array(words.length);
-	const group = {[NULL]: 0, [INTEGER]: 1, [REAL]: 1, [BIG]: 1, [TEXT]: 2, [BLOB]: 3};
-	const key = new Float64Array(kind.length), groups = new Uint8Array(kind.length);
-
-	byText.forEach((word, rank) => { ranks[word] = rank; });
-	for (let i = 0; i < kind.length; i++) {
-		groups[i] = group[kind[i]];
-		key[i] = kind[i] === BIG ? Number(words[number[i]]) : groups[i] > 1 ? ranks[number[i]] : number[i];
-	}
-	return {key, groups};
-}
-
-// A question about an answer comes too late if another query has been answered since.
-function about(of) {
-	if (result.id !== of)
-		throw new Error("another query has been answered since");
-}
-
 function sort({id, of, column, descending}) {
-	about(of);
-	const order = new Uint32Array(result.n).map((_, i) => i);
-
-	if (column >= 0) {
-		const {key, groups} = orderKeys(result.columns[column]), sign = descending ? -1 : 1;
-		order.sort((a, b) => sign * (groups[a] - groups[b] || key[a] - key[b]) || a - b);
-	}
-	self.postMessage({kind: "order", id, order});
+	answerAbout(result, of);
+	self.postMessage({kind: "order", id, order: answerOrder(result, column, descending)});
 }
 
-// As SQLite writes it: 15 digits, and never without a point.
-function realText(value) {
-	if (!Number.isFinite(value))
-		return value > 0 ? "Inf" : "-Inf";
-	const [digits, exponent] = value.toExponential(14).split("e"), power = Number(exponent);
-	const trimmed = (text) => text.replace(/0+$/, "").replace(/\.$/, ".0");
-
-	if (power < -4 || power >= 15)
-		return `${trimmed(digits)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
-	return trimmed(value.toFixed(Math.max(1, 14 - power)));
-}
-
-function valueString({kind, number, words}, i) {
-	switch (kind[i]) {
-	case INTEGER: return String(number[i]);
-	case REAL: return realText(number[i]);
-	case NULL: return "";
-	default: return words[number[i]];
-	}
-}
-
-function csvField(string) {
-	return string === "" || /[,"\r\n]/.test(string) ? `"${string.replaceAll('"', '""')}"` : string;
-}
-
-function csvNull(column, i) {
-	return column.kind[i] === NULL ? "" : csvField(valueString(column, i));
-}
-
-// In parts: one string may not hold all.
 function csv({id, of, order}) {
-	about(of);
-	const parts = [];
-	let lines = [result.columns.map(({name}) => csvField(name)).join(",")];
-
-	for (const i of order) {
-		lines.push(result.columns.map((column) => csvNull(column, i)).join(","));
-		if (lines.length === 10000) {
-			parts.push(lines.join("\n") + "\n");
-			lines = [];
-		}
-	}
-	parts.push(lines.length ? lines.join("\n") + "\n" : "");
-	self.postMessage({kind: "csv", id, blob: new Blob(parts, {type: "text/csv"})});
+	answerAbout(result, of);
+	self.postMessage({kind: "csv", id, blob: answerCsv(result, order)});
 }
 
 const answers = {ask, sort, csv};

@@ -32,96 +32,192 @@ function refOf({v, refs}, i) {
 
 	if (near !== REF_FAR)
 		return refIsWait(v[i]) ? refs.base[i >> REF_BLOCK_SHIFT] + near - REF_MIDDLE : near;
-	let lo = 0, hi = refs.farAt.length;
-	while (hi - lo > 1) {
+	return refs.far[lastUpTo(refs.farAt, i)];
+}
+
+// When waits were.  Most are one interval, or two of which the second is what it took to run after being woken: of such a wait is kept
+// where its first interval is, by blocks of waits, near[i] places behind base - 1.  WAIT_OTHER is any other, of which `other` says it, in
+// the order of waits: its start, and when its waker acted, as the page's column has it (viewer/rows_parks.c).  atEnd[i]: the waker acted at the
+// wait's end.
+const WAIT_BLOCK_SHIFT = 4, WAIT_OTHER = 255;
+
+/** @param {{s: Times, v: Numbers, refs: Refs}} states @param {Numbers} length @param {Numbers} atEnd @returns {WaitTimes} */
+function waitsMake(states, length, atEnd) {
+	const {length: n} = length;
+
+	return {n, near: new Uint8Array(n).fill(WAIT_OTHER), base: new Uint32Array((n >> WAIT_BLOCK_SHIFT) + 1), states, length, atEnd,
+		other: {wait: new Uint32Array(0), start: new Float64Array(0), wake: new Float64Array(0)}};
+}
+
+// That the first interval of wait i is the interval `at`; whether there is room to say so.
+/** @param {WaitTimes} waits @param {number} i @param {number} at */
+function waitSet(waits, i, at) {
+	const near = at + 1 - (waits.base[i >> WAIT_BLOCK_SHIFT] ||= at + 1);
+
+	if (near < 0 || near >= WAIT_OTHER)
+		return false;
+	waits.near[i] = near;
+	return waits.near[i] === near; // else a damaged page's number, of no wait
+}
+
+/** @param {WaitTimes} waits @param {number} i */
+function waitInterval(waits, i) {
+	return waits.base[i >> WAIT_BLOCK_SHIFT] - 1 + waits.near[i];
+}
+
+// Where `other` has wait i; -1 where no interval says anything of it, as in a damaged page.
+function otherAt({wait}, i) {
+	const at = lastUpTo(wait, i);
+
+	return wait[at] === i ? at : -1;
+}
+
+/** @param {WaitTimes} waits @param {number} i */
+function waitStart(waits, i) {
+	if (waits.near[i] !== WAIT_OTHER)
+		return timeOf(waits.states.s, waitInterval(waits, i));
+	const at = otherAt(waits.other, i);
+	return at < 0 ? 0 : waits.other.start[at];
+}
+
+// When the waker of wait i acted, less the wait's start, in zigzag code and plus 1; 0 = not known.
+/** @param {WaitTimes} waits @param {number} i */
+function waitWake(waits, i) {
+	if (waits.near[i] === WAIT_OTHER) {
+		const at = otherAt(waits.other, i);
+		return at < 0 ? 0 : waits.other.wake[at];
+	}
+	const {s, v} = waits.states, own = waitInterval(waits, i), next = own + 1;
+	if (v[own] === WOKEN)
+		return 1;
+	if (v[next] === WOKEN && refOf(waits.states, next) === i + 1)
+		return 2 * (timeOf(s, next) - timeOf(s, own)) + 1;
+	return waits.atEnd[i] ? 2 * waits.length[i] + 1 : 0;
+}
+
+// First wait in [lo, hi) that begins after `limit`; hi if there is none.
+/** @param {WaitTimes} waits @param {number} lo @param {number} hi @param {number} limit */
+function waitAbove(waits, lo, hi, limit) {
+	while (lo < hi) {
 		const mid = (lo + hi) >>> 1;
-		if (refs.farAt[mid] > i)
+		if (waitStart(waits, mid) > limit)
 			hi = mid;
 		else
-			lo = mid;
+			lo = mid + 1;
 	}
-	return refs.far[lo];
+	return lo;
+}
+
+/** @param {WaitTimes} waits */
+function waitStarts(waits) {
+	return Float64Array.from({length: waits.n}, (_, i) => waitStart(waits, i));
+}
+
+// The waits of which it is otherwise than their intervals say, in the order of waits; of one that is told twice the later holds.
+/** @param {WaitTimes} waits @param {Map<number, {start: number, wake: number}>} odd */
+function waitsOther(waits, odd) {
+	const wait = Uint32Array.from([...odd.keys()].filter((i) => i >= 0 && i < waits.n)).sort(); // a damaged page may have any number
+
+	for (const i of wait)
+		waits.near[i] = WAIT_OTHER;
+	waits.other = {wait, start: Float64Array.from(wait, (i) => odd.get(i).start), wake: Float64Array.from(wait, (i) => odd.get(i).wake)};
 }
 
 const POWERS = Float64Array.from({length: 64}, (_, e) => 2 ** e);
 
-// The next length of a state, of which the first bits are `top` (viewer/intervals.h, I2 and I3).
-function lengthNext(top, low) {
+const EXPONENTS = 64, BYTE_FROM_EXPONENT = 10; // viewer/intervals.h, I3
+
+// Where the streams of lowest bytes begin: how many a state has of each exponent, its lengths' first bytes say.
+function bytesBegin(durationAfter, duration) {
+	const n = new Uint32Array(256 * EXPONENTS);
+
+	for (let stream = 0, at = 0; stream < durationAfter.length; stream++)
+		for (const end = Math.min(at + durationAfter[stream], duration.length); at < end; at++)
+			if (duration[at] >> 2 >= BYTE_FROM_EXPONENT)
+				n[(stream >> 8) * EXPONENTS + (duration[at] >> 2)]++;
+	return streamsBegin(n);
+}
+
+// The next length of a state, of which the first bits are `top` (viewer/intervals.h, I2 and I3).  next: where each stream of `bytes` goes on.
+function lengthNext(top, state, {bytes, next}, low) {
 	const e = top >> 2;
 
 	if (e < 2)
 		return e ? 2 + (top & 1) : 1;
-	return e === 2 ? 4 + (top & 3) : (4 + (top & 3)) * POWERS[e - 2] + bitsNext(low, e - 2);
+	if (e < BYTE_FROM_EXPONENT)
+		return e === 2 ? 4 + (top & 3) : (4 + (top & 3)) * POWERS[e - 2] + bitsNext(low, e - 2);
+	return ((4 + (top & 3)) * POWERS[e - BYTE_FROM_EXPONENT] + bitsNext(low, e - BYTE_FROM_EXPONENT)) * 256 + bytes[next[state * EXPONENTS + e]++];
 }
 
-// One lane of states per thread; they share arrays, with one value more per thread, its end.  s: when an interval begins; v: its
-// state; refs: what it refers to.  bounds: where each thread's begin and end.
+// One lane of states per thread; they share arrays, with one value more per thread, its end.  s: when intervals begin (times.js); v: an
+// interval's state; refs: what it refers to.  bounds: where each thread's begin and end.
 //
-// Fills, of each wait, what its intervals say: when it began, how long it lasted, for what, and when its waker acted.  Waits have
-// their numbers in the order of their first intervals.
-function statesMake(counts, {after, state, duration, low}, {parks, procs, merged}, {start, length, reason, wake}, atEnd) {
-	const total = state.length + counts.length, s = new Float64Array(total), v = new Uint8Array(total);
-	const refs = refsMake(total), bounds = [];
-	const nextState = streamsBegin(after), nextLength = streamsBegin(valuesCount(state, 256));
-	let to = 0, park = 0, seen = 0;
+// Of each wait fills in how long it lasted, and for what, and tells when it was.  Waits have their numbers in the order of their first
+// intervals.  `other` has those of which it is otherwise.
+function statesMake(counts, {after, state, durationAfter, duration, bytes, low}, {parks, procs, merged}, {length, reason}, atEnd, other) {
+	const total = state.length + counts.length, s = timesMake(total), v = new Uint8Array(total);
+	const refs = refsMake(total), bounds = [], waits = waitsMake({s, v, refs}, length, atEnd), odd = new Map();
+	const nextState = streamsBegin(after), nextLength = streamsBegin(durationAfter), lowest = {bytes, next: bytesBegin(durationAfter, duration)};
+	let to = 0, park = 0, seen = 0, first = 0, began = 0; // of the latest wait its first interval, and its start
 
 	for (const count of counts) {
 		const lo = to;
-		let at = 0, value = 0; // the state before: of the first ABSENT
+		let at = 0, value = 0, top = 0; // the state before, and the first byte of its length: of the first ABSENT
 		for (const until = to + count; to < until; to++) {
 			value = state[nextState[value]++];
-			const end = at + lengthNext(duration[nextLength[value]++], low);
-			s[to] = at;
+			top = duration[nextLength[value * 256 + top]++];
+			const end = at + lengthNext(top, value, lowest, low);
+			timeSet(s, to, at);
 			v[to] = value;
 			if (value & MERGED) {
 				refSet(refs, to, value, varintNext(merged));
 			} else if (value >= PARKED || value === WOKEN) {
 				park = (value === WOKEN ? park : seen + 1) + unzigzag(varintNext(parks));
 				refSet(refs, to, value, park);
+				let isOdd = false;
 				if (park > seen) {
 					seen = park;
-					start[park - 1] = at;
-				}
-				const lasted = end - start[park - 1];
-				length[park - 1] = lasted;
-				if (value === WOKEN) {
-					wake[park - 1] = 2 * (at - start[park - 1]) + 1;
+					first = to;
+					began = at;
+					isOdd = !waitSet(waits, park - 1, to);
 				} else {
-					wake[park - 1] = atEnd[park - 1] ? 2 * lasted + 1 : 0;
-					reason[park - 1] = value - PARKED;
+					isOdd = park !== seen || value !== WOKEN || to !== first + 1;
 				}
+				const start = park === seen ? began : odd.has(park - 1) ? odd.get(park - 1).start : waitStart(waits, park - 1);
+				length[park - 1] = end - start;
+				if (value !== WOKEN)
+					reason[park - 1] = value - PARKED;
+				if (isOdd || odd.has(park - 1))
+					odd.set(park - 1, {start, wake: value === WOKEN ? 2 * (at - start) + 1 : atEnd[park - 1] ? 2 * (end - start) + 1 : 0});
 			} else if (value === RUNNING) {
 				refSet(refs, to, value, varintNext(procs));
 			}
 			at = end;
 		}
-		s[to++] = at;
+		timeSet(s, to++, at);
 		bounds.push([lo, to - 1]);
 	}
+	timesDone(s);
 	Object.assign(refs, {farAt: Uint32Array.from(refs.farAt), far: Uint32Array.from(refs.far)});
-	return {s, v, refs, bounds};
-}
-
-// Waits of which it is otherwise.
-function parksCorrect({start, length, reason, wake}, other) {
 	for (let k = 0; k < other.park.length; k++) {
-		const p = other.park[k];
-		start[p] = other.start[k];
-		length[p] = other.length[k];
-		reason[p] = other.reason[k];
-		wake[p] = other.wake[k];
+		const i = other.park[k];
+		length[i] = other.length[k];
+		reason[i] = other.reason[k];
+		odd.set(i, {start: other.start[k], wake: other.wake[k]});
 	}
+	waitsOther(waits, odd);
+	return {s, v, refs, bounds, waits};
 }
 
 // By thread index: where its waits begin; and whether those of each thread stand in the order of their starts.
-function parksByThread(threads, start, n) {
+function parksByThread(threads, waits, n) {
 	const first = new Uint32Array(n + 1);
 	let descents = 0;
 
 	for (let p = 0; p < threads.length; p++)
 		first[threads[p]]++;
 	for (let p = 1; p < threads.length; p++)
-		descents += Number(start[p] < start[p - 1] && threads[p] === threads[p - 1]);
+		descents += Number(waitStart(waits, p) < waitStart(waits, p - 1) && threads[p] === threads[p - 1]);
 	for (let t = 0; t < n; t++)
 		first[t + 1] += first[t];
 	return {first, inOrder: descents === 0};

@@ -3,13 +3,12 @@
 
 const SPANS_LISTED = 200, TYPES_LISTED = 500;
 
-// kind -> its rows, which of them began and ended in the trace, and words.
+// kind -> its rows, which of them began in the trace, and words.
 const spanKinds = {
-	task: {rows: () => trace.task, whole: (k, i) => !k.open[i] && k.thread[i] > 0, heading: "Tasks", one: "task",
-		name: (id) => taskName(id)},
+	task: {rows: () => trace.task, began: (k, i) => k.thread[i] > 0, heading: "Tasks", one: "task", name: (id) => taskName(id)},
 	// One that began before the trace has no type, and begins where what is known of its thread does.
-	region: {rows: () => trace.region, heading: "Regions", one: "region", name: (id) => trace.threads[trace.region.thread[id - 1] - 1]?.name ?? "",
-		whole: (g, i) => !g.open[i] && (g.type[i] > 0 || (g.start[i] > 0 && g.start[i] !== head.window_ns))},
+	region: {rows: () => trace.region, began: (g, i) => g.type[i] > 0 || (g.start[i] > 0 && g.start[i] !== head.window_ns), heading: "Regions",
+		one: "region", name: (id) => trace.threads[trace.region.thread[id - 1] - 1]?.label ?? ""},
 };
 
 const spans = {
@@ -22,7 +21,7 @@ const spans = {
 // Types in the order of the time that they took: {types: [{type, name, n, total}], spread}.
 /** @param {string} kind */
 function spansTell(kind) {
-	const {rows, whole} = spanKinds[kind], table = rows(), byType = new Map(), types = [];
+	const {rows, began} = spanKinds[kind], table = rows(), whole = (i) => !table.open[i] && began(table, i), byType = new Map(), types = [];
 
 	for (let i = 0; i < table.n; i++) {
 		let one = byType.get(table.type[i]);
@@ -32,13 +31,13 @@ function spansTell(kind) {
 			types.push(one);
 		}
 		one.n++;
-		if (whole(table, i))
+		if (whole(i))
 			one.total += table.length[i];
 	}
 	types.sort((a, b) => b.total - a.total);
 	const number = new Map(types.map((one, g) => [one.type, g]));
 	return {types, spread: spreadMake(table.length, table.n, types.length,
-		(i) => whole(table, i) ? number.get(table.type[i]) : -1)};
+		(i) => whole(i) ? number.get(table.type[i]) : -1)};
 }
 
 // ---- what threads did for one task ----
@@ -87,15 +86,27 @@ function spanType(kind, g) {
 		.map((cell) => el("td", {class: "n"}, cell)));
 }
 
+/** @param {string} kind @returns {TableColumn[]} */
+function spanColumns(kind) {
+	const {types, spread} = spans.told[kind], at = (part) => (g) => spreadCount(spread, g) ? spreadAt(spread, g, part) : null;
+
+	return [{id: "name", name: spanKinds[kind].heading, key: (g) => types[g].name}, {id: "n", name: "count", n: true, key: (g) => types[g].n},
+		{id: "p50", name: "p50", n: true, key: at(50)}, {id: "p99", name: "p99", n: true, key: at(99)}, {id: "max", name: "max", n: true, key: at(100)},
+		{id: "total", name: "total", n: true, key: (g) => types[g].total}];
+}
+
 /** @param {string} kind */
 function spanTypes(kind) {
-	const {types} = spans.told[kind], {heading} = spanKinds[kind];
+	const {types} = spans.told[kind];
 
 	if (!types.length)
 		return null;
-	return el("div", {}, plainTable([heading, "count", "p50", "p99", "max", "total"],
-		types.slice(0, TYPES_LISTED).map((_, g) => spanType(kind, g))),
-	types.length > TYPES_LISTED ? el("p", {class: "dim"}, `${count(types.length - TYPES_LISTED)} more types, with less time: search finds them.`) : null);
+	const draw = () => {
+		spansDraw();
+		return spans.parts.types;
+	};
+	return el("div", {}, sortedTable(`${kind}s`, types.map((_, g) => g), spanColumns(kind), (g) => spanType(kind, g), draw, TYPES_LISTED),
+		types.length > TYPES_LISTED ? el("p", {class: "dim"}, `${count(types.length - TYPES_LISTED)} more types, with less time: search finds them.`) : null);
 }
 
 // What the figures lack.
@@ -116,21 +127,24 @@ function spanRow(kind, row) {
 		() => select({kind, id: row + 1}));
 }
 
-// The rows of a bucket, or of all of them, the longest first.
-function spansList() {
-	const {kind, group, bucket} = spans, {spread} = spans.told[kind], {one} = spanKinds[kind];
-	const all = {lo: spread.first[group], hi: spread.first[group + 1]}, of = spreadBuckets(spread, group)[bucket] || all;
-	const list = el("ol", {class: "spans"}), cell = spans.heat ? spans.cell : null, table = spanKinds[kind].rows();
-	const isIn = (row) => !cell || heatColumn(table, row, cell.columns) === cell.column;
-	let n = 0;
+// What is chosen: a bucket, or null = all of the type; and the rows of it, or of one of its cells, the longest first.
+function spansChosen() {
+	const {kind, group} = spans, {spread} = spans.told[kind], bucket = spreadBuckets(spread, group)[spans.bucket] || null;
+	const {lo, hi} = bucket || {lo: spread.first[group], hi: spread.first[group + 1]}, cell = spans.heat ? spans.cell : null;
+	const table = spanKinds[kind].rows(), rows = spread.order.slice(lo, hi).reverse();
 
-	for (let k = of.hi - 1; k >= of.lo && (cell || n < SPANS_LISTED); k--)
-		if (isIn(spread.order[k]) && ++n <= SPANS_LISTED)
-			list.append(spanRow(kind, spread.order[k]));
-	n = cell ? n : of.hi - of.lo;
-	const which = of === all ? "" : `${bucketText(of)}: `;
-	return [el("p", {class: "dim"}, `${which}${plural(n, one)}, ${n > SPANS_LISTED ? `the longest ${count(SPANS_LISTED)}` : "longest first"}`),
-		rovingKeys(list, "ArrowUp", "ArrowDown")];
+	return {bucket, rows: cell ? rows.filter((row) => heatColumn(table, row, cell.columns) === cell.column) : rows};
+}
+
+// Their list.
+function spansList() {
+	const {kind} = spans, {bucket, rows} = spansChosen(), {one} = spanKinds[kind], n = rows.length, list = el("ol", {class: "spans"});
+
+	for (const row of rows.subarray(0, SPANS_LISTED))
+		list.append(spanRow(kind, row));
+	return [rovingKeys(list, "ArrowUp", "ArrowDown"), el("p", {class: "dim above"}, `${bucket ? `${bucketText(bucket)}: ` : ""}${plural(n, one)}, ${
+		n > SPANS_LISTED ? `the longest ${count(SPANS_LISTED)}` : "longest first"} `,
+	n ? csvOfList(`${kind}s`, `Download all ${count(n)}, the longest first`, () => Array.from(spansChosen().rows, csvTables[`${kind}s`].cells)) : null)];
 }
 
 function spansPicture() {

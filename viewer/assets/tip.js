@@ -1,5 +1,13 @@
 // tip.js - a few words at the pointer on what lies under it.
 
+// How a task's time compares with that of half of its type; i: its row.
+/** @param {number} i */
+function medianText(i) {
+	const {median} = trace.taskTypes.find((track) => track.type === trace.task.type[i]), times = trace.task.length[i] / median;
+
+	return times > LATENCY_FACTORS[0] ? `${times < 10 ? times.toFixed(1) : count(times)} times the median of its type` : "";
+}
+
 /** @param {Hit} hit */
 function tipText(hit) {
 	const i = hit.id - 1;
@@ -10,21 +18,23 @@ function tipText(hit) {
 		const woken = hit.item && trace.states.v[hit.index] === WOKEN;
 		return [`${parkLabel(hit.id)}${more}`,
 			woken ? `woken, ran ${duration(parkEnd(hit.id) - parkWake(hit.id))} later` : "",
-			stackTop(p.stack[i]), p.waker[i] ? `woken by ${trace.threads[p.waker[i] - 1].name}` : ""];
+			stackTop(p.stack[i]), p.waker[i] ? `${reasonName(p.reason[i]) === "spin" ? "released" : "woken"} by ${trace.threads[p.waker[i] - 1].label}` : ""];
 	}
 	if (hit.kind === "iv") {
-		const value = trace.states.v[i], length = trace.states.s[i + 1] - trace.states.s[i];
+		const value = trace.states.v[i], length = timeOf(trace.states.s, i + 1) - timeOf(trace.states.s, i);
 		if (value & MERGED)
 			return [`${count(refOf(trace.states, i))} short intervals, mostly ${stateName[value]}`];
 		return [`${stateName[value]} ${duration(length)}${more}`,
-			value === RUNNING ? `on proc ${refOf(trace.states, i)}` : ""];
+			value === RUNNING ? `on proc ${refOf(trace.states, i)}` : parkAround(i) ? `in ${parkLabel(parkAround(i))}` : ""];
 	}
 	if (hit.kind === "region")
 		return [`${text(trace.region.type[i])} ${duration(trace.region.length[i])}${more}`, "region"];
 	if (hit.kind === "task")
-		return [`${taskName(hit.id)} ${duration(trace.task.length[i])}${more}`, "task"];
+		return [`${taskName(hit.id)} ${duration(trace.task.length[i])}${more}`, "task", medianText(i)];
 	if (hit.kind === "fiberrun")
 		return fiberTip(i, more);
+	if (isCounterKind(hit.kind))
+		return counterTip(hit);
 	if (hit.kind === "cpu")
 		return [`${cpuText(i)} ${duration(trace.cpu.length[i])}${more}`, `on proc ${trace.cpu.proc[i]}`];
 	if (hit.kind === "labels")
@@ -47,6 +57,20 @@ function tipDraw(hit, clientX, clientY) {
 	const [first, ...rest] = tipText(hit).filter((line) => line);
 	tip.replaceChildren(el("b", {}, first), ...rest.map((line) => el("div", {}, line)));
 	tipPlace(clientX, clientY);
+}
+
+function tipHide() {
+	byId("tip").hidden = true;
+}
+
+// A tooltip goes with what it is of, whichever way the pointer leaves, and when another window has the keys.
+function tipLeaves() {
+	document.addEventListener("pointerover", (event) => {
+		if (!(/** @type {Element} */ (event.target).closest("canvas, #canvases")))
+			tipHide();
+	});
+	document.documentElement.addEventListener("pointerleave", tipHide);
+	window.addEventListener("blur", tipHide);
 }
 
 // Beside the pointer, on the side where there is room.

@@ -1,18 +1,30 @@
 // tops.js - the tables beside the timeline: what cost most, the longest waits, the trace itself.
 
-const TOP_ROWS = 15, LONGEST_ROWS = 30;
+const TOP_IDLE = 128; // added to the reason of waits that the report calls idle (viewer/rows_top.c)
+const TOP_ROWS = 15, LONGEST_ROWS = 20, LATENCY_ROWS = 8, HEAP_ROWS = 10;
 
-// columns: {name, cell(row), n: a number, wide: takes the room that is left}; a cell is an element or text.
-function topTable(heading, rows, columns, {open = true} = {}) {
+// The first rows as they came, or as they are sorted (sorting.js); a cell is an element or text.
+/** @param {string} id @param {string} heading @param {any[]} rows @param {TableColumn[]} columns */
+// A row leads where the link in it leads; not if text was chosen with the mouse.
+/** @param {MouseEvent & {currentTarget: HTMLElement}} event */
+function topRowClick(event) {
+	const target = /** @type {HTMLElement} */ (event.target);
+
+	if (!target.closest("button, a, summary") && document.getSelection().isCollapsed)
+		/** @type {HTMLElement | null} */ (event.currentTarget.querySelector("button, a"))?.click();
+}
+
+function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS} = {}) {
 	if (!rows.length)
 		return null;
-	const kind = (c) => c.n ? "n" : c.wide ? "wide" : "";
-	const headRow = el("tr", {}, ...columns.map((c) => el("th", {scope: "col", class: kind(c)}, c.name)));
-	const body = el("tbody");
-	for (const row of rows)
-		body.append(el("tr", {}, ...columns.map((c) => el("td", {class: kind(c)}, c.cell(row)))));
-	return el("details", {open}, el("summary", {}, heading),
-		el("table", {}, el("thead", {}, headRow), body));
+	const table = el("table"), kind = (c) => c.n ? "n" : c.wide ? "wide" : "";
+	const draw = () => {
+		const shown = sortedRows(id, rows, columns).slice(0, most);
+		table.replaceChildren(sortHead(id, columns, draw), el("tbody", {}, ...shown.map((row) =>
+			el("tr", {onclick: topRowClick}, ...columns.map((c) => el("td", {class: kind(c)}, c.cell(row)))))));
+		return table;
+	};
+	return el("details", {open}, el("summary", {}, heading), draw());
 }
 
 // One line of a wide cell, cut with a mark where it does not fit; the tooltip has all of it.
@@ -29,13 +41,13 @@ function stateLabel(state) {
 
 // What took most, by reason and stack: precomputed over all rows.
 function topRows(prefix, key) {
-	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several");
+	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several", "no_proc");
 	const rows = [];
 
 	for (let i = 0; i < c.n; i++)
 		if (c.total[i] > 0)
-			rows.push({state: PARKED + c.reason[i], stack: c.stack[i], count: c.count[i],
-				total: c.total[i], max: c.max[i], row: c[key][i], object: c.several[i] ? 0 : c.object[i],
+			rows.push({state: PARKED + (c.reason[i] & ~TOP_IDLE), isIdle: (c.reason[i] & TOP_IDLE) !== 0, stack: c.stack[i], count: c.count[i],
+				total: c.total[i], max: c.max[i], noProc: c.no_proc[i], row: c[key][i], object: c.several[i] ? 0 : c.object[i],
 				what: variableName(c.object[i]) && variableName(c.object[i]) + (c.several[i] ? " and others" : "")});
 	return rows;
 }
@@ -62,6 +74,7 @@ function byObject(rows) {
 			group.count += row.count;
 			group.total += row.total;
 			group.max = Math.max(group.max, row.max);
+			group.noProc += row.noProc;
 		} else {
 			merged.push({...row, places: [row]});
 			if (key)
@@ -71,7 +84,26 @@ function byObject(rows) {
 	return merged.sort((a, b) => b.total - a.total);
 }
 
+// What a row is sorted by where its name is: the reason, the object, the place.
+function waitKey(r) {
+	return `${stateName[r.state]} ${r.what || ""} ${stackPath(r.stack)}`;
+}
+
+/** @param {string} counted @param {string} summed @returns {TableColumn[]} */
+function waitColumns(counted, summed) {
+	return [
+		{id: "n", name: counted, n: true, key: (r) => r.count, cell: (r) => count(r.count)},
+		{id: "total", name: summed, n: true, key: (r) => r.total, cell: (r) => duration(r.total)},
+		{id: "max", name: "max", n: true, key: (r) => r.max, cell: (r) => duration(r.max)},
+	];
+}
+
 const PLACES = 4;
+
+// As in the report: what is a fifth of the waits or more.
+function noProcCells({noProc, total}) {
+	return noProc > 0 && noProc >= total / 5 ? [cellLine([el("span", {class: "dim"}, `for ${duration(noProc)} of it without a proc`)])] : [];
+}
 
 // Where the object was waited for, each place with its share if there are several.
 function placeCells(group) {
@@ -97,21 +129,24 @@ const waitClasses = [[CLASS.LOCK, "Waiting for locks", TOP_ROWS, true],
 function topWaits() {
 	const rows = topRows("wait", "park");
 
-	return waitClasses.map(([cls, heading, n, open]) => topTable(heading,
-		byObject(rows.filter((r) => stateClass[r.state] === cls)).slice(0, n), [
-			{name: "for, in", wide: true, cell: (r) => waitCell(r.state, r.what, ...placeCells(r))},
-			{name: "waits", n: true, cell: (r) => count(r.count)},
-			{name: "total", n: true, cell: (r) => duration(r.total)},
-			{name: "max", n: true, cell: (r) => duration(r.max)},
-		], {open}));
+	return waitClasses.map(([cls, heading, most, open]) => topTable(`waits${cls}`, heading,
+		byObject(rows.filter((r) => stateClass[r.state] === cls && !r.isIdle)), waitsColumns(), {open, most}));
+}
+
+/** @returns {TableColumn[]} */
+function waitsColumns() {
+	return [{id: "for", name: "for, in", wide: true, key: waitKey, cell: (r) => waitCell(r.state, r.what, ...placeCells(r), ...noProcCells(r))}, ...waitColumns("waits", "total")];
+}
+
+// Threads that do nearly nothing but wait for work: as in the report none of the waits above.
+function topIdle() {
+	return topTable("idle", "Idle threads, waiting for work", byObject(topRows("wait", "park").filter((r) => r.isIdle)), waitsColumns(), {open: false});
 }
 
 function topHolders() {
-	return topTable("Who made others wait", topRows("hold", "unlock").slice(0, TOP_ROWS), [
-		{name: "lock, released in", wide: true, cell: (r) => waitCell(r.state, r.what, whereCell(r, "unlock"))},
-		{name: "sections", n: true, cell: (r) => count(r.count)},
-		{name: "caused", n: true, cell: (r) => duration(r.total)},
-		{name: "max", n: true, cell: (r) => duration(r.max)},
+	return topTable("holders", "Who made others wait", topRows("hold", "unlock"), [
+		{id: "for", name: "lock, released in", wide: true, key: waitKey, cell: (r) => waitCell(r.state, r.what, whereCell(r, "unlock"))},
+		...waitColumns("sections", "caused"),
 	]);
 }
 
@@ -129,36 +164,138 @@ function whereCell(row, kind, before = "") {
 	return line;
 }
 
-// The longest waits of those from..until that count, at most so many.
+// How long a wait was, as far as it lies in the part that the page shows.
+/** @param {number} i */
+function waitInPage(i) {
+	return head.cut ? timeInPage(trace.park.thread[i], parkStart(i + 1), parkEnd(i + 1)) : trace.park.length[i];
+}
+
+// The longest waits of those from..until that count, at most so many.  As in the report, those come first of which nobody knows
+// how long they were.
 /** @param {number} until @param {number} limit */
 function longestParks(from, until, limit, counts) {
-	const p = trace.park, best = [];
-	let least = -1;
+	const someWentOn = recovered(), order = (a, b) => b.longer - a.longer || b.ns - a.ns;
+	let best = [], least = {i: -1, longer: 0, ns: -1};
 
 	for (let i = from; i < until; i++) {
-		if (p.length[i] <= least || !counts(i))
+		if (!counts(i))
 			continue;
-		best.push(i);
+		const ns = waitInPage(i), longer = Number(someWentOn && lastedLonger(i + 1));
+		if (longer < least.longer || (longer === least.longer && ns <= least.ns))
+			continue;
+		best.push({i, longer, ns});
 		if (best.length >= 4 * limit) {
-			best.sort((a, b) => p.length[b] - p.length[a]);
-			best.length = limit;
-			least = p.length[best[limit - 1]];
+			best = best.sort(order).slice(0, limit);
+			least = best[limit - 1];
 		}
 	}
-	return best.sort((a, b) => p.length[b] - p.length[a]).slice(0, limit);
+	return best.sort(order).slice(0, limit).map(({i}) => i);
 }
+
+// A wait may have begun before a snapshot's first event (flag 4), or have gone on after the trace's end.
+/** @param {number} i */
+function isAtLeast(i) {
+	return (trace.park.flags[i] & 4) !== 0 || lastedLonger(i + 1);
+}
+
+/** @param {number} i */
+function isIdleWait(i) {
+	return (trace.park.flags[i] & PARK_IDLE) !== 0;
+}
+
+// The report's lists, and below them what these leave out.
+/** @type {[string, string, (cls: number, idle: boolean) => boolean, boolean][]} */
+const longestLists = [
+	["longest", "Longest single waits, for locks and files", (cls) => cls === CLASS.LOCK || cls === CLASS.IO, true],
+	["longest-threads", "Longest single waits, for other threads", (cls, idle) => cls === CLASS.SYNC && !idle, true],
+	["longest-idle", "Longest idle waits", (cls, idle) => cls === CLASS.IDLE || (cls === CLASS.SYNC && idle), false]];
 
 function longestWaits() {
 	const p = trace.park;
-	const isNotIdle = (i) => stateClass[PARKED + p.reason[i]] !== CLASS.IDLE;
 
-	return topTable("Longest single waits (idle waits left out)", longestParks(0, p.n, LONGEST_ROWS, isNotIdle), [
-		{name: "for, in", wide: true, cell: (i) => waitCell(PARKED + p.reason[i], variableName(p.object[i]),
+	return longestLists.map(([id, heading, has, open]) => longestTable(id, heading, open,
+		longestParks(0, p.n, LONGEST_ROWS, (i) => has(stateClass[PARKED + p.reason[i]], isIdleWait(i)))));
+}
+
+/** @param {string} id @param {string} heading @param {boolean} open @param {number[]} rows */
+function longestTable(id, heading, open, rows) {
+	const p = trace.park;
+
+	return topTable(id, heading, rows, [
+		{id: "for", name: "for, in", wide: true, key: (i) => `${reasonAndName(p.reason[i], p.object[i])} ${stackPath(p.stack[i])}`, cell: (i) => waitCell(PARKED + p.reason[i], variableName(p.object[i]),
 			cellLine([link(stackPath(p.stack[i]) || "(no stack)", {kind: "park", id: i + 1})],
 				stackPath(p.stack[i], Infinity)))},
-		{name: "thread", cell: (i) => el("div", {class: "line thread"}, trace.threads[p.thread[i] - 1].name)},
-		{name: "length", n: true, cell: (i) => duration(p.length[i])},
-	]);
+		{id: "thread", name: "thread", key: (i) => trace.threads[p.thread[i] - 1].label, cell: (i) => el("div", {class: "line thread"}, trace.threads[p.thread[i] - 1].label)},
+		{id: "length", name: "length", n: true, key: waitInPage, cell: (i) => `${isAtLeast(i) ? "> " : ""}${duration(waitInPage(i))}`},
+	], {open, most: LONGEST_ROWS});
+}
+
+// As the report tells of the table sched_latency: threads whose names differ in numbers only are one row (viewer/rows_report.c).
+function topLatencies() {
+	const l = table("late", "thread", "threads", "count", "alive", "total", "preempted", "own", "p50", "p99", "max"), matters = 0.01;
+	const rows = Array.from({length: l.n}, (_, i) => i).filter((i) => l.total[i] > 0);
+	const name = (i) => `${trace.threads[l.thread[i] - 1]?.[l.threads[i] > 1 ? "name" : "label"] ?? "?"}${l.threads[i] > 1 ? ` and ${plural(l.threads[i] - 1, "other")}` : ""}`;
+	const about = (i) => `${name(i)}: ${percent(l.total[i], l.alive[i])} of their time; ${percent(l.preempted[i], l.total[i])} of it preempted; ` +
+		`p50 ${duration(l.p50[i])}; for ${percent(l.own[i], l.total[i])} the program's threads ran instead`;
+
+	return topTable("late", "Could run, had no proc", rows, [
+		{id: "threads", name: "threads", wide: true, key: name, cell: (i) => cellLine([el("button", {type: "button", class: "link",
+			onclick: () => select({kind: "thread", id: l.thread[i]})}, name(i))], about(i))},
+		{id: "n", name: "times", n: true, key: (i) => l.count[i], cell: (i) => count(l.count[i])},
+		{id: "total", name: "total", n: true, key: (i) => l.total[i], cell: (i) => duration(l.total[i])},
+		{id: "p99", name: "p99", n: true, key: (i) => l.p99[i], cell: (i) => duration(l.p99[i])},
+		{id: "max", name: "max", n: true, key: (i) => l.max[i], cell: (i) => duration(l.max[i])},
+	], {most: LATENCY_ROWS, open: rows.some((i) => l.total[i] >= matters * l.alive[i])});
+}
+
+// Threads' time under each label, as the report has it: the keys with most time, of each the values with most.
+function topLabels() {
+	const l = table("bylabel", "key", "value", "values", "time", "locks", "threads", "files", "outside"), rows = Array.from({length: l.n}, (_, i) => i);
+	const name = (i) => `${text(l.key[i])}=${text(l.value[i])}`, others = (i) => l.threads[i] + l.files[i] + l.outside[i];
+	const unparked = (i) => Math.max(0, l.time[i] - l.locks[i] - others(i)), ofKey = new Map(), cell = (value) => value > 0 ? duration(value) : "";
+	const found = topTable("labels", "By label", rows, [
+		{id: "label", name: "label", wide: true, key: name, cell: (i) => cellLine([name(i)])},
+		{id: "time", name: "time", n: true, key: (i) => l.time[i], cell: (i) => duration(l.time[i])},
+		{id: "unparked", name: "not parked", n: true, key: unparked, cell: (i) => duration(unparked(i))},
+		{id: "locks", name: "locks", n: true, key: (i) => l.locks[i], cell: (i) => cell(l.locks[i])},
+		{id: "others", name: "other waits", n: true, key: others, cell: (i) => el("span", {title: `other threads ${duration(l.threads[i])}, files ` +
+			`${duration(l.files[i])}, outside ${duration(l.outside[i])}`}, cell(others(i)))},
+	], {most: Infinity});
+
+	for (const i of rows)
+		ofKey.set(l.key[i], {shown: (ofKey.get(l.key[i])?.shown || 0) + 1, values: l.values[i]});
+	const more = [...ofKey].filter(([, {shown, values}]) => values > shown).map(([key, {shown, values}]) =>
+		`${plural(values - shown, "more value")} of ${text(key)}`);
+	if (more.length)
+		found.append(el("p", {class: "dim"}, `And ${more.join(", ")}: the table label_spans of the SQL tab has them.`));
+	return found;
+}
+
+// Sampled allocations by place, as the report has them: what lives at the end, how much more that is than in the middle, and all.
+function topHeap() {
+	const a = trace.alloc, half = head.span_ns / 2, places = new Map(), ofStack = new Map();
+	const placeOf = (stack) => {
+		const where = stackPath(stack, Infinity);
+		if (!places.has(where))
+			places.set(where, {where, stack, inUse: 0, growth: 0, allocated: 0});
+		ofStack.set(stack, places.get(where));
+		return places.get(where);
+	};
+
+	for (let i = 0; i < a.n; i++) { // of which there may be a million, of few stacks
+		const space = a.space[i] * (head.alloc_step || 1), place = ofStack.get(a.stack[i]) || placeOf(a.stack[i]);
+		const atHalf = a.time[i] <= half && (a.lives[i] || a.freed[i] - 1 > half);
+		place.allocated += space;
+		place.inUse += a.lives[i] ? space : 0;
+		place.growth += (a.lives[i] ? space : 0) - (atHalf ? space : 0);
+	}
+	const rows = [...places.values()].sort((x, y) => y.inUse - x.inUse || y.allocated - x.allocated);
+	return topTable("heap", "Memory", rows, [
+		{id: "where", name: "where", wide: true, key: (r) => r.where, cell: (r) => cellLine([stackPath(r.stack) || "(no stack)"], r.where)},
+		{id: "inuse", name: "in use", n: true, key: (r) => r.inUse, cell: (r) => r.inUse ? bytesText(r.inUse) : ""},
+		{id: "growth", name: "growth", n: true, key: (r) => r.growth, cell: (r) => r.growth ? `${r.growth > 0 ? "+" : "−"}${bytesText(Math.abs(r.growth))}` : ""},
+		{id: "allocated", name: "allocated", n: true, key: (r) => r.allocated, cell: (r) => bytesText(r.allocated)},
+	], {most: HEAP_ROWS});
 }
 
 function aboutTrace() {
@@ -178,8 +315,8 @@ function aboutTrace() {
 }
 
 function topsDraw() {
-	const parts = [...topFunctions(), topFibers(), topFiberWaits(), ...topWaits(), topHolders(),
-		longestWaits(), aboutTrace()];
+	const parts = [...topFunctions(), topHeap(), ...topWaits(), topIdle(), topHolders(), ...longestWaits(), topLatencies(), topFibers(), topFiberWaits(),
+		topLabels(), aboutTrace()]; // in the report's order
 
 	byId("tops").replaceChildren(...parts.filter((t) => t));
 }
@@ -215,9 +352,9 @@ function notDrawnBanners() {
 		deep += Number(depth >= REGION_LANES_MAX);
 	if (types)
 		bannerAdd("note", `${plural(types, "type")} of tasks not drawn, those with least time: search finds them.`);
-	if (trace.countersHidden)
-		bannerAdd("note", `${plural(trace.countersHidden, "counter")} not drawn: there are more than ` +
-			`${COUNTER_TRACKS_MAX}.`);
+	const counters = trace.counters.length - trace.counterTracks.length;
+	if (counters)
+		bannerAdd("note", `${plural(counters, "counter")} not drawn: there are more than ${COUNTER_TRACKS_MAX}. Search finds them.`);
 	if (deep)
 		bannerAdd("note", `${plural(deep, "region")} not drawn: they lie in more than ${REGION_LANES_MAX - 1} ` +
 			"others. Search finds them.");
@@ -238,13 +375,12 @@ function bannersDraw() {
 		bannerAdd("note", `${count(head.intervals)} intervals are more than a page holds: runs of ` +
 			`intervals shorter than ${duration(head.merged_below_ns)} are merged and counted. ` +
 			"Tables are exact.");
-	for (const [key, what] of [["regions", "shorter regions"], ["tasks", "shorter tasks"],
-		["unlocks", "unlocks that caused less waiting"], ["logs", "later log messages"],
-		["counters", "later counter values"], ["label_spans", "shorter times under labels"],
+	const left = [["regions", "shorter regions"], ["tasks", "shorter tasks"], ["unlocks", "unlocks that caused less waiting"],
+		["logs", "log messages"], ["counters", "counter values"], ["label_spans", "shorter times under labels"],
 		["fibers", "fibers that ran and waited less"], ["fiber_runs", "shorter runs of fibers"],
-		["fiber_waits", "shorter waits of fibers"]])
-		if (head["without_" + key] > 0)
-			bannerAdd("note", `${count(head["without_" + key])} ${what} are left out of this page.`);
+		["fiber_waits", "shorter waits of fibers"]].filter(([key]) => head["without_" + key] > 0);
+	if (left.length)
+		bannerAdd("note", `Left out of this page: ${left.map(([key, what]) => `${count(head["without_" + key])} ${what}`).join(", ")}.`);
 	notDrawnBanners();
 	sourceBanner();
 	if (trace.regionsUncut)

@@ -1,7 +1,8 @@
 // tracks.js - which tracks there are, in which order, and where each one lies.
 
-const STATE_HEIGHT = 18, REGION_HEIGHT = 12, LOG_HEIGHT = 7, SAMPLE_HEIGHT = 7, COUNTER_HEIGHT = 28;
-const TASK_HEIGHT = 12, TASK_LOW_HEIGHT = 7;
+const STATE_LEAST = 18, STATE_MOST = 40; // height of lanes of states: they share what room there is
+const REGION_HEIGHT = 14, LOG_HEIGHT = 7, SAMPLE_HEIGHT = 7, COUNTER_HEIGHT = 28;
+const TASK_HEIGHT = 14, TASK_LOW_HEIGHT = 7;
 const TRACK_PAD = 5;
 const ABOVE_MAX = 6; // tracks of tasks and counters above the threads; of more, most are below them
 
@@ -11,12 +12,14 @@ const tracks = {
 	byThread: [], // thread index -> track, or undefined while it is filtered out
 	foldedInto: [], // thread index -> the group that it is folded into, if any
 	height: 0,
+	stateHeight: STATE_LEAST,
 	threads: [], // those that the filter leaves, also of groups that are closed
 	sort: "first",
 	opened: new Set(), // keys of groups
 	filter: "",
 	annotations: true, // whether tasks and counters are shown
-	pinned: new Set(),
+	pinned: new Set(), hidden: new Set(), moved: [], // see arrange.js
+	idleFolds: false, // whether idle threads are a group of their own
 	guest: null, // a thread's index, or a track of tasks, that is shown only since it is selected
 };
 
@@ -77,7 +80,7 @@ function threadHadLabel(thread, labels) {
 
 /** @param {Thread} thread */
 function threadMatches(thread, wanted, labels) {
-	return !wanted || thread.name.toLowerCase().includes(wanted) ||
+	return !wanted || thread.label.toLowerCase().includes(wanted) ||
 		String(thread.tid).includes(wanted) || String(thread.serial) === wanted ||
 		threadHadLabel(thread, labels);
 }
@@ -113,7 +116,7 @@ function labelsHeight(track) {
 
 // Where each of them begins.
 function fibersY() {
-	return TRACK_PAD + STATE_HEIGHT + 1;
+	return TRACK_PAD + tracks.stateHeight + 1;
 }
 
 /** @param {Track} track */
@@ -133,10 +136,10 @@ function trackHeight(track) {
 	if (track.kind === "counter")
 		return COUNTER_HEIGHT + 2 * TRACK_PAD;
 	if (isFold(track))
-		return STATE_HEIGHT + 2 * TRACK_PAD;
+		return (hasStates(track) ? tracks.stateHeight : STATE_LEAST) + 2 * TRACK_PAD;
 	if (track.kind === "proc")
 		return PROC_HEIGHT + 2 * TRACK_PAD;
-	return STATE_HEIGHT + fibersHeight(track) + labelsHeight(track) + track.thread.regions.length * REGION_HEIGHT +
+	return tracks.stateHeight + fibersHeight(track) + labelsHeight(track) + track.thread.regions.length * REGION_HEIGHT +
 		(track.hasLogs ? LOG_HEIGHT : 0) + (track.hasSamples ? SAMPLE_HEIGHT : 0) + 2 * TRACK_PAD;
 }
 
@@ -150,20 +153,24 @@ function hiddenOf(sel) {
 		const track = trace.taskTracks.find((t) => t.type === type);
 		return track && (tracks.guest === track || !tracks.all.includes(track)) ? track : null;
 	}
+	if (sel && sel.kind === "counter") {
+		const {track} = counterPlace(sel);
+		return trace.counterTracks.includes(track) && (tracks.guest === track || !tracks.all.includes(track)) ? track : null;
+	}
 	return idx >= 0 && (tracks.guest === idx || !tracks.byThread[idx]) ? idx : null;
 }
 
 // Rebuilds the order; called when the sorting, the filter or the pins change.
 function tracksLayout() {
-	const wanted = tracks.filter.trim().toLowerCase();
-	const labels = wanted ? labelsMatching(wanted) : null;
-	const matching = trace.threads.filter((t) => !t.out && threadMatches(t, wanted, labels));
+	const filter = filterRead(tracks.filter), {wanted} = filter;
+	tracks.idleFolds = idleFold(trace.threads.filter((t) => !t.out));
+	const left = trace.threads.filter((t) => !t.out).filter(filterMake(filter)), matching = left.filter((t) => !isHidden(t));
 	const inOrder = (threads) => threads.sort(threadOrders[tracks.sort][1])
 		.sort((a, b) => Number(tracks.pinned.has(b.idx)) - Number(tracks.pinned.has(a.idx)));
 	const grouped = tracks.sort === "first" && !wanted;
-	const rowsOf = (threads) => grouped ? groupRows(threads) : threads.map((thread) => ({thread}));
-	const shows = ({thread, group}, idx) => thread ? thread.idx === idx
-		: group.isOpen && group.threads.some((t) => t.idx === idx);
+	const rowsOf = (threads) => rowsMoved(grouped ? groupRows(threads) : threads.map((thread) => ({thread})));
+	const shows = /** @type {(row: TrackRow, idx: number | Track | null) => boolean} */ (({thread, group}, idx) => thread ? thread.idx === idx
+		: group.isOpen && group.threads.some((t) => t.idx === idx));
 
 	tracks.threads = inOrder(matching);
 	let rows = rowsOf(tracks.threads);
@@ -173,6 +180,9 @@ function tracksLayout() {
 	const guestTasks = typeof tracks.guest === "number" ? null : tracks.guest;
 	if (guest) // alone, above a group that has it
 		rows = grouped ? [{thread: guest}, ...rows] : rowsOf(inOrder([...matching, guest]));
+	const hidden = inOrder(left.filter((t) => isHidden(t) && t !== guest));
+	if (hidden.length)
+		rows.push({group: groupMake(HIDDEN_KEY, plural(hidden.length, "hidden thread"), hidden)});
 	tracks.all = [];
 	tracks.byThread = new Array(trace.threads.length);
 	tracks.foldedInto = new Array(trace.threads.length);
@@ -181,7 +191,7 @@ function tracksLayout() {
 	const above = notes.map((list) => many ? list.slice(0, ABOVE_MAX / 2) : list).flat();
 	if (above.length)
 		tracks.all.push(...above);
-	else if (trace.taskTracks.includes(guestTasks))
+	else if (trace.taskTracks.includes(guestTasks) || trace.counterTracks.includes(guestTasks))
 		tracks.all.push(guestTasks);
 	if (!wanted && tracks.annotations)
 		tracks.all.push(...procRows());
@@ -200,16 +210,45 @@ function tracksLayout() {
 		}
 	}
 	tracks.all.push(...notes.flat().filter((track) => !above.includes(track)));
+	tracksPlace();
+	byId("filter").classList.toggle("nothing", tracks.filter.trim() !== "" && matching.length === 0);
+	byId("nothing").hidden = tracks.all.length > 0;
+	byId("nothing-text").textContent = filter.without.length ? `The filter “${visible(tracks.filter.trim())}” leaves no thread.`
+		: `No thread has “${visible(tracks.filter.trim())}” in its name, id or labels.`;
+}
+
+/** @param {number} stateHeight */
+function tracksStack(stateHeight) {
 	let y = 0;
+
+	tracks.stateHeight = stateHeight;
 	for (const track of tracks.all) {
 		track.y = y;
 		track.h = trackHeight(track);
 		y += track.h;
 	}
 	tracks.height = y;
-	byId("filter").classList.toggle("nothing", wanted !== "" && matching.length === 0);
-	byId("nothing").hidden = tracks.all.length > 0;
-	byId("nothing-text").textContent = `No thread has “${visible(tracks.filter.trim())}” in its name, id or labels.`;
+}
+
+// Of all tracks, with lanes of states so high.
+/** @param {number} stateHeight */
+function tracksHeight(stateHeight) {
+	return tracks.all.reduce((sum, track) => sum + trackHeight(track) + (hasStates(track) ? stateHeight - tracks.stateHeight : 0), 0);
+}
+
+/** @param {Track} track */
+function hasStates(track) {
+	return track.kind === "thread" || (isFold(track) && track.key !== HIDDEN_KEY);
+}
+
+// Where each track lies.  Lanes of states share what room the screen has left.
+function tracksPlace() {
+	const lanes = tracks.all.filter(hasStates).length;
+
+	tracksStack(STATE_LEAST);
+	const more = lanes ? Math.floor((screen.height - tracks.height) / lanes) : 0;
+	if (more > 0)
+		tracksStack(Math.min(STATE_LEAST + more, STATE_MOST));
 }
 
 // Index of the track at height y of the whole list.
@@ -250,7 +289,7 @@ function trackLanes(track) {
 		lanes.push({lane: track.lane, y, h: PROC_HEIGHT, kind: "cpu", depth: 0});
 	if (track.kind !== "thread")
 		return lanes;
-	lanes.push({lane: track.thread.lane, y, h: STATE_HEIGHT, kind: "state", depth: 0});
+	lanes.push({lane: track.thread.lane, y, h: tracks.stateHeight, kind: "state", depth: 0});
 	if (track.thread.fibers)
 		lanes.push({lane: track.thread.fibers, y: fibersY(), h: REGION_HEIGHT - 1, kind: "fiberrun",
 			depth: 0});
@@ -275,14 +314,15 @@ function samplesY(track) {
 
 // ---- labels: elements for the visible tracks only, taken from a pool ----
 
-/** @type {{row: HTMLElement, name: HTMLElement, tid: HTMLElement, pin: HTMLButtonElement, open: HTMLButtonElement, track: Track | null}[]} */
+/** @type {{row: HTMLElement, name: HTMLElement, tid: HTMLElement, pin: HTMLButtonElement, hide: HTMLButtonElement, open: HTMLButtonElement, track: Track | null}[]} */
 const labelPool = [];
 
 function labelMake() {
 	const name = el("span", {class: "name"}), tid = el("span", {class: "tid"});
 	const pin = el("button", {type: "button", class: "pin", title: "Keep at the top (P)"}, "⚲");
+	const hide = el("button", {type: "button", class: "pin hide"});
 	const open = el("button", {type: "button", class: "open"}, name, tid);
-	const label = {row: el("div", {class: "label", role: "listitem"}, open, pin), name, tid, pin, open, track: /** @type {Track | null} */ (null)};
+	const label = {row: el("div", {class: "label", role: "listitem"}, open, hide, pin), name, tid, pin, hide, open, track: /** @type {Track | null} */ (null)};
 
 	open.addEventListener("click", () => {
 		const {track} = label;
@@ -292,7 +332,10 @@ function labelMake() {
 			groupToggle(track);
 		else if (track.kind === "tasks")
 			select({kind: "tasktype", id: track.type}, {show: false});
+		else if (track.kind === "counter") // the largest in sight
+			select(counterChosen(track, counterSums(track, view.t0, view.t1)?.most ?? 0), {show: false});
 	});
+	hide.addEventListener("click", () => hideToggle(label.track));
 	pin.addEventListener("click", () => pinToggle(label.track.thread.idx));
 	return label;
 }
@@ -312,18 +355,19 @@ function labelFill(label, track) {
 	row.classList.toggle("group", isFold(track));
 	row.classList.toggle("in-group", Boolean(track.inGroup));
 	pin.disabled = !thread;
+	hideFill(label.hide, track);
 	if (isFold(track)) {
 		const what = track.threads ? plural(track.threads.length, "thread") : track.share;
 		open.setAttribute("aria-expanded", String(track.isOpen));
 		name.textContent = `${track.isOpen ? "▾" : "▸"} ${track.name}`;
-		tid.textContent = track.key === "idle" ? "" : what;
+		tid.textContent = track.key === "idle" || track.key === HIDDEN_KEY ? "" : what;
 		open.title = `${track.name}${what ? `: ${what}` : ""}${track.threads ? "" : " by this program"}; click to ` + (track.isOpen ? "fold" : "unfold");
 		return;
 	}
 	open.removeAttribute("aria-expanded");
 	if (!thread) {
 		name.textContent = track.name;
-		tid.textContent = track.kind === "tasks" ? `task ×${count(track.count)}` : track.inGroup ? "" : "counter";
+		tid.textContent = track.kind === "tasks" ? `task ×${count(track.count)}` : track.kind === "proc" ? track.share : track.unit || (track.inGroup ? "" : "counter");
 		open.title = track.crowded
 			? `${track.name}: ${count(track.crowded)} of them share the last lane` : track.title || track.name;
 		return;
@@ -331,11 +375,24 @@ function labelFill(label, track) {
 	const pinned = tracks.pinned.has(thread.idx);
 	pin.classList.toggle("on", pinned);
 	pin.setAttribute("aria-pressed", String(pinned));
-	pin.setAttribute("aria-label", `Keep ${thread.name} at the top`);
+	pin.setAttribute("aria-label", `Keep ${thread.label} at the top`);
+	// What tells threads of one name apart stands in the second column: a long name would hide it.
 	name.textContent = thread.name;
-	tid.textContent = thread.named && thread.tid ? String(thread.tid) : "";
+	tid.textContent = thread.label !== thread.name ? thread.label.slice(thread.name.length + 2, -1) :
+		thread.named && thread.tid ? String(thread.tid) : "";
 	open.title = `${thread.name}, thread id ${thread.tid}` +
-		(thread.out ? "; left out of this page" : guest ? "; not in the filter: shown since it is selected" : "");
+		(thread.out ? "; left out of this page" : guest ? `; ${isHidden(thread) ? "hidden" : "not in the filter"}: shown since it is selected` : "");
+}
+
+// The button that hides a row, or shows it again.
+/** @param {HTMLButtonElement} hide @param {Track} track */
+function hideFill(hide, track) {
+	const again = track.key === HIDDEN_KEY || Boolean(track.thread && isHidden(track.thread)), name = track.thread ? track.thread.label : track.name;
+
+	hide.hidden = !trackKey(track);
+	hide.textContent = again ? "+" : "×";
+	hide.title = again ? "Show again (Delete)" : "Hide (Delete)";
+	hide.setAttribute("aria-label", track.key === HIDDEN_KEY ? "Show all again" : `${again ? "Show" : "Hide"} ${name}${again ? " again" : ""}`);
 }
 
 function labelsDraw(visibleTracks, scrollY) {
@@ -358,8 +415,9 @@ function labelsDraw(visibleTracks, scrollY) {
 
 /** @param {number} idx */
 function pinToggle(idx) {
-	if (!tracks.pinned.delete(idx))
-		tracks.pinned.add(idx);
-	tracksLayout();
-	viewChanged("tracks");
+	const pinned = new Set(tracks.pinned);
+
+	if (!pinned.delete(idx))
+		pinned.add(idx);
+	arrange({pinned});
 }

@@ -40,22 +40,33 @@ interface Head {
 	reasons: Reason[];
 	causes: string[];
 	cause_kinds: string[];
+	cause_words: string[];
+	/** So many critical paths of each type of tasks. */
+	paths: number;
+	/** Of so many of the longest waits of each place the causes. */
+	caused: number;
 	sql: SqlHead | null;
-	/** What the page is of, where it shows a part of the trace. */
-	cut?: {text: string, window?: boolean, threads?: number, threads_out?: number};
+	/** What the page is of, where it shows a part of the trace; options: those that ask for it, but for the window. */
+	cut?: {text: string, options: string, window?: boolean, tasks?: boolean, threads?: number, threads_out?: number};
 	source?: {files: number, missing: number, refused: number, newer: number, lines_out: number};
+	/** How the trace's file is called; "" = not known. */
+	trace: string;
 	/** The trace's clock at its start. */
 	start_ns: number;
 	span_ns: number;
 	from_ns?: number;
 	to_ns?: number;
+	/** When that was by the clock: whole milliseconds, and nanoseconds after them; 0 = not known. */
 	start_unix_ms?: number;
+	start_unix_rest_ns?: number;
 	/** Before it only some of the streams are there. */
 	window_ns: number;
 	merged_below_ns: number;
 	blame_from_ns: number;
 	without_blame: number;
 	has_sched: number;
+	/** Since when there are switch records of every proc. */
+	switches_ns: number;
 	events?: number;
 	intervals: number;
 	lost_events: number;
@@ -75,12 +86,32 @@ interface SqlHead {
 	stacks: number;
 }
 
+/** Many times (times.js); not an array, which the checker is to say of s[i]. */
+interface Times {
+	[index: number]: "timeOf()";
+	near: Int32Array;
+	base: Float64Array;
+	farAt: ArrayLike<number> & any;
+	far: ArrayLike<number> & any;
+}
+
 /** What each interval refers to (states.js). */
 interface Refs {
 	near: Uint8Array;
 	base: Uint32Array;
 	farAt: number[];
 	far: number[];
+}
+
+/** When waits were, and when their wakers acted (states.js). */
+interface WaitTimes {
+	n: number;
+	near: Uint8Array;
+	base: Uint32Array;
+	states: {s: Times, v: Numbers, refs: Refs};
+	length: Numbers;
+	atEnd: Numbers;
+	other: {wait: Uint32Array, start: Float64Array, wake: Float64Array};
 }
 
 /** What is in the page, by table.  Columns are decoded when they are first read. */
@@ -90,15 +121,15 @@ interface Trace {
 	span: number;
 	threads: Thread[];
 	/** The lanes' shared arrays; null in a sketch. */
-	states: {s: Float64Array, v: Uint8Array, refs: Refs} | null;
-	park: Table<"thread" | "start" | "length" | "reason" | "flags" | "object" | "stack" | "holder" | "waker" | "waker_stack" | "wake" |
-		"unlock" | "proc" | "result" | "descriptor" | "set"> & {id?: Numbers};
+	states: {s: Times, v: Uint8Array, refs: Refs} | null;
+	park: Table<"thread" | "length" | "reason" | "flags" | "object" | "stack" | "holder" | "waker" | "waker_stack" |
+		"unlock" | "proc" | "result" | "descriptor" | "set"> & {id?: Numbers, when?: WaitTimes};
 	parksInOrder: boolean;
 	/** By thread index: where its waits begin. */
 	parkFirst: Uint32Array | null;
 	unlock: Table<"id" | "time" | "thread" | "reason" | "object" | "stack" | "waiters" | "caused" | "caused_ns"> & Partial<ByThread>;
 	region: Table<"row" | "thread" | "depth" | "type" | "task" | "start" | "length" | "open" | "fiber">;
-	task: Table<"row" | "low" | "high" | "parent" | "type" | "start" | "length" | "open" | "thread" | "end_thread">;
+	task: Table<"row" | "low" | "high" | "parent" | "type" | "start" | "length" | "open" | "thread" | "end_thread"> & {colour?: Uint8Array};
 	log: Table<"time" | "thread" | "task" | "category" | "message"> & Partial<ByThread>;
 	gap: Table<"start" | "end" | "lost" | "proc" | "cause">;
 	counter: Table<"time" | "thread" | "name" | "value">;
@@ -107,6 +138,7 @@ interface Trace {
 	dead: Table<"number" | "thread" | "holder" | "cycle" | "certain" | "park">;
 	label: Table<"set" | "key" | "value">;
 	under: Table<"thread" | "start" | "length" | "set"> & {type?: Uint32Array};
+	selected: Table<"fiber" | "track" | "start" | "length">;
 	/** By number of a label set: where its labels begin. */
 	setFirst: Uint32Array | null;
 	/** `kind` and the following are made by fibersLoad(). */
@@ -128,9 +160,9 @@ interface Trace {
 	/** All types of tasks, those with most time first; those that have tracks. */
 	taskTypes: Track[];
 	taskTracks: Track[];
+	/** All counters; those that have tracks: of too many some have none. */
+	counters: Track[];
 	counterTracks: Track[];
-	/** Counters without a track: there are too many. */
-	countersHidden: number;
 	/** Regions that are not drawn, or in part: they are in too many pieces. */
 	regionsUncut: number;
 }
@@ -141,6 +173,8 @@ interface Thread {
 	serial: number;
 	tid: number;
 	name: string;
+	/** The name, with what tells it apart from others of this name. */
+	label: string;
 	named: boolean;
 	creator?: number;
 	stack?: number;
@@ -189,16 +223,16 @@ interface Frame {
 
 /** Levels above the intervals of lanes: levels.js. */
 interface Nodes {
-	end: Float64Array;
+	end: Times;
 	value: Uint8Array;
 	lock: Uint8Array;
-	lockTime: Float32Array;
+	locked: Uint16Array;
 	busy: Float64Array;
 }
 
 /** A run of intervals in shared arrays: levels.js. */
 interface Lane {
-	s: Float64Array;
+	s: Times;
 	e: Float64Array | null;
 	v: Uint8Array;
 	lo: number;
@@ -237,13 +271,19 @@ interface Track {
 	total?: number;
 	count?: number;
 	crowded?: number;
+	/** Of their durations; undefined: none ended. */
+	median?: number;
 	ends?: number[];
 	base?: number;
 	lanes?: Lane[];
 	lane?: Lane;
-	/** Of a counter. */
-	at?: ArrayLike<number> & {push?(value: number): number};
-	value?: ArrayLike<number> & {push?(value: number): number};
+	/** Of a counter: the unit of its values, also of one; its rows; the kind of a selection (counters.js). */
+	unit?: string;
+	unitOne?: string;
+	rows?: Uint32Array;
+	hitKind?: string;
+	at?: Float64Array;
+	value?: Float64Array | Int32Array;
 	min?: number;
 	max?: number;
 }
@@ -283,10 +323,28 @@ type Stretch = Span & {thread: Thread | undefined};
 interface Chosen {
 	kind: string;
 	id: number;
-	/** The waits that it ended; of fibers those that it readied. */
-	woke?: number[];
+	/** Of a wait: those that led to it, the nearest first; of other things: the waits that they ended.  Both as far as they are shown. */
+	behind?: Waits;
+	woke?: Waits;
+	/** Of fibers: those that it readied. */
 	readied?: number[];
 }
+
+/** The first of n waits, by row + 1; n may be more than is known: then there are more. */
+type Waits = {list: number[], n: number};
+
+/** What rows of causes have in common with those of paths: paths.js. */
+type CauseRows = Table<"kind" | "thread" | "unlock" | "reason" | "object" | "park" | "stack" | "stack_of" | "instead">;
+/** Causes that are alike, below one line: causes.js. */
+type CauseNode = {row: number, longest: number, ns: number, times: number, threads: Set<number>, below: Map<string, CauseNode>};
+type CauseLine = {node: CauseNode | null, depth: number, words: string, place: string, ns: number};
+/** A piece of a critical path: paths.js. */
+type PathPiece = Span & {row: number, idx: number};
+
+/** One end of a range that is typed: when.js. */
+type WhenEnd = {open?: boolean, since?: number, after?: number, clock?: {ns: number, day: number | null}};
+/** The clock at a trace's begin, 0 = not known, and how long the trace lasts. */
+type WhenTrace = {unixMs: number, unixRest: number, lasts: number};
 
 interface View extends TimeRange {
 	width: number;
@@ -295,9 +353,31 @@ interface View extends TimeRange {
 	/** A state, from the legend. */
 	highlighted: number | null;
 	listeners: ((what: "range" | "selection" | "range-selection" | "tracks") => void)[];
-	history: [number, number][];
-	future: [number, number][];
-	historyAt: number;
+	/** The selections that led to the present one: steps.js. */
+	trail: Chosen[];
+	/** What can be undone, and done again; the last comes first. */
+	before: Step[];
+	after: Step[];
+}
+
+/** What there was before a change.  selection undefined: it is not known, and stays as it is. */
+interface Step extends TimeRange {
+	range: TimeRange | null;
+	selection?: Chosen | null;
+	trail?: Chosen[];
+	arranged?: Arranged;
+}
+
+/** Which rows of the timeline are hidden, where others were moved, which are kept at the top (arrange.js) or unfolded; their order, and what is
+ * left out.  Sets are replaced, never changed. */
+interface Arranged {
+	hidden: Set<string>;
+	moved: [string, string][];
+	pinned: Set<number>;
+	opened: Set<string>;
+	sort: string;
+	filter: string;
+	annotations: boolean;
 }
 
 interface Tracks {
@@ -307,12 +387,17 @@ interface Tracks {
 	byThread: (Track | undefined)[];
 	foldedInto: (Track | undefined)[];
 	height: number;
+	/** Of lanes of states. */
+	stateHeight: number;
 	threads: Thread[];
 	sort: string;
 	opened: Set<string>;
 	filter: string;
 	annotations: boolean;
 	pinned: Set<number>;
+	hidden: Set<string>;
+	moved: [string, string][];
+	idleFolds: boolean;
 	/** A thread's index, or a track of tasks, that is shown only since it is selected. */
 	guest: number | Track | null;
 }
@@ -322,6 +407,7 @@ interface AddressAsked {
 	span: [number, number] | null;
 	range: TimeRange | null;
 	selection: Chosen | null;
+	trail: Chosen[];
 	sort: string;
 	filter: string;
 	pinned: number[];
@@ -343,6 +429,18 @@ interface PanelTab {
 	changed?(what: string): void;
 	state?(): string;
 	stateSet?(text: string): void;
+}
+
+/** A column of a table that can be sorted: sorting.js. */
+interface TableColumn {
+	id?: string;
+	name: string;
+	/** A number: it stands at the right, and the largest comes first. */
+	n?: boolean;
+	/** It takes the room that is left. */
+	wide?: boolean;
+	key?(row: any): number | string | null;
+	cell?(row: any): any;
 }
 
 /** Keys, what they do for the help, and the action. */
@@ -511,7 +609,7 @@ interface Bucket extends Span {
 /** Rows with times, and those of them that are in a set: matches.js. */
 interface TimedRows {
 	n: number;
-	time: Numbers;
+	time: Numbers | WaitTimes;
 	runs: number[];
 	order: Uint32Array | null;
 }
@@ -533,6 +631,19 @@ interface MatchSet {
 	sources: MatchSource[];
 	n: number;
 }
+/** Matches of one kind and name: search.js.  `row` of `source` is the longest one. */
+interface SearchGroup {
+	kind: string;
+	name: string;
+	count: number;
+	source: number;
+	row: number;
+	length: number;
+}
+/** A heading of the search's list, or without it the name of a group of this kind. */
+type SearchOnly = {kind?: string, name: string};
+/** What can be chosen in the search's list. */
+type SearchOption = {heading: string, groups?: SearchGroup[], n?: number, group?: SearchGroup, more?: number};
 /** A match, by its position in a source's order. */
 interface Place {
 	time: number;
@@ -553,6 +664,7 @@ interface PageElements {
 	ruler: HTMLCanvasElement;
 	search: HTMLInputElement;
 	sort: HTMLSelectElement;
+	when: HTMLInputElement;
 	source: HTMLDialogElement;
 }
 

@@ -1,4 +1,4 @@
-// view.js - what is visible: the range of time, and its history.
+// view.js - what is visible: the range of time.
 
 const MIN_SPAN = 100; // nanoseconds
 
@@ -10,8 +10,7 @@ const view = {
 	range: null, // {t0, t1}: chosen with Shift+drag
 	highlighted: null, // state, from the legend
 	listeners: [],
-	history: [], future: [],
-	historyAt: 0,
+	trail: [], before: [], after: [], // see steps.js
 };
 
 function viewChanged(what) {
@@ -39,52 +38,36 @@ function viewSet(t0, t1, remember = true) {
 	if (from === view.t0 && from + span === view.t1)
 		return;
 	if (remember)
-		historyAdd();
+		stepAdd();
 	view.t0 = from;
 	view.t1 = from + span;
 	viewChanged("range");
 }
 
-// Steps that follow each other within half a second are one in the history, unless they are
-// of another kind.
-function historyAdd(separate = false) {
-	const now = performance.now();
-
-	if (separate || now - view.historyAt > 500) {
-		view.history.push([view.t0, view.t1]);
-		if (view.history.length > 200)
-			view.history.shift();
-		view.future = [];
-	}
-	view.historyAt = now;
-}
-
-function viewUndo(from, to) {
-	let range = from.pop();
-
-	// A press that moved nothing left no step.
-	while (range && range[0] === view.t0 && range[1] === view.t1)
-		range = from.pop();
-	if (!range)
-		return;
-	to.push([view.t0, view.t1]);
-	view.historyAt = 0;
-	viewSet(range[0], range[1], false);
+// Somebody wants to see more than this page of a part has: trace-view then shows another one (viewer/serve/zoom.js).
+/** @param {number} t0 @param {number} t1 */
+function viewBeyond(t0, t1) {
+	if (head.cut?.window)
+		window.dispatchEvent(new CustomEvent("trc-beyond", {detail: {t0, t1}}));
 }
 
 // factor < 1 zooms in; the time at x stays where it is.
 /** @param {number} factor @param {number} [x] */
 function viewZoom(factor, x) {
-	const at = timeAt(x === undefined ? view.width / 2 : x);
-	const span = Math.min(Math.max((view.t1 - view.t0) * factor, MIN_SPAN), trace.span - trace.begin);
+	const at = timeAt(x === undefined ? view.width / 2 : x), wanted = (view.t1 - view.t0) * factor;
+	const span = Math.min(Math.max(wanted, MIN_SPAN), trace.span - trace.begin);
 	const share = (at - view.t0) / (view.t1 - view.t0);
 
+	if (factor > 1 && view.t0 <= trace.begin && view.t1 >= trace.span)
+		viewBeyond(at - wanted * share, at + wanted * (1 - share));
 	viewSet(at - span * share, at + span * (1 - share));
 }
 
 function viewPan(share) {
 	const by = (view.t1 - view.t0) * share;
 
+	if (by < 0 ? view.t0 <= trace.begin : view.t1 >= trace.span)
+		viewBeyond(view.t0 + by, view.t1 + by);
 	viewSet(view.t0 + by, view.t1 + by);
 }
 
@@ -92,12 +75,19 @@ function viewAll() {
 	viewSet(trace.begin, trace.span);
 }
 
-// Makes [from, until] visible: as it is if it fits well, else zoomed to be a third of the width.
+const AROUND_INSTANT_NS = 5e6;
+
+// Makes [from, until] visible: as it is if it fits well, else zoomed to be a third of the width.  What has no length keeps the
+// zoom, or has some milliseconds around it.
 /** @param {number} until */
 function viewShow(from, until) {
 	const span = view.t1 - view.t0, length = until - from;
 
-	if (length > span * 0.8 || length < span / 400)
+	if (!length) {
+		const around = Math.min(span / 2, AROUND_INSTANT_NS);
+		if (span > 2 * around || from < view.t0 + span * 0.02 || from > view.t1 - span * 0.02)
+			viewSet(from - around, from + around);
+	} else if (length > span * 0.8 || length < span / 400)
 		viewSet(from - length - 50, until + length + 50);
 	else if (from < view.t0 + span * 0.02 || until > view.t1 - span * 0.02)
 		viewSet((from + until - span) / 2, (from + until + span) / 2);

@@ -28,7 +28,7 @@ static void write_overview(FILE *out, const struct trc_overview *o)
 	fputs("]}", out);
 }
 
-static void write_frame(FILE *out, const char *name, uint32_t pid,
+static void write_frame(FILE *out, const char *name, uint32_t pid, bool with_sql,
 			const struct trc_overview *overview)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -41,21 +41,21 @@ static void write_frame(FILE *out, const char *name, uint32_t pid,
 	fwrite(trc_asset_frame_body, 1, trc_asset_frame_body_bytes, out);
 	fputs("<script type=\"application/json\" id=\"about\">{\"name\":", out);
 	trc_page_json_string(out, name);
-	fprintf(out, ",\"pid\":%u,\"overview\":", pid);
+	fprintf(out, ",\"pid\":%u,\"sql\":%s,\"overview\":", pid, with_sql ? "true" : "false");
 	write_overview(out, overview);
 	fputs("}</script>\n<script>", out);
 	fwrite(trc_asset_frame_js, 1, trc_asset_frame_js_bytes, out);
 	fputs("</script>\n</body>\n</html>\n", out);
 }
 
-int trc_frame_make(struct trc_frame *f, const char *name, uint32_t pid,
+int trc_frame_make(struct trc_frame *f, const char *name, uint32_t pid, bool with_sql,
 		   const struct trc_overview *overview)
 {
 	FILE *out = open_memstream(&f->bytes, &f->n_bytes);
 
 	if (!out)
 		return -errno;
-	write_frame(out, name, pid, overview);
+	write_frame(out, name, pid, with_sql, overview);
 	write_policy(f);
 	return fclose(out) ? -ENOMEM : 0;
 }

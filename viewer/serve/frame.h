@@ -8,6 +8,7 @@
 #ifndef TRC_VIEWER_SERVE_FRAME_H
 #define TRC_VIEWER_SERVE_FRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "overview.h"
@@ -18,8 +19,8 @@ struct trc_frame {
 	char policy[512]; /* its content security policy */
 };
 
-/* Of a file with this name, or of a process.  0 or -errno; trc_frame_free() it. */
-int trc_frame_make(struct trc_frame *frame, const char *name, uint32_t pid,
+/* Of a file with this name, or of a process.  with_sql: the page may ask SQL.  0 or -errno; trc_frame_free() it. */
+int trc_frame_make(struct trc_frame *frame, const char *name, uint32_t pid, bool with_sql,
 		   const struct trc_overview *overview);
 void trc_frame_free(struct trc_frame *frame); /* accepts a zeroed one */
 

@@ -1,8 +1,8 @@
 // frame.js - around the page that trace-view serves: tells the server that somebody is there, loads pages, also of a process that
 // is followed (follow.js), and shows in the address of the window what the page has in its own.
 //
-// A large trace is shown in parts: ?from=..&to=.., nanoseconds since its begin.  The bar then has an overview of
-// the trace, by which other parts are chosen.
+// A large trace is shown as a whole, or in parts: ?from=..&to=.., nanoseconds since its begin (zoom.js).  The bar then has an
+// overview of the trace, by which parts are chosen, too.
 //
 // The page is in an iframe of the same origin.  A new one is loaded out of sight and takes the place of the one
 // before when it is there, so that a snapshot that fails takes nothing away.
@@ -23,12 +23,12 @@ let sentence = ""; // of the bar, but for trouble
 function say(text, bad = false) {
 	said.textContent = text;
 	bar.classList.toggle("bad", bad);
-	bar.hidden = !text && !about.pid && !part;
+	bar.hidden = !text && !about.pid && !part && !isLarge();
 }
 
 // ---- parts of a trace ---------------------------------------------------------------------
 
-// What the address asks for; else what there is too much for.
+// What the address asks for.
 function partAsked() {
 	const asked = new URLSearchParams(location.search);
 	const [from, to] = [Number(asked.get("from")), Number(asked.get("to"))];
@@ -37,7 +37,7 @@ function partAsked() {
 		return null;
 	if (Number.isInteger(from) && Number.isInteger(to) && from >= 0 && to > from)
 		return [from, to];
-	return about.overview.to ? [0, about.overview.to] : null;
+	return null;
 }
 
 function timeText(ns) {
@@ -67,6 +67,8 @@ function overviewDraw(chosen = part) {
 	const {width, height} = overview, step = width / whole.counts.length;
 	ctx.fillStyle = getComputedStyle(bar).color;
 	whole.counts.forEach((n, i) => n && ctx.fillRect(i * step, height, step, -Math.max(1, n / most * height)));
+	if (!chosen)
+		return;
 	ctx.fillStyle = "rgba(64, 128, 255, 0.45)";
 	ctx.fillRect(chosen[0] / whole.span * width, 0, Math.max(2, (chosen[1] - chosen[0]) / whole.span * width), height);
 }
@@ -106,7 +108,7 @@ function partsInit() {
 	overview.addEventListener("pointercancel", () => { began = null; overviewDraw(); });
 	overview.addEventListener("pointerup", (event) => {
 		const [from, to] = [Math.min(began, timeAt(event)), Math.max(began, timeAt(event))];
-		const half = (part[1] - part[0]) / 2, few = 4 / overview.clientWidth * whole.span;
+		const half = (part ? part[1] - part[0] : whole.to) / 2, few = 4 / overview.clientWidth * whole.span;
 
 		began = null;
 		if (to - from > few)
@@ -116,8 +118,9 @@ function partsInit() {
 	});
 	document.getElementById("earlier").addEventListener("click", () => partShow(2 * part[0] - part[1], part[0]));
 	document.getElementById("later").addEventListener("click", () => partShow(part[1], 2 * part[1] - part[0]));
+	document.getElementById("all").addEventListener("click", () => zoomTo(null, [0, whole.span]));
 	window.addEventListener("popstate", partRead);
-	window.addEventListener("resize", () => part && overviewDraw());
+	window.addEventListener("resize", () => (part || isLarge()) && overviewDraw());
 }
 
 // ---- the server ---------------------------------------------------------------------------
@@ -157,7 +160,7 @@ function frameSay() {
 
 	document.title = about.pid ? `${what} at ${momentOf(head)} - trc` : `${what} - trc`;
 	document.getElementById("moment").textContent = about.pid ? momentOf(head) : "";
-	sentence = about.pid ? liveSentence(head) : part ? partText() : "";
+	sentence = about.pid ? liveSentence(head) : part ? partText() : isLarge() ? wholeText() : "";
 	say(sentence);
 }
 
@@ -169,6 +172,7 @@ function show(frame, head) {
 	shown.classList.remove("waits");
 	if (before)
 		before.remove();
+	zoomWatch(shown);
 	const isDead = live.isLive && isRecovered(head);
 	live.isOver = isDead || live.isOver && live.isLive;
 	if (isDead)
@@ -232,11 +236,27 @@ function takeOver(frame, head) {
 	settled();
 }
 
-function loaded(frame) {
+// A part, or the whole, when it has drawn what was seen before.
+function zoomOver(frame, head, carried) {
+	const {trc} = frame.contentWindow;
+
+	if (frame !== waiting)
+		return;
+	if (trc)
+		trc.carry.in(carried);
+	show(frame, head);
+	settled();
+}
+
+function loaded(frame, carried) {
 	const head = headOf(frame);
 
 	if (frame !== waiting)
 		return;
+	if (head && carried && shown) {
+		drawn(frame).then(() => zoomOver(frame, head, carried));
+		return;
+	}
 	if (head && about.pid && shown) {
 		drawn(frame).then(() => takeOver(frame, head));
 		return;
@@ -250,7 +270,8 @@ function loaded(frame) {
 		liveWhole(); // it was paused while the first page was on its way
 }
 
-function load(hash) {
+// carried: what the page that is shown has said to be carried over; null = the address says all.
+function load(hash, carried = null) {
 	const frame = document.createElement("iframe");
 
 	if (waiting)
@@ -258,16 +279,36 @@ function load(hash) {
 	waiting = frame;
 	again.disabled = true;
 	if (!live.follows && !live.whole || !shown)
-		say(live.isLive ? `Taking a snapshot of ${what} ...` : `Reading ${what} ...`);
+		say(live.isLive ? `Taking a snapshot of ${what} ...` : part && shown ? `${partText()} Loading ...` : `Reading ${what} ...`);
 	frame.className = "waits";
 	frame.title = "timeline";
-	frame.addEventListener("load", () => loaded(frame));
+	frame.addEventListener("load", () => loaded(frame, carried));
 	frame.src = (about.pid ? liveAddress() : `page${part ? `?from=${part[0]}&to=${part[1]}` : ""}`) + hash;
 	pages.append(frame);
-	document.getElementById("parts").hidden = !part;
-	if (part)
+	document.getElementById("parts").hidden = !part && !isLarge();
+	for (const id of ["earlier", "later", "all"])
+		/** @type {HTMLButtonElement} */ (document.getElementById(id)).disabled = !part;
+	if (part || isLarge())
 		overviewDraw();
 }
+
+// ---- queries ------------------------------------------------------------------------------
+
+// For the SQL box of a page that has no tables; `search` is of its address.
+/** @param {string} query @param {AbortSignal} signal @param {string} search */
+async function sqlAsk(query, signal, search) {
+	const asked = new URLSearchParams({q: query}), snapshot = new URLSearchParams(search).get("snapshot");
+
+	if (snapshot)
+		asked.set("snapshot", snapshot);
+	const answer = await fetch(`sql?${asked}`, {cache: "no-store", signal}), text = await answer.text();
+	if (!answer.ok)
+		throw new Error(text.trim());
+	return text;
+}
+
+if (about.sql)
+	Object.assign(window, {trcSql: sqlAsk});
 
 // ---- the address ---------------------------------------------------------------------------
 
@@ -292,6 +333,7 @@ liveInit();
 partsInit();
 setInterval(alive, ALIVE_MS);
 setInterval(addressFollow, ADDRESS_MS);
+setInterval(zoomFollow, ADDRESS_MS);
 alive();
 live.began = performance.now();
 load(live.isLive ? hashLasting(location.hash) : location.hash);

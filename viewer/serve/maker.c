@@ -26,10 +26,17 @@ static bool is_left(int socket)
 	return poll(&fd, 1, 0) > 0;
 }
 
+static bool is_job_left(void *job)
+{
+	return is_left(((const struct trc_job *)job)->socket);
+}
+
 static int ask_source(struct trc_view_source *source, struct trc_job *job)
 {
 	const struct trc_route *route = &job->route;
 	const struct trc_view_take take = {route->last_ns, route->id, route->snapshot};
+	const struct trc_query query = {route->query, is_job_left, job};
+	int err;
 
 	switch (route->wanted) {
 	case TRC_WANTED_TAKE:
@@ -42,8 +49,14 @@ static int ask_source(struct trc_view_source *source, struct trc_job *job)
 	case TRC_WANTED_SNAPSHOT_PAGE:
 		return trc_view_source_snapshot_page(source, route->snapshot, route->without_sql,
 						     &job->page, &job->error);
+	case TRC_WANTED_SQL:
+		return trc_view_source_query(source, route->snapshot, &query, &job->page,
+					     &job->error);
 	default:
-		return trc_view_source_page(source, &route->window, &job->page, &job->error);
+		err = trc_view_source_page(source, &route->window, &job->page, &job->error);
+		if (!err && route->saves)
+			trc_view_source_name_page(source, &route->window, &job->page);
+		return err;
 	}
 }
 
@@ -62,27 +75,64 @@ static void make(struct trc_maker *m, struct trc_job *job, bool wanted)
 	m->done(job);
 }
 
+/* Makes the next page that somebody waits for; false: nobody does.  The lock is held, but for the making. */
+static bool make_next(struct trc_maker *m)
+{
+	struct trc_job *job = m->first;
+	bool wanted = !m->is_stopping;
+
+	if (!job)
+		return false;
+	m->first = job->next;
+	if (!m->first)
+		m->last = &m->first;
+	pthread_mutex_unlock(&m->lock);
+	make(m, job, wanted);
+	pthread_mutex_lock(&m->lock);
+	return true;
+}
+
+/* While something is kept that takes seconds: nobody waits for that. */
+static int make_meanwhile(void *maker)
+{
+	struct trc_maker *m = maker;
+	bool is_stopping;
+
+	pthread_mutex_lock(&m->lock);
+	while (make_next(m))
+		;
+	is_stopping = m->is_stopping;
+	pthread_mutex_unlock(&m->lock);
+	return is_stopping;
+}
+
 static void *run(void *maker)
 {
 	struct trc_maker *m = maker;
-	struct trc_job *job;
-	bool wanted;
+	bool is_prepared = !trc_view_source_is_kept(m->source), is_kept = false;
 
-	trc_view_source_prepare(m->source); /* meanwhile the browser starts */
+	if (is_prepared)
+		trc_view_source_prepare(m->source); /* meanwhile the browser starts */
 	pthread_mutex_lock(&m->lock);
-	for (;;) {
-		while (!m->first && !m->is_stopping)
-			pthread_cond_wait(&m->changed, &m->lock);
-		job = m->first;
-		if (!job)
-			break;
-		m->first = job->next;
-		if (!m->first)
-			m->last = &m->first;
-		wanted = !m->is_stopping;
-		pthread_mutex_unlock(&m->lock);
-		make(m, job, wanted);
-		pthread_mutex_lock(&m->lock);
+	while (!m->is_stopping || m->first) {
+		bool has_made = make_next(m);
+
+		if (!m->is_stopping && !is_prepared && has_made) {
+			pthread_mutex_unlock(&m->lock);
+			trc_view_source_prepare(m->source); /* somebody looks at the whole */
+			pthread_mutex_lock(&m->lock);
+			is_prepared = true;
+		}
+		if (m->first || m->is_stopping)
+			continue;
+		if (is_prepared && !is_kept) {
+			pthread_mutex_unlock(&m->lock);
+			trc_view_source_keep_prepared(m->source, make_meanwhile, m);
+			pthread_mutex_lock(&m->lock);
+			is_kept = true;
+			continue;
+		}
+		pthread_cond_wait(&m->changed, &m->lock);
 	}
 	pthread_mutex_unlock(&m->lock);
 	return NULL;

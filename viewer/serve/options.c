@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,46 +13,6 @@
 #include "analyzer/open/memory.h"
 #include "config.h"
 #include "format/utf8.h"
-
-enum {
-	OPT_VERSION = 0x100,
-	OPT_PORT,
-	OPT_NO_BROWSER,
-	OPT_KEEP,
-	OPT_WITHOUT_SQL,
-	OPT_SOURCE,
-	OPT_EVENTS,
-	OPT_MEMORY
-};
-
-static const struct option known[] = {
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{"port", required_argument, NULL, OPT_PORT},
-	{"no-browser", no_argument, NULL, OPT_NO_BROWSER},
-	{"keep", no_argument, NULL, OPT_KEEP},
-	{"without-sql", no_argument, NULL, OPT_WITHOUT_SQL},
-	{"source", no_argument, NULL, OPT_SOURCE},
-	{"events", required_argument, NULL, OPT_EVENTS},
-	{"memory", required_argument, NULL, OPT_MEMORY},
-	{0},
-};
-
-static const char help[] =
-	"usage: trace-view [OPTION...] TRACE|PID\n\n"
-	"Shows a trace in a browser, or follows a process that is being recorded: serves the page of\n"
-	"'trace-analyze --html' on this machine, to whoever has the address that it prints, until the\n"
-	"last page is closed.\n\n"
-	"  --port N         listen on this port (default: one that is free)\n"
-	"  --no-browser     print the address, open no browser\n"
-	"  --keep           go on when the last page is closed\n"
-	"  --without-sql    no SQL box in the page: 0.5 MB and more less\n"
-	"  --source         put lines of source code into the page\n"
-	"  --events N       of a trace with more than twice as many, show about N events at first\n"
-	"                   (default: 100000, if there are more than 4000000)\n"
-	"  --memory SIZE    take no more memory than that, K, M or G (default: what is fair)\n"
-	"  -h, --help       print this\n"
-	"  --version        print the version\n";
 
 void trc_view_say(const char *format, ...)
 {
@@ -111,6 +72,78 @@ static int take_memory(struct trc_view_options *o, const char *text)
 	return TRC_VIEW_USAGE;
 }
 
+/* An option: what --help prints of it, and what takes it.  One with `take` has a value. */
+struct option_row {
+	const char *name;
+	const char *value; /* as --help names it; NULL = it has none */
+	const char *help;  /* a line, or several */
+	int (*take)(struct trc_view_options *o, const char *text);
+	size_t flag_off; /* without `take`: the bool that it sets */
+};
+
+#define FLAG(field) .flag_off = offsetof(struct trc_view_options, field)
+
+static const struct option_row rows[] = {
+	{"port", "N", "listen on this port (default: one that is free)", .take = take_port},
+	{"no-browser", NULL, "print the address, open no browser", FLAG(no_browser)},
+	{"keep", NULL, "go on when the last page is closed", FLAG(keep)},
+	{"without-sql", NULL, "no SQL box in the page: 0.5 MB and more less", FLAG(without_sql)},
+	{"source", NULL, "put lines of source code into the page", FLAG(source)},
+	{"events", "N",
+	 "of a trace with more than twice as many, show the whole with short intervals\n"
+	 "merged, and parts of about N events (default: 100000, if there are more\n"
+	 "than 4000000)",
+	 .take = take_events},
+	{"without-cache", NULL,
+	 "make that page of the whole anew, and do not keep it in ~/.cache/trc",
+	 FLAG(without_cache)},
+	{"memory", "SIZE", "take no more memory than that, K, M or G (default: what is fair)",
+	 .take = take_memory},
+};
+enum { N_ROWS = sizeof(rows) / sizeof(*rows), ROW = 0x100, GOT_VERSION = ROW + N_ROWS };
+
+static const char usage[] =
+	"usage: trace-view [OPTION...] TRACE|PID\n\n"
+	"Shows a trace in a browser, or follows a process that is being recorded: serves the page of\n"
+	"'trace-analyze --html' on this machine, to whoever has the address that it prints, until the\n"
+	"last page is closed.\n\n";
+
+/* As getopt_long() wants them; a row's number is ROW and its place. */
+static void known_fill(struct option known[N_ROWS + 3])
+{
+	for (int i = 0; i < N_ROWS; i++)
+		known[i] = (struct option){rows[i].name,
+					   rows[i].value ? required_argument : no_argument, NULL,
+					   ROW + i};
+	known[N_ROWS] = (struct option){"help", no_argument, NULL, 'h'};
+	known[N_ROWS + 1] = (struct option){"version", no_argument, NULL, GOT_VERSION};
+	known[N_ROWS + 2] = (struct option){0};
+}
+
+static void help_line(const char *option, const char *text)
+{
+	size_t n;
+
+	printf("  %-16s ", option);
+	for (n = strcspn(text, "\n"); text[n]; text += n + 1, n = strcspn(text, "\n"))
+		printf("%.*s\n%19s", (int)n, text, "");
+	printf("%s\n", text);
+}
+
+static void help(void)
+{
+	char option[32];
+
+	fputs(usage, stdout);
+	for (int i = 0; i < N_ROWS; i++) {
+		snprintf(option, sizeof(option), "--%s%s%s", rows[i].name, rows[i].value ? " " : "",
+			 rows[i].value ? rows[i].value : "");
+		help_line(option, rows[i].help);
+	}
+	help_line("-h, --help", "print this");
+	help_line("--version", "print the version");
+}
+
 static int refuse(int got, int option, const char *word)
 {
 	const char letter[] = {'-', (char)option, '\0'};
@@ -125,28 +158,14 @@ static int refuse(int got, int option, const char *word)
 
 static int take_option(struct trc_view_options *o, int got, const char *word)
 {
-	switch (got) {
-	case OPT_PORT:
-		return take_port(o, optarg);
-	case OPT_EVENTS:
-		return take_events(o, optarg);
-	case OPT_MEMORY:
-		return take_memory(o, optarg);
-	case OPT_NO_BROWSER:
-		o->no_browser = true;
-		return TRC_VIEW_OK;
-	case OPT_KEEP:
-		o->keep = true;
-		return TRC_VIEW_OK;
-	case OPT_SOURCE:
-		o->source = true;
-		return TRC_VIEW_OK;
-	case OPT_WITHOUT_SQL:
-		o->without_sql = true;
-		return TRC_VIEW_OK;
-	default:
+	const struct option_row *row = &rows[got >= ROW ? got - ROW : 0];
+
+	if (got < ROW || got >= ROW + N_ROWS)
 		return refuse(got, optopt, word);
-	}
+	if (row->take)
+		return row->take(o, optarg);
+	*(bool *)((char *)o + row->flag_off) = true;
+	return TRC_VIEW_OK;
 }
 
 static int take_target(struct trc_view_options *o, int n, char **words)
@@ -168,13 +187,18 @@ static int take_target(struct trc_view_options *o, int n, char **words)
 
 int trc_view_options_parse(struct trc_view_options *o, int argc, char **argv)
 {
+	struct option known[N_ROWS + 3];
 	int got, status = TRC_VIEW_OK;
 
+	known_fill(known);
 	*o = (struct trc_view_options){0};
 	opterr = 0;
 	while (!status && (got = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
-		if (got == 'h' || got == OPT_VERSION) {
-			fputs(got == 'h' ? help : "trace-view (trc) " PACKAGE_VERSION "\n", stdout);
+		if (got == 'h' || got == GOT_VERSION) {
+			if (got == 'h')
+				help();
+			else
+				puts("trace-view (trc) " PACKAGE_VERSION);
 			return fclose(stdout) ? TRC_VIEW_FAILED : TRC_VIEW_OK;
 		}
 		status = take_option(o, got, argv[optind - 1]);

@@ -14,6 +14,7 @@ struct trc_view_options {
 	bool no_browser;    /* prints the address, and that is all */
 	bool keep;	    /* goes on without pages */
 	bool without_sql;   /* in the page */
+	bool without_cache; /* the page of a large trace is made anew, and not kept */
 	bool source;	    /* lines of source code are in the page */
 	uint64_t
 		n_events; /* about so many are shown at first of a large trace; 0 = see overview.h */

@@ -43,7 +43,7 @@ struct MHD_Response *trc_reply_line(const char *text)
 			       (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
 }
 
-/* A trace is nothing to be shown by itself; a page has a policy of its own, and only the frame around it may show it. */
+/* What is to be saved is not shown; a page that is has a policy of its own, and only the frame around it may show it. */
 static bool add_own(struct MHD_Response *r, const struct trc_served_page *page)
 {
 	char saved[TRC_SERVED_NAME_BYTES + 32];
@@ -60,7 +60,9 @@ struct MHD_Response *trc_reply_page(const struct trc_served_page *page)
 
 	if (!r)
 		close(page->fd);
-	r = add_common(r, *page->name ? TRC_REPLY_TRACE : TRC_REPLY_HTML);
+	r = add_common(r, page->is_answer  ? TRC_REPLY_JSON
+			  : page->is_trace ? TRC_REPLY_TRACE
+					   : TRC_REPLY_HTML);
 	if (r && !add_own(r, page)) {
 		MHD_destroy_response(r);
 		return NULL;

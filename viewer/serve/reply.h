@@ -9,6 +9,7 @@
 #define TRC_REPLY_TEXT	"text/plain; charset=utf-8"
 #define TRC_REPLY_HTML	"text/html; charset=utf-8"
 #define TRC_REPLY_TRACE "application/octet-stream"
+#define TRC_REPLY_JSON	"application/json"
 
 /* Each is the caller's to destroy; NULL = no memory. */
 

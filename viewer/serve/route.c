@@ -118,6 +118,18 @@ static struct trc_route find_page(const struct trc_asking *asking)
 	    from >= to)
 		return refuse(400, "from= and to= have to be nanoseconds, from below to");
 	r.window = (struct trc_window){(int64_t)from, (int64_t)to};
+	r.saves = asking->save && !strcmp(asking->save, "1");
+	return r;
+}
+
+static struct trc_route find_sql(const struct trc_asking *asking)
+{
+	struct trc_route r = {.wanted = TRC_WANTED_SQL, .query = asking->query};
+
+	if (!asking->query || !*asking->query)
+		return refuse(400, "q= has to be a query");
+	if (asking->snapshot && !parse(asking->snapshot, UINT64_MAX, &r.snapshot))
+		return refuse(400, "snapshot= has to be a number");
 	return r;
 }
 
@@ -133,6 +145,8 @@ static struct trc_route find_in(const char *name, const struct trc_asking *askin
 		return find_snapshot(TRC_WANTED_KEEP, asking);
 	if (!strcmp(name, "trace"))
 		return find_snapshot(TRC_WANTED_TRACE, asking);
+	if (!strcmp(name, "sql"))
+		return find_sql(asking);
 	if (!strcmp(name, "alive"))
 		return find_frame(TRC_WANTED_ALIVE, asking->id);
 	if (!strcmp(name, "gone"))

@@ -4,17 +4,19 @@
  *	/KEY			once: leads to the next; this is what a browser is started with, whose
  *				command line other users can see
  *	/TOKEN/			the frame around the page (frame.h)
- *	/TOKEN/page		the page; with ?from=NS&to=NS that of a window, with ?snapshot=N that of a snapshot; with
- *				&without=sql it has no SQL box
+ *	/TOKEN/page		the page; with ?from=NS&to=NS that of a window, with &save=1 behind them as a file to be saved; with
+ *				?snapshot=N that of a snapshot; with &without=sql it has no SQL box
  *	/TOKEN/take?last=NS&id=N&shown=N	takes a snapshot of the last NS, 0 = of all, and leads to its page
  *	/TOKEN/keep?snapshot=N	the snapshot stays
  *	/TOKEN/trace?snapshot=N	the snapshot as a trace
+ *	/TOKEN/sql?q=QUERY	what the tables of the trace answer; with snapshot=N those of the snapshot (query.h)
  *	/TOKEN/alive?id=N	a frame is there (visitors.h)
  *	/TOKEN/gone?id=N	it is left
  *
  *   serve:V3  without the token nothing is told but that it is missing, and the comparison takes as
  *       long whatever is wrong
- *   serve:V4  a name of the world's that somebody has lead to this machine is not answered to
+ *   serve:V4  a request whose Host names neither this machine's address nor localhost is refused: a
+ *       foreign site may let its name lead here (DNS rebinding)
  */
 #ifndef TRC_VIEWER_SERVE_ROUTE_H
 #define TRC_VIEWER_SERVE_ROUTE_H
@@ -32,8 +34,8 @@ struct trc_access {
 
 struct trc_asking {
 	const char *method, *path;
-	const char *host, *id, *from, *to, *last, *shown, *snapshot,
-		*without; /* NULL = not given */
+	const char *host, *id, *from, *to, *last, *shown, *snapshot, *without, *save,
+		*query; /* NULL = not given */
 };
 
 enum trc_wanted {
@@ -45,6 +47,7 @@ enum trc_wanted {
 	TRC_WANTED_TAKE,
 	TRC_WANTED_KEEP,
 	TRC_WANTED_TRACE,
+	TRC_WANTED_SQL,
 	TRC_WANTED_ALIVE,
 	TRC_WANTED_GONE,
 };
@@ -52,12 +55,14 @@ enum trc_wanted {
 struct trc_route {
 	enum trc_wanted wanted;
 	unsigned int status;
-	const char *why;	  /* a literal */
-	uint64_t id;		  /* of the frame; 0 = a taker did not say */
-	uint64_t last_ns;	  /* to be taken; 0 = all */
-	uint64_t snapshot;	  /* of a taker the one that it shows; 0 = none */
-	bool without_sql;	  /* the page of a snapshot, also of one that is yet to be taken */
+	const char *why;   /* a literal */
+	uint64_t id;	   /* of the frame; 0 = a taker did not say */
+	uint64_t last_ns;  /* to be taken; 0 = all */
+	uint64_t snapshot; /* of a taker the one that it shows; 0 = none, or of a query the trace */
+	const char *query; /* borrowed of who asks */
+	bool without_sql;  /* the page of a snapshot, also of one that is yet to be taken */
 	struct trc_window window; /* of the page; to_ns 0 = all */
+	bool saves;		  /* the page of a window is to be saved, not shown */
 };
 
 /* Makes both up.  0 or -errno. */

@@ -210,6 +210,8 @@ static enum MHD_Result answer(struct trc_server *s, struct exchange *x, const ch
 		.shown = find_argument(x, "shown"),
 		.snapshot = find_argument(x, "snapshot"),
 		.without = find_argument(x, "without"),
+		.save = find_argument(x, "save"),
+		.query = find_argument(x, "q"),
 	};
 	const struct trc_route route = trc_route_find(&s->access, &asking);
 
@@ -225,6 +227,7 @@ static enum MHD_Result answer(struct trc_server *s, struct exchange *x, const ch
 	case TRC_WANTED_TAKE:
 	case TRC_WANTED_KEEP:
 	case TRC_WANTED_TRACE:
+	case TRC_WANTED_SQL:
 		return ask_maker(s, x, &route);
 	case TRC_WANTED_ALIVE:
 	case TRC_WANTED_GONE:
@@ -347,7 +350,8 @@ static int start_parts(struct trc_server *s, struct trc_view_source *source, uin
 		what = "the frame of the page";
 		trc_view_source_overview(source, &overview);
 		err = trc_frame_make(&s->frame, trc_view_source_name(source),
-				     trc_view_source_pid(source), &overview);
+				     trc_view_source_pid(source), trc_view_source_has_sql(source),
+				     &overview);
 	}
 	if (!err) {
 		what = "a thread that makes pages";

@@ -11,17 +11,20 @@
 #include "format/reader.h"
 #include "options.h"
 #include "overview.h"
+#include "query.h"
 
 struct trc_view_source;
 
-enum { TRC_SERVED_NAME_BYTES = 64 };
+enum { TRC_SERVED_NAME_BYTES = 80 };
 
 /* A whole page, or a trace to be downloaded; the file is the caller's to close. */
 struct trc_served_page {
 	int fd;
 	uint64_t n_bytes;
+	bool is_trace;
 	char name
-		[TRC_SERVED_NAME_BYTES]; /* of a trace: letters, digits and "-_." alone; "" = it is a page */
+		[TRC_SERVED_NAME_BYTES]; /* to be saved under: letters, digits and "-_." alone; "" = it is a page to be shown */
+	bool is_answer; /* it is the answer to a query: JSON */
 };
 
 /* Which snapshot is asked for. */
@@ -42,16 +45,29 @@ const char *trc_view_source_warning(const struct trc_view_source *source);
 const char *trc_view_source_name(const struct trc_view_source *source);
 uint32_t trc_view_source_pid(const struct trc_view_source *source); /* 0 = it is a file */
 
+bool trc_view_source_has_sql(
+	const struct trc_view_source *source); /* whether queries are answered */
+
 /* Of a trace; of a process there is none. */
 void trc_view_source_overview(const struct trc_view_source *source, struct trc_overview *overview);
 
-/* Makes of a trace what all of its pages need; of a process nothing.  What fails here fails again with the first page. */
+/* Whether the page of the whole trace need not be made: one was kept (cache.h).  Takes it. */
+bool trc_view_source_is_kept(struct trc_view_source *source);
+/* Makes of a trace what all of its pages need, or takes what was kept of it; of a process nothing.  What fails here fails again with
+ * the first page. */
 void trc_view_source_prepare(struct trc_view_source *source);
+/* Keeps that, if it is not kept yet.  pause: called now and then; pages may be made in it; not 0: give it up. */
+void trc_view_source_keep_prepared(struct trc_view_source *source, int (*pause)(void *context),
+				   void *context);
 
-/* The page: of a process that of now; of a trace that of the window, of all if to_ns is 0.  0 or
+/* The page: of a process that of now; of a trace that of the window, of all if to_ns is 0 (of a large one with what is short
+ * merged).  0 or
  * -errno with a line in error; -ENOENT: nothing lies in the window.  One thread at a time. */
 int trc_view_source_page(struct trc_view_source *source, const struct trc_window *window,
 			 struct trc_served_page *page, struct trc_error *error);
+/* Names the page of a window, so that it is saved. */
+void trc_view_source_name_page(const struct trc_view_source *source,
+			       const struct trc_window *window, struct trc_served_page *page);
 
 /* ---- snapshots of a process (snapshots.h).  Each returns 0, or -errno with a line in error; -ENOTSUP: a trace is
  * shown.  One thread at a time ---- */
@@ -64,6 +80,10 @@ int trc_view_source_snapshot_page(struct trc_view_source *source, uint64_t snaps
 /* The trace itself. */
 int trc_view_source_snapshot_trace(struct trc_view_source *source, uint64_t snapshot,
 				   struct trc_served_page *page, struct trc_error *error);
+/* What the tables answer: of the snapshot, of the trace if that is 0. */
+int trc_view_source_query(struct trc_view_source *source, uint64_t snapshot,
+			  const struct trc_query *query, struct trc_served_page *answer,
+			  struct trc_error *error);
 /* From now on it does not go.  -ENOSPC: so many are kept already. */
 int trc_view_source_keep(struct trc_view_source *source, uint64_t snapshot,
 			 struct trc_error *error);

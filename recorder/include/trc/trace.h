@@ -349,7 +349,8 @@ TRC_API void trace_logf(trace_task task, const char *category, const char *forma
 TRC_API void trace_vlogf(trace_task task, const char *category, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 
-/** Records the value that a quantity has from now on: a queue's length, bytes in flight. */
+/** Records the value that a quantity has from now on: a queue's length, "in flight [bytes]".  What stands in brackets at the end of
+ * the name is the unit of its values, for the timeline. */
 TRC_API void trace_counter_set(const char *name, int64_t value);
 
 /** Names the calling thread in the trace; bytes beyond 63 are cut off.  The kernel's name of the

@@ -33,7 +33,7 @@ sample_event 1 period=1000000
 @2101 proc=2 source=kernel thread=3 proc_start
 @2102 proc=2 source=kernel thread=3 proc_stop preempted=1
 @2104 proc=2 source=kernel thread=3 proc_start
-@2105 thread=1 sample event=1 value=1000000 period=1000000 stack=s1
+@2105 thread=1 sample event=1 value=1000000 period=1000000 stack=s1 labels=l1
 @2150 thread=1 alloc sample=1 address=0x5000 bytes=1048576 period=524288 stack=s1 labels=l1
 @2160 thread=1 alloc sample=2 address=0x9000 bytes=64 period=524288 stack=s1
 @2170 thread=2 free sample=2 address=0x9000 bytes=64 period=524288
@@ -71,4 +71,16 @@ if ! diff "$dir/options" "$dir/page"; then
 	echo 'FAIL: trace-analyze.1 (>) and --help (<) differ'
 	failed=1
 fi
+
+# And every kind of finding, as docs/schema.md does.
+n=0
+for kind in $(tr '\n' ' ' <"$top_srcdir/analyzer/findings/names.c" |
+	grep -oE '\[TRC_FINDING_[A-Z_]+\] =[[:space:]]*\{"[a-z_]+"' | sed 's/.*"\(.*\)"/\1/'); do
+	n=$((n + 1))
+	grep -qE "^\.It Li (.* )?$kind( |\$)" "$page" || { echo "FAIL: trace-analyze.1 without findings of kind $kind"; failed=1; }
+	grep -qE "^- (.*, )?\`$kind\`[,:]" "$top_srcdir/docs/schema.md" ||
+		grep -qE "^\| \`kind\`.*[ ,;]$kind[,;:]" "$top_srcdir/docs/schema.md" ||
+		{ echo "FAIL: docs/schema.md without findings of kind $kind"; failed=1; }
+done
+[ "$n" -ge 21 ] || { echo "FAIL: only $n kinds of findings found"; failed=1; }
 exit $failed

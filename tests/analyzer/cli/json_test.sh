@@ -20,7 +20,8 @@ same()
 	failed=1
 }
 
-sql() { "$analyze" --sql "$1" --output tsv "$dir/t.trc" | tail -n +2; }
+trace=$dir/t.trc
+sql() { "$analyze" --sql "$1" --output tsv "$trace" | tail -n +2; }
 
 # json QUERY: of the answer, which is j.v there
 json() { sql "WITH j(v) AS (SELECT '${answer//\'/\'\'}') $1"; }
@@ -46,6 +47,9 @@ sample_event 1 period=1000000
 @5100 thread=1 wait reason=recv object=7 since=5050 stack=far descriptor="tcp 127.0.0.1:80 127.0.0.1:9"
 @5200 thread=1 wait reason=recv object=8 since=5150 stack=far descriptor="tcp 127.0.0.1:80 127.0.0.1:9"
 @6000 thread=1 sample event=1 value=1000000 period=1000000 stack=put
+@6500 thread=1 alloc sample=1 address=0x10 bytes=1024 period=524288 stack=get
+@6600 thread=1 alloc sample=2 address=0x20 bytes=4096 period=1 stack=put
+@6700 thread=1 free sample=2 address=0x20 bytes=4096 period=1
 @7000 proc=2 source=kernel thread=3 proc_start
 @8000 proc=2 source=kernel thread=3 proc_stop preempted=1
 @8000 proc=2 source=kernel thread=4 proc_start
@@ -57,14 +61,17 @@ END
 		printf "%d @%d thread=1 task_begin task=%d type=\"request\"\n", 10000, 10000, i
 		printf "%d @%d thread=1 task_end task=%d\n", 10000 + i * 1000, 10000 + i * 1000, i } }' |
 		sort -n -s -k1,1 | cut -d ' ' -f 2-
+	# Regions of 1.0 to 1.9 us.
+	awk 'BEGIN { for (i = 0; i < 10; i++) {
+		printf "@%d thread=2 region_begin type=\"parse\"\n@%d thread=2 region_end\n", 300000 + i * 5000, 301000 + i * 5100 } }'
 } >"$dir/t.txt"
 "$assemble" "$dir/t.txt" "$dir/t.trc" || exit 1
 answer=$("$analyze" --json "$dir/t.trc") || { echo "FAIL: --json: status $?"; exit 1; }
 
 same 'it is one JSON object' '1	object' "$(json 'SELECT json_valid(v), json_type(v) FROM j')"
-same 'its parts' 'trace gaps findings threads waits locks descriptors critical_sections sched_latency tasks sample_events samples' \
+same 'its parts' 'trace gaps findings threads waits locks descriptors critical_sections blame sched_latency sched_latency_wakers sched_latency_instead sched_latency_procs tasks regions labels fiber_waits deadlocks lock_order threads_now sample_events samples heap' \
 	"$(json 'SELECT group_concat(key, " ") FROM j, json_each(v)')"
-for part in gaps findings threads sample_events trace:trace_info; do
+for part in gaps findings threads sample_events deadlocks lock_order threads_now trace:trace_info; do
 	same "$part has the rows of its table" "$(sql "SELECT count(*) FROM ${part#*:}")" \
 		"$(json "SELECT json_array_length(v, '$.${part%:*}') FROM j")"
 done
@@ -86,12 +93,33 @@ same 'descriptors: kind, name, own, numbers, waits, time' "tcp	127.0.0.1:9	127.0
 same 'critical sections: place, what they caused' 'server+0x40 < server+0x50	1	1000' \
 	"$(json "SELECT value ->> 'place', value ->> 'caused_waits', value ->> 'caused_ns'
 		FROM j, json_each(v, '$.critical_sections')")"
+# Nobody is seen to end the second wait.
+same 'blame: cause, reason, who, where, time' 'active	\N	1	server+0x40 < server+0x50	end	1000
+unknown	mutex	2	server+0x10 < server+0x20	wait	700
+waking	mutex	2	server+0x10 < server+0x20	wait	100' \
+	"$(json "SELECT value ->> 'cause', value ->> 'reason', value ->> 'thread', value ->> 'place', value ->> 'stack_of',
+		value ->> 'blamed_ns' FROM j, json_each(v, '$.blame')")"
 same 'tasks: the smallest value that p % do not exceed' 'request	200	100000	190000	198000	200000' \
 	"$(json "SELECT value ->> 'type', value ->> 'ended', value ->> 'p50_ns', value ->> 'p95_ns',
 		value ->> 'p99_ns', value ->> 'max_ns' FROM j, json_each(v, '$.tasks')")"
-same 'samples by place' '1	server+0x40 < server+0x50	1	1000000' \
-	"$(json "SELECT value ->> 'event', value ->> 'place', value ->> 'samples', value ->> 'scaled_value'
-		FROM j, json_each(v, '$.samples')")"
+# Of one sample of 1 ms: 1.95996 * sqrt(1 + 2) ms.
+same 'regions likewise' 'parse	10	1400	1900	1900	1900' \
+	"$(json "SELECT value ->> 'type', value ->> 'ended', value ->> 'p50_ns', value ->> 'p95_ns',
+		value ->> 'p99_ns', value ->> 'max_ns' FROM j, json_each(v, '$.regions')")"
+same 'and their sum' "$(sql 'SELECT sum(duration_ns) FROM regions')" \
+	"$(json "SELECT sum(value ->> 'total_ns') FROM j, json_each(v, '$.regions')")"
+same 'samples by place, and how far off they may be' '1	server+0x40 < server+0x50	1	1000000	3394758' \
+	"$(json "SELECT value ->> 'event', value ->> 'place', value ->> 'samples', value ->> 'scaled_value',
+		value ->> 'scaled_value_margin' FROM j, json_each(v, '$.samples')")"
+# One stands for 512.5 of 1,024 bytes: 1.95996 * sqrt(3 * 512.5 * 511.5) * 1,024 bytes.  The other was sure to be drawn.
+same 'memory by place: in use, allocated' 'server+0x10 < server+0x20	1	524800	1779830	524800	1779830
+server+0x40 < server+0x50	1	0	0	4096	0' \
+	"$(json "SELECT value ->> 'place', value ->> 'samples', value ->> 'in_use_bytes', value ->> 'in_use_margin_bytes',
+		value ->> 'allocated_bytes', value ->> 'allocated_margin_bytes' FROM j, json_each(v, '$.heap')")"
+same 'of nothing there is no margin' '\N	\N' \
+	"$(sql "SELECT samples_margin(event, thread, value), (SELECT heap_margin(objects, bytes) FROM frees WHERE 0)
+		FROM samples WHERE 0")"
+same 'the schema has them' 2 "$("$analyze" --schema | grep -cE '^-- (samples|heap)_margin\(')"
 same 'a broken name' '0' "$(printf %s "$answer" | tr -d '\n' | LC_ALL=C grep -c '[[:cntrl:]]')"
 same 'place() is the first frame, chain() all' 'server+0x10	server+0x10 < server+0x20' \
 	"$(sql "SELECT DISTINCT place(stack), chain(stack) FROM parks WHERE reason = 'mutex'")"
@@ -109,6 +137,88 @@ same 'locks in a window: waits, time, caused' '1	600	500
 1	200	0' "$(json "SELECT value ->> 'waits', value ->> 'waited_ns', value ->> 'caused_ns'
 	FROM j, json_each(v, '$.locks')")"
 same 'no latency' 0 "$(json "SELECT json_array_length(v, '$.sched_latency') FROM j")"
+
+# A circle of locks that became a deadlock; two threads that are woken, each by another, on two procs.
+cat >"$dir/d.txt" <<'END'
+sync ticks=0 realtime=1700000000000000000
+module server path="/none/server" start=0x3000 limit=0x4000 bias=0x3000
+stack get 0x3011 0x3021
+stack put 0x3041 0x3051
+thread 1 tid=101 name="main"
+thread 2 tid=102 name="left"
+thread 3 tid=103 name="right"
+labels acme tenant="acme"
+@100 proc=2 thread=1 fiber_create fiber=5 name="conn"
+@150 proc=2 thread=1 fiber_switch fiber=5
+@200 proc=2 thread=1 fiber_switch left=5 reason=user
+@400 proc=2 thread=1 fiber_switch fiber=5
+@450 proc=2 thread=1 fiber_switch left=5 reason=user
+@500 proc=2 thread=1 fiber_switch fiber=5
+@510 proc=2 thread=1 fiber_end fiber=5
+@520 proc=2 thread=1 labels labels=acme
+@600 proc=2 thread=1 park reason=sleep
+@900 proc=2 thread=1 resume reason=sleep
+@910 proc=2 thread=1 labels labels=0
+@1000 proc=0 source=kernel thread=2 proc_start
+@1000 proc=1 source=kernel thread=3 proc_start
+@1100 proc=0 thread=2 acquire reason=mutex object=0x60 stack=get
+@1200 proc=0 thread=2 acquire reason=mutex object=0x70 stack=put
+@1300 proc=0 thread=2 release reason=mutex object=0x70
+@1400 proc=0 thread=2 release reason=mutex object=0x60
+@2000 proc=0 thread=2 park reason=sem object=0x90 stack=get
+@2001 proc=0 source=kernel thread=2 proc_stop
+@2500 proc=1 thread=3 unpark reason=sem object=0x90 count=1
+@2800 proc=0 source=kernel thread=2 proc_start
+@2810 proc=0 thread=2 resume reason=sem object=0x90
+@3000 proc=1 thread=3 park reason=sem object=0xa0 stack=put
+@3001 proc=1 source=kernel thread=3 proc_stop
+@3500 proc=0 thread=2 unpark reason=sem object=0xa0 count=1
+@3900 proc=1 source=kernel thread=3 proc_start
+@3910 proc=1 thread=3 resume reason=sem object=0xa0
+@4000 proc=1 thread=3 acquire reason=mutex object=0x70 stack=put
+@4100 proc=1 thread=3 acquire reason=mutex object=0x60 stack=get
+@4200 proc=1 thread=3 release reason=mutex object=0x60
+@5000 proc=0 thread=2 acquire reason=mutex object=0x60 stack=get
+@6000 proc=0 thread=2 park reason=mutex object=0x70 holder=3 stack=get
+@6100 proc=1 thread=3 park reason=mutex object=0x60 holder=2 stack=put
+@7000 proc=2 thread=1 counter name="c" value=1
+END
+"$assemble" "$dir/d.txt" "$dir/d.trc" || exit 1
+trace=$dir/d.trc
+answer=$("$analyze" --json "$trace") || { echo "FAIL: --json: status $?"; exit 1; }
+same 'of these there are rows' '2	2	2	2	3' "$(sql "SELECT (SELECT count(DISTINCT waker_thread) FROM sched_latency), (SELECT
+	count(DISTINCT proc) FROM sched_latency), (SELECT count(*) FROM deadlocks), (SELECT count(*) FROM lock_order), (SELECT
+	count(*) FROM threads_now)")"
+for by in waker_thread:wakers proc:procs; do
+	same "by ${by%:*}: who, times, time, the longest, whose" "$(sql "SELECT ${by%:*}, count(*), sum(latency_ns), max(latency_ns),
+		sum(own_ns), sum(other_ns) FROM sched_latency GROUP BY 1 ORDER BY 3 DESC")" \
+		"$(json "SELECT value ->> '${by%:*}', value ->> 'latencies', value ->> 'total_ns', value ->> 'max_ns',
+			value ->> 'own_ns', value ->> 'other_ns' FROM j, json_each(v, '$.sched_latency_${by#*:}')")"
+done
+# same_rows PART COLUMNS: of the part and of its table
+same_rows()
+{
+	same "$1: ${2//,/, }" "$(sql "SELECT $2 FROM $1 ORDER BY 1, 2")" "$(json "SELECT $(sed "s/\([a-z_]*\)/value ->> '\1'/g" <<<"$2")
+		FROM j, json_each(v, '$.$1') ORDER BY 1, 2")"
+}
+same_rows deadlocks deadlock,thread,role,reason,object,holder,since_ns,waited_ns,stack
+same_rows threads_now thread,tid,name,state,reason,object,since_ns,waited_ns,holder,stack,open_regions,region
+same_rows lock_order held,taken,held_reason,held_stack,taken_reason,taken_stack,thread,threads,times,deadlock
+got=$("$analyze" --pprof path -o "$dir/path.pb.gz" "$trace" 2>&1)
+same 'no tasks: no profile of their paths' "1 trace-analyze: $trace: path: the trace has no tasks: the program marks them by trace_task_begin()" \
+	"$? $got"
+same 'labels: whose, waits, time' 'tenant	acme	1	300' "$(json "SELECT value ->> 'key', value ->> 'value', value ->> 'waits',
+	value ->> 'waited_ns' FROM j, json_each(v, '$.labels')")"
+same 'fiber_waits: by name and reason, and all of it' "conn	user	1	2	200
+$(sql 'SELECT count(*), sum(waited_ns) FROM fiber_waits')" "$(json "SELECT value ->> 'name', value ->> 'reason', value ->> 'fibers',
+	value ->> 'waits', value ->> 'longest_ns' FROM j, json_each(v, '$.fiber_waits')")
+$(json "SELECT sum(value ->> 'waits'), sum(value ->> 'waited_ns') FROM j, json_each(v, '$.fiber_waits')")"
+same 'deadlocks: where' 'server+0x10 < server+0x20
+server+0x40 < server+0x50' "$(json "SELECT value ->> 'place' FROM j, json_each(v, '$.deadlocks')")"
+same 'lock_order: where each is taken' 'server+0x10 < server+0x20	server+0x40 < server+0x50
+server+0x40 < server+0x50	server+0x10 < server+0x20' "$(json "SELECT DISTINCT value ->> 'held_place', value ->> 'taken_place'
+	FROM j, json_each(v, '$.lock_order') ORDER BY 1")"
+trace=$dir/t.trc
 
 # What was cut off is told as far as it goes.
 head -c $(($(stat -c %s "$dir/t.trc") - 40)) "$dir/t.trc" >"$dir/cut.trc"

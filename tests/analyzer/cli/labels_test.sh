@@ -134,6 +134,20 @@ report --label-filter tenant=nobody
 tells 'a label that there is not' 'nothing was: the keys of its labels are request, tenant, size, phase'
 silent 'no counters either' Counters
 
+# What is proposed next is narrowed in the same way, and can be pasted into a shell.
+# more OPTION...: the command that the report proposes, as a shell takes it
+more()
+{
+	report "$@"
+	sed -n 's/^more: \(trace-analyze.*\) \[.*/\1/p' "$dir/out"
+}
+same 'nothing more' 'trace-analyze' "$(more)"
+same 'a window' 'trace-analyze --window 1ms..6ms' "$(more --window 1ms..6ms)"
+same 'threads and a label' "trace-analyze --thread 102 --thread 'worker b' --label-filter 'tenant=it'\\''s'" \
+	"$(more --thread 102 --thread "worker b" --label-filter "tenant=it's")"
+report --summary --window 1ms..6ms
+grep -q '^next: trace-analyze --window 1ms..6ms ' "$dir/out" || fail "the summary: $(tail -1 "$dir/out")"
+
 report --summary --label-filter tenant=other
 tells 'the summary, too' 'from here on only what was done under tenant=other'
 grep -q '10.0 ms .* 1 wait of 1 thread for mutex' "$dir/out" || fail "summary: $(cat "$dir/out")"
@@ -239,7 +253,7 @@ labels empty tenant=""
 @9000000 thread=1 resume reason=sleep
 END_OF_TRACE
 report
-tells 'shares of both' 'by tenant: 42 50.0%, "42" 25.0%, "" 25.0%'
+tells 'shares of both' 'by tenant: 42 50.0% ±100, "42" 25.0% ±88.5, "" 25.0% ±88.5'
 tells 'and time under both' 'tenant="42" 8.00 ms 3.00 ms 5.00 ms'
 tells 'and what nothing is like as it is' 'alone=7 8.00 ms 3.00 ms 5.00 ms'
 
@@ -260,7 +274,7 @@ tells 'a trace without labels' 'nothing was: the trace has no labels'
 same 'what does not obey it does not ignore it' \
 	'2 trace-analyze: --label-filter is for the report, SQL, profiles and pages, not --check' "$? $(cat "$dir/err")"
 "$analyze" --task a --html "$dir/t.html" "$dir/t.trc" >"$dir/out" 2>"$dir/err"
-same 'what narrows a page is named' \
-	"2 trace-analyze: --html obeys --window, --thread and --label-filter, not --task: the page's flame graph narrows by that itself" \
-	"$? $(cat "$dir/err")"
+same 'a page is of what there is' \
+	"1 trace-analyze: $dir/t.trc: --task a: no task has this id or type, and there is no page: no" \
+	"$? $(cat "$dir/err"), and there is no page: $([ -e "$dir/t.html" ] && echo yes || echo no)"
 exit $failed

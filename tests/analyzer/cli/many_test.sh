@@ -80,6 +80,7 @@ Findings
   small (11): 1 thread waited 20.0 ms for mutex 0x7f10 at 0xf, 2.0% of its time
     helps: hold the lock for less time, or split what it guards
 
+next: least (14): no wait explains 2.00 s, 200.0% of one proc'\''s time, and so 3 more; trace-record -F 1000 samples where
 one of them: trace-analyze dump.12.trc'
 
 run 0 --summary dump.11.trc dump.12.trc other.trc least.trc
@@ -123,6 +124,44 @@ run 0 $many
 grep -q '^ *20 *1.05 s *in 10 more$' out || fail "the rest: $(grep 'more' out)"
 [ "$(grep -c '^  prog' out)" -eq 7 ] || fail "findings: $(grep '^  prog' out)"
 grep -q '^  prog50 (150): ' out || fail 'the most harmful is not first'
+
+# What to record next time: of the one that lacks it most, and how many others do.
+# lacking FILE PID COMMAND MILLISECONDS EVENT [INFO]: a process that does not wait for so long
+lacking()
+{
+	"$assemble" - "$1" <<END || fail "$1 is not assembled"
+sync ticks=0 realtime=1700000000000000000
+info command "$3"
+info pid "$2"
+info ring_bytes "4194304"
+${6:-}
+thread 1 tid=$2 name="main"
+@0 thread=1 counter name="n" value=1
+@10 $5
+@${4}000000 thread=1 park reason=sleep
+@1000000000 thread=1 resume reason=sleep
+END
+}
+next()
+{
+	grep '^next: ' out | sed 's/^next: //'
+}
+lacking lack.1.trc 21 '/bin/one' 600 'gap lost_events=100000 since=1 cause=ring_full'
+lacking lack.2.trc 22 '/bin/two' 900 'gap lost_events=200000 since=1 cause=ring_full'
+lacking lack.3.trc 23 '/bin/three' 100 'thread=1 process what=1 value=99'
+lacking lack.4.trc 24 '/bin/four' 100 'thread=1 process what=1 value=98' 'info options "--follow"'
+run 0 lack.1.trc lack.2.trc lack.3.trc lack.4.trc
+wanted='two (22): events were lost, and so 1 more; with --ring-size 16M instead of 4M the rings would have held them
+two (22): no wait explains 900 ms, 90.0% of one proc'\''s time, and so 1 more; trace-record -F 1000 samples where
+1 process was forked by programs that were recorded one by one; trace-record --follow records descendants'
+[ "$(next)" = "$wanted" ] || fail "hints: $(next)"
+run 0 --summary lack.1.trc lack.2.trc lack.3.trc lack.4.trc
+[ "$(next)" = "$(head -n 1 <<<"$wanted")" ] || fail "hints of a summary: $(next)"
+run 0 lack.1.trc lack.4.trc
+[ "$(next | wc -l)" = 2 ] && ! next | grep -q 'and so' || fail "hints of one: $(next)"
+lacking lack.5.trc 25 '/bin/five' 100 'thread=1 counter name="n" value=2'
+run 0 lack.4.trc lack.5.trc
+[ -z "$(next)" ] || fail "no hints: $(next)"
 
 # Names from a trace may be anything.
 trace evil.1.trc 1 $'x\033[31m' 500

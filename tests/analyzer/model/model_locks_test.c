@@ -29,16 +29,28 @@
 #define UNLOCK(at, thread, lock, held)                                                             \
 	"@" at " thread=" thread " unlock reason=mutex object=" lock " waiters=1 held=" held "\n"
 #define FUTEX(at, thread, what) "@" at " thread=" thread " " what " reason=futex object=16"
+#define SEM(at, thread, what) "@" at " thread=" thread " " what " reason=sem object=16"
 #define WAIT(at, thread) FUTEX(at, thread, "park") "\n"
 #define WOKEN(at, thread) FUTEX(at, thread, "resume") "\n"
 #define WAKE(at, thread, count) FUTEX(at, thread, "unpark") " count=" count "\n"
 /* From hand to hand: each time one waits, and another one has just begun to. */
-#define HANDED(count)                                                                              \
-	THREADS WAIT("100", "2") WAIT("110", "3") WAKE("200", "1", count) WOKEN("205", "2")        \
-		WAIT("210", "1") WAKE("300", "2", count) WOKEN("305", "3") WAIT("310", "2")        \
-			WAKE("400", "3", count) WOKEN("405", "1") WAIT("410", "3")                 \
-				WAKE("500", "1", count) WOKEN("505", "2") WAIT("510", "1")         \
-					WAKE("600", "2", count) WOKEN("605", "3")
+#define HAND(of, at, from, woken, to, again, count)                                                \
+	of(at, from, "unpark") " count=" count "\n" of(woken, to, "resume") "\n" of(again, from, "park") "\n"
+#define HANDED_OF(of, count)                                                                       \
+	THREADS of("100", "2", "park") "\n" of("110", "3", "park") "\n"                            \
+		HAND(of, "200", "1", "205", "2", "210", count)                                     \
+		HAND(of, "300", "2", "305", "3", "310", count)                                     \
+		HAND(of, "400", "3", "405", "1", "410", count)                                     \
+		HAND(of, "500", "1", "505", "2", "510", count)                                     \
+		of("600", "2", "unpark") " count=" count "\n" of("605", "3", "resume") "\n"
+#define HANDED(count) HANDED_OF(FUTEX, count)
+/* All wait for thread 1 to open the gate; who passes opens it for the next. */
+#define GATE(ms)                                                                                   \
+	SEM(ms "000100", "2", "park") "\n" SEM(ms "000110", "3", "park") "\n"                      \
+	SEM(ms "000120", "4", "park") "\n" SEM(ms "900000", "1", "unpark") " count=1\n"            \
+	SEM(ms "900010", "2", "resume") "\n" SEM(ms "900020", "2", "unpark") " count=1\n"          \
+	SEM(ms "900030", "3", "resume") "\n" SEM(ms "900040", "3", "unpark") " count=1\n"          \
+	SEM(ms "900050", "4", "resume") "\n"
 #define ON(at, proc, thread) "@" at " proc=" proc " source=kernel thread=" thread " proc_start\n"
 #define OFF(at, proc, thread, preempted)                                                           \
 	"@" at " proc=" proc " source=kernel thread=" thread " proc_stop preempted=" preempted "\n"
@@ -147,6 +159,9 @@ static const struct row SUMS[] = {
 	{"a futex: who was woken wakes the next, while others wait all the time", HANDED("1"),
 	 "futex_lock 16: 6 waits of 3 980 p50 195 p99 195 max 195; 5 sections 10 930; contended 4 holds 380 p50 "
 	 "95 p99 95 max 95; convoys 1, 5 in 200-605\n"},
+	{"a semaphore: whose wait was ended by a post posts next", HANDED_OF(SEM, "1"),
+	 "sem_lock 16: 6 waits of 3 980 p50 195 p99 195 max 195; 5 sections 10 930; contended 4 holds 380 p50 95 "
+	 "p99 95 max 95; convoys 1, 5 in 200-605\n"},
 	{"readers that are let in together leave one by one",
 	 THREADS "@100 thread=2 park reason=rwlock_read object=16\n"
 		 "@110 thread=3 park reason=rwlock_read object=16\n"
@@ -170,6 +185,12 @@ static const struct row SUMS[] = {
 	 "mutex 16: 2 waits of 2 9000200 p50 4000100 p99 5000100 max 5000100; 2 sections 3 8999950; contended 1 "
 	 "hold 999950 p50 999950 p99 999950 max 999950 preempted 0; preempted 3000000, waits 5000000; convoys 1, 2 "
 	 "in 6000000-7000100\n"},
+	{"off its proc in a call that writes it is",
+	 THREADS ON("0", "0", "1") PARK("1000000", "2", "16")
+		 "@2000000 proc=0 thread=1 park reason=write object=3\n" OFF("2000100", "0", "1", "1")
+			 ON("5000000", "0", "1") "@5000100 proc=0 thread=1 resume reason=write object=3\n" UNLOCK(
+				 "6000000", "1", "16", "0") RESUME("6000100", "2", "16"),
+	 "mutex 16: 1 wait 5000100 p50 5000100 p99 5000100 max 5000100; 1 section 1 5000000; preempted 2999900, waits 2999900\n"},
 	{"off its proc in a wait of its own it is not preempted",
 	 THREADS ON("0", "0", "1") PARK("1000000", "2", "16")
 		 "@2000000 proc=0 thread=1 park reason=sleep\n" OFF("2000100", "0", "1", "1")
@@ -241,7 +262,7 @@ START_TEST(sums)
 }
 END_TEST
 
-/* Futexes that are no locks. */
+/* Futexes and semaphores that are no locks. */
 static const struct row NO_LOCKS[] = {
 	{"several are woken at a time, as at a barrier", HANDED("2"), ""},
 	{"it was seen too seldom",
@@ -257,6 +278,10 @@ static const struct row NO_LOCKS[] = {
 		 WAKE("300", "2", "1") WOKEN("305", "1") WAIT("310", "2") WAKE("400", "1", "1")
 			 WOKEN("405", "2") WAIT("410", "1") WAKE("500", "2", "1") WOKEN("505", "1"),
 	 ""},
+	{"a semaphore that others post while it would be held: a queue, or one with room for several",
+	 HANDED_OF(SEM, "1") SEM("610", "2", "park") "\n" SEM("700", "4", "unpark") " count=1\n"
+		 SEM("705", "1", "resume") "\n", ""},
+	{"a gate: nearly all the time nobody has it who waited for it", THREADS GATE("1") GATE("2") GATE("3"), ""},
 };
 
 START_TEST(no_locks)
@@ -267,7 +292,7 @@ START_TEST(no_locks)
 	const struct trc_park *park = trc_model_parks(m, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (park[i].reason != TRC_REASON_FUTEX)
+		if (trc_reason_is_lock(park[i].reason))
 			add(&t, "wait %zu is for %s\n", i, trc_reason_name(park[i].reason));
 	trc_model_unlocks(m, &n);
 	ck_assert_uint_eq(n, 0);

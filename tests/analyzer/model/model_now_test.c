@@ -300,6 +300,18 @@ static const struct row deadlocks[] = {
 	 "1 holds mutex 50 since 70 at 1\n2 holds mutex 20 since 40 at 1 for 1\n"
 	 "3 holds rwlock_read 10 since 10 at 1 for 1\n"},
 
+	{"two writers wait for the same readers, of whom one waits for one of them: the other writer is blocked",
+	 THREADS "@10 thread=3 acquire reason=rwlock_read object=10\n"
+		 "@20 thread=4 acquire reason=rwlock_read object=10\n"
+		 "@40 thread=2 acquire reason=mutex object=20\n"
+		 "@100 thread=1 park reason=rwlock_write object=10\n"
+		 "@110 thread=2 park reason=rwlock_write object=10\n"
+		 "@200 thread=4 park reason=mutex object=20 holder=2\n"
+		 "@300 thread=3 log message=\"end\"\n",
+	 "1: 2 -> 4 rwlock_write 10\n1: 4 -> 2 mutex 20\nbehind 1: 1 -> 4 rwlock_write 10\n"
+	 "2 holds mutex 20 since 40 for 1\n3 holds rwlock_read 10 since 10 for 2\n"
+	 "4 holds rwlock_read 10 since 20 for 2\n"},
+
 	{"a reader that wants to write waits for itself",
 	 THREADS "@10 thread=3 acquire reason=rwlock_read object=10\n"
 		 "@20 thread=3 park reason=rwlock_write object=10\n",

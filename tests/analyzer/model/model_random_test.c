@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/causes/blame.h"
+#include "analyzer/causes/task_times.h"
 #include "analyzer/check/check.h"
 #include "analyzer/model/timeline.h"
 #include "analyzer/model/waits.h"
 #include "analyzer/report/report.h"
+#include "analyzer/why/window.h"
 #include "analyzer/sql/sql.h"
 #include "analyzer/sql/table.h"
 #include "model_fixture.h"
@@ -28,8 +30,8 @@ static unsigned int draw(unsigned int limit)
 	return (unsigned int)((state >> 33) % limit);
 }
 
-static const char *const reasons[] = {"mutex", "rwlock_read", "cond", "cond_mutex", "sem",
-				      "barrier", "join", "user", "read"};
+static const char *const reasons[] = {"mutex",	 "rwlock_read", "cond", "cond_mutex", "sem",
+				      "barrier", "join",	"user", "read"};
 
 /* Some of them as large as they get. */
 static const char *const fibers[] = {"0", "1", "2", "3", "~0", "0x8000000000000000"};
@@ -41,10 +43,11 @@ static size_t put_fiber_event(char *text, size_t room)
 	unsigned int kind = draw(9), stack = draw(4);
 
 	if (kind > 2)
-		return (size_t)snprintf(text, room,
-					"fiber_switch fiber=%s left=%s reason=%s object=%u stack=%u", fiber,
-					left, draw(2) ? reasons[draw(9)] : "0", draw(3), stack);
-	return (size_t)snprintf(text, room, kind == 2 ? "fiber_%s fiber=%s" : "fiber_%s fiber=%s stack=%u",
+		return (size_t)snprintf(
+			text, room, "fiber_switch fiber=%s left=%s reason=%s object=%u stack=%u",
+			fiber, left, draw(2) ? reasons[draw(9)] : "0", draw(3), stack);
+	return (size_t)snprintf(text, room,
+				kind == 2 ? "fiber_%s fiber=%s" : "fiber_%s fiber=%s stack=%u",
 				kinds[kind], fiber, stack);
 }
 
@@ -72,9 +75,11 @@ static size_t put_event(char *text, size_t room, unsigned int kind)
 		return (size_t)snprintf(text, room, "wait reason=%s object=%u since=%u stack=%u",
 					reason, object, small * 100, stack);
 	case 7:
-		return (size_t)snprintf(text, room, draw(2) ? "region_begin type=\"r\"" : "region_end");
+		return (size_t)snprintf(text, room,
+					draw(2) ? "region_begin type=\"r\"" : "region_end");
 	case 8:
-		return (size_t)snprintf(text, room, "task_%s task=%u", draw(2) ? "begin" : "end", small);
+		return (size_t)snprintf(text, room, "task_%s task=%u", draw(2) ? "begin" : "end",
+					small);
 	case 9:
 		return (size_t)snprintf(text, room, "gap lost_events=%u since=%u cause=ring_full",
 					small, small * 100);
@@ -101,13 +106,17 @@ static const char *random_text(void)
 	n += (size_t)snprintf(text + n, sizeof(text) - n,
 			      "stack a 0x1 0x2 0x3\nstack b 0x9 0x1 0x2 0x3\nstack c 0x4 0x3\n");
 	for (unsigned int i = 1; i < THREADS; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "thread %u tid=%u start=%u end=%u\n", i,
-				      100 + i, draw(2) * 300, draw(3) ? 0 : 2000);
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "thread %u tid=%u start=%u end=%u\n", i, 100 + i,
+				      draw(2) * 300, draw(3) ? 0 : 2000);
 	for (unsigned int i = 0, time = 100; i < EVENTS; i++) {
 		unsigned int kind = draw(17);
 
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "@%u proc=%u source=%s thread=%u ",
-				      time, draw(3), kind == 11 ? "kernel" : draw(9) ? "ring" : "overflow",
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "@%u proc=%u source=%s thread=%u ", time, draw(3),
+				      kind == 11 ? "kernel"
+				      : draw(9)	 ? "ring"
+						 : "overflow",
 				      1 + draw(THREADS - 1));
 		n += put_event(text + n, sizeof(text) - n, kind);
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "\n");
@@ -120,11 +129,13 @@ static const char *random_text(void)
 	for (unsigned int i = 1; i < THREADS; i++)
 		if (draw(2))
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
-					      "thread_fiber thread=%u fiber=%s\n", i, fibers[draw(6)]);
+					      "thread_fiber thread=%u fiber=%s\n", i,
+					      fibers[draw(6)]);
 	if (!draw(3))
 		n += (size_t)snprintf(text + n, sizeof(text) - n,
 				      "coverage proc=0 source=%s held=%u from=1000 to=%u\n",
-				      draw(3) ? "ring" : "kernel", draw(2) * 900, 1500 + draw(5000));
+				      draw(3) ? "ring" : "kernel", draw(2) * 900,
+				      1500 + draw(5000));
 	ck_assert_uint_lt(n, sizeof(text));
 	return text;
 }
@@ -220,9 +231,9 @@ static void check_fibers(const struct trc_model *m)
 		ck_assert_int_ge(run->start_ns, before_ns);
 		before_ns = run->start_ns;
 		if (run->end_ns != TRC_NEVER)
-			ck_assert_uint_eq(trc_model_fiber_at(m, run->thread, run->end_ns - 1,
-							     TRC_PLACE_LAST),
-					  run->fiber);
+			ck_assert_uint_eq(
+				trc_model_fiber_at(m, run->thread, run->end_ns - 1, TRC_PLACE_LAST),
+				run->fiber);
 	}
 	n_runs = (uint32_t)n;
 	wait = trc_model_fiber_waits(m, &n);
@@ -277,8 +288,8 @@ static int64_t waited_ns(const struct trc_model *m, const struct trc_thread *t,
 	to_ns = t->end_ns == TRC_NEVER ? to_ns : clamp(t->end_ns, from_ns, to_ns);
 	for (size_t i = 0; i < pieces->n; i++)
 		if (piece[i].park)
-			sum_ns += clamp(i + 1 < pieces->n ? piece[i + 1].start_ns : INT64_MAX, from_ns,
-					to_ns) -
+			sum_ns += clamp(i + 1 < pieces->n ? piece[i + 1].start_ns : INT64_MAX,
+					from_ns, to_ns) -
 				  clamp(piece[i].start_ns, from_ns, to_ns);
 	return sum_ns;
 }
@@ -287,27 +298,124 @@ static int64_t waited_ns(const struct trc_model *m, const struct trc_thread *t,
 static void check_blame(struct trc_model *m)
 {
 	struct trc_array pieces = {.row_bytes = sizeof(struct trc_wait_piece)};
-	struct trc_by_thread parks = {0};
+	struct trc_by_thread parks = {0}, stretches = {0};
 	struct trc_error error;
 	int64_t blamed_ns = 0, sum_ns = 0;
 	const struct trc_blame_target target = {
 		.wanted = all_wanted, .charge = sum_blame, .context = &blamed_ns};
-	size_t n, n_threads;
+	size_t n, n_threads, n_on_cpu;
 	const struct trc_park *park = trc_model_parks(m, &n);
 	const struct trc_thread *thread = trc_model_threads(m, &n_threads);
+	const struct trc_on_cpu *on_cpu;
 	uint32_t *outer = trc_waits_nesting(m);
 
-	ck_assert_int_eq(trc_by_thread_make(&parks, m, park, n, sizeof(*park), trc_thread_of_park), 0);
+	ck_assert_int_eq(trc_by_thread_make(&parks, m, park, n, sizeof(*park), trc_thread_of_park),
+			 0);
+	ck_assert_int_eq(trc_model_need(m, TRC_CAUSES_PARTS, &error), 0);
+	on_cpu = trc_model_on_cpu(m, &n_on_cpu);
+	ck_assert_int_eq(trc_by_thread_make(&stretches, m, on_cpu, n_on_cpu, sizeof(*on_cpu),
+					    trc_thread_of_on_cpu),
+			 0);
 	for (size_t i = 0; i < n_threads; i++) {
-		ck_assert_int_eq(trc_wait_pieces_make(&pieces, m, &parks, outer, i), 0);
+		ck_assert_int_eq(trc_wait_pieces_make(&pieces, m, &parks, &stretches, outer, i), 0);
 		sum_ns += waited_ns(m, &thread[i], &pieces);
 	}
-	ck_assert_int_eq(trc_model_need(m, TRC_CAUSES_PARTS, &error), 0);
 	ck_assert_int_eq(trc_blame_sum(m, &target), 0);
 	ck_assert_int_eq(blamed_ns, sum_ns);
 	trc_array_free(&pieces);
 	trc_by_thread_free(&parks);
+	trc_by_thread_free(&stretches);
 	free(outer);
+}
+
+/* What --why has of a thread's spans for a task: in waits of this reason, or, with 0, in none. */
+static int64_t why_ns(struct trc_causes *causes, const struct trc_array *spans, uint64_t task,
+		      uint32_t thread, unsigned int reason)
+{
+	const struct trc_task_span *span = spans->row;
+	const struct trc_cause *row;
+	int64_t ns = 0;
+	size_t n;
+
+	for (size_t i = 0; i < spans->n; i++) {
+		if (span[i].task != task || span[i].thread != thread)
+			continue;
+		ck_assert_int_lt(span[i].from_ns, span[i].to_ns);
+		ck_assert_int_eq(trc_causes_of_thread(causes, thread, span[i].from_ns,
+						      span[i].to_ns, &row, &n),
+				 0);
+		for (size_t j = 0; j < n; j++)
+			if (!row[j].depth && row[j].reason == reason)
+				ns += row[j].to_ns - row[j].from_ns;
+	}
+	return ns;
+}
+
+static int64_t times_ns(const struct trc_array *times, uint64_t task, uint32_t thread,
+			unsigned int reason)
+{
+	const struct trc_task_time *time = times->row;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < times->n; i++)
+		if (time[i].task == task && time[i].thread == thread && time[i].reason == reason)
+			ns += time[i].ns;
+	return ns;
+}
+
+/* task_times:U1 and U2, and the same as --why: of each thread that worked for a task. */
+static void check_task_times(struct trc_model *m)
+{
+	struct trc_array spans = {0}, times = {0};
+	struct trc_causes *causes;
+	struct trc_error error;
+	const struct trc_task_span *span;
+
+	ck_assert_int_eq(trc_task_spans_list(m, &spans, &error), 0);
+	ck_assert_int_eq(trc_task_times_list(m, &times, &error), 0);
+	ck_assert_int_eq(trc_causes_open(&causes, m), 0);
+	span = spans.row;
+	for (size_t i = 0; i < spans.n; i++)
+		for (unsigned int reason = 0; reason < TRC_REASON_COUNT; reason++)
+			ck_assert_int_eq(
+				times_ns(&times, span[i].task, span[i].thread, reason),
+				why_ns(causes, &spans, span[i].task, span[i].thread, reason));
+	trc_causes_close(causes);
+	trc_array_free(&spans);
+	trc_array_free(&times);
+}
+
+/* A window's pieces follow each other, and are the window. */
+static void check_windows(struct trc_model *m)
+{
+	const struct trc_report_options options = {0};
+	struct trc_causes *causes;
+	struct trc_error error;
+	struct trc_report r;
+
+	ck_assert_int_eq(trc_report_begin(&r, m, NULL, &options, &error), 0);
+	ck_assert_int_eq(trc_report_causes(&r, &causes), 0);
+	for (int i = 0; i < 20; i++) {
+		int64_t length_ns = r.end_ns - r.start_ns;
+		int64_t from_ns = r.start_ns + (int64_t)draw((unsigned int)length_ns);
+		int64_t to_ns = from_ns + 1 + (int64_t)draw((unsigned int)(r.end_ns - from_ns));
+		struct trc_why_tree tree;
+		uint32_t thread;
+		int64_t at_ns = from_ns;
+
+		ck_assert_int_eq(trc_why_tree_begin(&tree, &r), 0);
+		tree.keeps_path = true;
+		ck_assert_int_eq(trc_why_add_window(&tree, causes, from_ns, to_ns, &thread), 0);
+		for (size_t k = 0; k < tree.path.n; k++) {
+			const struct trc_cause *piece = (struct trc_cause *)tree.path.row + k;
+
+			ck_assert_int_eq(piece->from_ns, at_ns);
+			at_ns = piece->to_ns;
+		}
+		ck_assert(!thread || at_ns == to_ns);
+		trc_why_tree_free(&tree);
+	}
+	trc_report_end(&r);
 }
 
 static void read_tables(struct trc_model *m)
@@ -367,6 +475,8 @@ START_TEST(test_random)
 	check_regions(m);
 	check_fibers(m);
 	check_blame(m);
+	check_task_times(m);
+	check_windows(m);
 	read_tables(m);
 	read_report(m);
 	ck_assert_int_eq(trc_check(m, true, ignore_violation, NULL, &totals, &error), 0);

@@ -173,7 +173,15 @@ static const struct {
 	 "@5000 source=kernel proc=1 thread=1 proc_stop\n",
 	 {{1, 0, 1000, 4000, false}, {1, 1, 4000, 5000, false}},
 	 4000},
-	{"a stop that was lost, as a dying thread's always is: when another one is put on its proc",
+	{"a thread that ends leaves its proc as its last record says, whatever the trace goes on with",
+	 "@1000 source=kernel thread=1 proc_start\n"
+	 "@2000 thread=1 thread_exit\n"
+	 "@3000 source=kernel thread=1 proc_stop\n"
+	 "@5000 source=kernel proc=1 thread=2 proc_start\n"
+	 "@900000000 source=kernel proc=1 thread=2 proc_stop\n",
+	 {{1, 0, 1000, 3000, false}, {2, 1, 5000, 900000000, false}},
+	 2000},
+	{"a stop that was lost, as a dying thread's was by older recorders: when another one is put on its proc",
 	 "@1000 source=kernel thread=1 proc_start\n"
 	 "@2000 source=kernel proc=1 thread=2 proc_start\n"
 	 "@4000 source=kernel thread=2 proc_start\n"

@@ -58,6 +58,23 @@ static const char *const REFUSED[] = {
 	"window task:x",
 	"window 1s..2s;window 1s..2s",
 	"window 99999999999s..",
+	"window +1s..2s",
+	"window 1s..+0s",
+	"window 1s..+",
+	"window 11:47..11:48",
+	"window 24:00:00..",
+	"window 11:60:00..",
+	"window 11:47:61..",
+	"window 11:47:52...",
+	"window 11:47:52.x..",
+	"window 11:47:52s..",
+	"window 11:47:52+01:00..",
+	"window 1:47:52..",
+	"window 2026-02-30 11:47:52..",
+	"window 2026-13-01 11:47:52..",
+	"window 2026-11-24..",
+	"window 2026-11-24 ..",
+	"window 2026-11-24T11:47:52..2026-11-24T11:47:51",
 	"slowest 0;task a",
 	"slowest 0%;task a",
 	"slowest 101%;task a",
@@ -88,6 +105,8 @@ END_TEST
 
 #define THREADS                                                                                    \
 	"thread 1 tid=11 name=\"a\"\nthread 2 tid=12 name=\"b\"\nthread 3 tid=13 name=\"b\"\n"
+
+#define NOON "sync ticks=0 realtime=1795693672000000000\n" /* 2026-11-26 11:47:52 */
 
 /* Times are nanoseconds; `inside` lists the selected parts of 0..1000 of each thread. */
 static const struct {
@@ -169,6 +188,22 @@ static const struct {
 	 "@150 thread=1 fiber_switch left=5 reason=user\n@200 thread=2 fiber_switch fiber=5\n"
 	 "@240 thread=2 task_end task=7\n@260 thread=2 fiber_end fiber=5\n",
 	 "task t", "1:110-150 2:200-240"},
+	{"a window that says how long it lasts", "", "window 100ns.. + 50 ns", "1:100-150 2:100-150 3:100-150"},
+	{"from the begin on", "", "window ..+50ns", "1:0-50 2:0-50 3:0-50"},
+	{"a window by the clock", NOON,
+	 "window 2026-11-26T11:47:52.0000001Z..2026-11-26 11:47:52.000000250 UTC",
+	 "1:100-250 2:100-250 3:100-250"},
+	{"without a date; some logs have a comma", NOON, "window 11:47:52,0000001..+50ns",
+	 "1:100-150 2:100-150 3:100-150"},
+	{"it may begin before the trace", NOON, "window 11:47:50..11:47:52.0000004",
+	 "1:0-400 2:0-400 3:0-400"},
+	{"on the day before", "sync ticks=0 realtime=1795651200000000000\n",
+	 "window 23:59:59..+1000000070ns", "1:0-70 2:0-70 3:0-70"},
+	{"or the day after", "sync ticks=0 realtime=1795651199999999950\n",
+	 "window 00:00:00.0000001..+50ns", "1:150-200 2:150-200 3:150-200"},
+	{"a clock that was set meanwhile",
+	 NOON "sync ticks=500 monotonic=500 raw=500 realtime=1795693690000000000\n",
+	 "window 11:48:10.0000001..+50ns", "1:600-650 2:600-650 3:600-650"},
 };
 
 START_TEST(test_inside)
@@ -178,12 +213,15 @@ START_TEST(test_inside)
 	struct trc_selection s;
 	struct trc_model *m;
 	size_t n = 0;
+	bool syncs;
 	int err;
 
+	/* These stand before all events. */
+	syncs = !strncmp(CASES[_i].events, "sync ", 5);
 	ck_assert_int_gt(asprintf(&events,
-				  THREADS "@0 thread=1 counter name=\"c\" value=1\n%s"
+				  THREADS "%s@0 thread=1 counter name=\"c\" value=1\n%s"
 					  "@1000 thread=1 counter name=\"c\" value=1\n",
-				  CASES[_i].events),
+				  syncs ? CASES[_i].events : "", syncs ? "" : CASES[_i].events),
 			 0);
 	m = model_of(events, TRC_PART_WAITS);
 	ask(&s, CASES[_i].asked, &error, &err);
@@ -223,6 +261,7 @@ static const char *const NOTHING[] = {
 	"task nothing",
 	"task 8",
 	"window 1001ns..",
+	"window 11:47:52..+1s",
 	"window task:8",
 	"slowest 1%;task nothing",
 	"task 7;thread b",

@@ -310,6 +310,18 @@ static const struct {
 	  {0, 1, PREEMPTED, {1, 30}},
 	  {0, 0, UNKNOWN, {1, 20}},
 	  {0, 1, UNKNOWN, {1, 7}}}},
+	{"offcpu: who is preempted in a call that sends does not wait for the peer", "offcpu", NULL,
+	 "@10 thread=1 labels labels=acme\n"
+	 "@20 thread=1 source=kernel proc_start\n"
+	 "@100 thread=1 park reason=send object=5 stack=s1\n"
+	 "@110 thread=1 source=kernel proc_stop preempted=1\n"
+	 "@400 thread=1 source=kernel proc_start\n"
+	 "@500 thread=1 source=kernel proc_stop\n"
+	 "@530 thread=1 source=kernel proc_start\n"
+	 "@610 thread=1 resume reason=send object=5\n"
+	 "@700 thread=1 counter name=\"c\" value=1\n",
+	 3,
+	 {{1, 1, PREEMPTED, {1, 290}}, {1, 1, TRC_REASON_SEND, {1, 30}}, {0, 0, UNKNOWN, {1, 20}}}},
 	{"offcpu: outside of waits, where the same thread was sampled last before", "offcpu", NULL,
 	 "sample_event 1 period=1000\n"
 	 "@10 thread=2 sample event=1 value=1000 stack=s3\n"

@@ -8,6 +8,28 @@
 	"@2000000 thread=2 park reason=mutex object=0x7f20 holder=1 stack=put\n"                   \
 	"@3000000 thread=3 park reason=join object=0x7000 holder=2 stack=idle\n"                   \
 	"sync ticks=9000000 realtime=1700000000009000000\n"
+#define TAKE_BOTH(at, thread, first, second)                                                       \
+	"@" at "0 thread=" thread " acquire reason=mutex object=" first " stack=get\n"              \
+	"@" at "1 thread=" thread " acquire reason=mutex object=" second " stack=put\n"             \
+	"@" at "2 thread=" thread " release reason=mutex object=" second "\n"                       \
+	"@" at "3 thread=" thread " release reason=mutex object=" first "\n"
+#define READ(at, thread) \
+	"@" at " thread=" thread " acquire reason=rwlock_read object=0x7f10 stack=get\n"
+#define ONE_READER                                                                                 \
+	READ("1000", "2")                                                                          \
+	"@2000 thread=2 park reason=rwlock_write object=0x7f10 stack=put\n"
+#define TWO_READERS                                                                                \
+	READ("1000", "2")                                                                          \
+	READ("1001", "3")                                                                          \
+	"@2000 thread=2 park reason=rwlock_write object=0x7f10 stack=put\n"                        \
+	"@2001 thread=3 park reason=rwlock_write object=0x7f10 stack=put\n"
+#define WRITER_OF_TWO                                                                              \
+	READ("1000", "2")                                                                          \
+	READ("1001", "3")                                                                          \
+	"@1002 thread=1 acquire reason=mutex object=0x7f20 stack=get\n"                            \
+	"@2000 thread=2 park reason=mutex object=0x7f20 holder=1 stack=put\n"                      \
+	"@2001 thread=3 park reason=mutex object=0x7f20 holder=1 stack=put\n"                      \
+	"@2002 thread=1 park reason=rwlock_write object=0x7f10 stack=put\n"
 /* What is left of a process that hung, and was killed: its newest records are those waits. */
 #define LEFT_BEHIND                                                                                \
 	"info snapshot \"recovered\"\ninfo recovered_ns \"5009000000\"\n"                          \
@@ -52,9 +74,37 @@ static const struct report_line LINES[] = {
 	 "            server+0x50\n"
 	 "      holds mutex 0x7f10, for which 1 thread waits\n"
 	 "  blocked by it: worker 2 (103), for 6.00 ms: the end of worker 1 (102)\n"
+	 "  helps: take locks in the same order everywhere\n"
+	 "    worker 1 (102), the last to wait, would take mutex 0x7f20 before mutex 0x7f10\n"
 	 "\n"
 	 "Threads now  when the trace ends: 3 waiting, 0 not in a recorded wait",
 	 false},
+	{"... and who is to take them otherwise: as most threads did, where that was recorded",
+	 MODULES THREADS TAKE_BOTH("100", "3", "0x7f10", "0x7f20") TAKE_BOTH("200", "3", "0x7f10", "0x7f20")
+		 TAKE_BOTH("300", "2", "0x7f20", "0x7f10") HANG,
+	 "  helps: take locks in the same order everywhere\n"
+	 "    main (101) would take mutex 0x7f10 before mutex 0x7f20, as threads did 2 times; the other way 1", false},
+	{"... and of who waits for itself what else",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=2 stack=get\n",
+	 "  helps: release the lock before the thread takes it again, or make it recursive", false},
+	{"... but only a mutex can be made recursive",
+	 MODULES THREADS "@1000 thread=2 park reason=spin object=0x7f10 holder=2 stack=get\n",
+	 "  helps: release the lock before the thread takes it again", false},
+	{"... and a thread that waits for its own end needs another that does",
+	 MODULES THREADS "@1000 thread=2 park reason=join object=0x7f10 holder=2 stack=get\n",
+	 "  helps: let another thread wait for the end of this one", false},
+	{"... nor have threads that wait for each other's ends a lock to give back",
+	 MODULES THREADS "@1000 thread=2 park reason=join object=0x7f10 holder=3 stack=get\n"
+			 "@1001 thread=3 park reason=join object=0x7f20 holder=2 stack=get\n",
+	 "  helps: let one of these threads end without waiting for the end of another", false},
+	{"of two readers that want to write, no order of locks helps", MODULES THREADS TWO_READERS,
+	 "  helps: release the read lock before asking for the write lock, or take the write lock at once\n", false},
+	{"... nor of one", MODULES THREADS ONE_READER,
+	 "  helps: release the read lock before asking for the write lock, or take the write lock at once\n", false},
+	{"of a writer and two readers that want what it holds, the two locks are named",
+	 MODULES THREADS WRITER_OF_TWO,
+	 "  helps: take locks in the same order everywhere\n"
+	 "    main (101), the last to wait, would take rwlock_write 0x7f10 before mutex 0x7f20", false},
 	{"a thread that waits for itself",
 	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x7f10 holder=2 stack=get\n",
 	 "\nDEADLOCK: worker 1 (102) waits for itself\n"

@@ -131,6 +131,14 @@ static const struct {
 	{"a process that executed another program has one first thread",
 	 MODULES "info pid \"101\"\nthread 4 tid=101 name=\"new\"\n" WAIT(0, 10, 2, "mutex", "0x7f10", "get"),
 	 "\n3 threads, 1 proc,"},
+	{"its later first thread is alive since the other program was executed, the earlier one until then",
+	 MODULES "info pid \"101\"\nthread 4 tid=101 name=\"new\"\n"
+		 "@0 thread=1 counter name=\"c\" value=1\n"
+		 "@40000000 thread=0 process what=2 value=3\n"
+		 "@50000000 thread=4 wait reason=mutex object=0x7f10 since=45000000 stack=get\n"
+		 "@100000000 thread=4 counter name=\"c\" value=1\n",
+	 "  new (101)                        60.0 ms       91.7%    8.3%\n"
+	 "  main (101)                       40.0 ms      100.0%\n"},
 	{"descriptors are reused: places stay apart",
 	 MODULES WAIT(0, 60, 2, "read", "3", "get") WAIT(60, 100, 2, "read", "3", "put"),
 	 "Waiting for files and sockets  100 ms in 2 waits  (of time: share of the waiting threads' "
@@ -189,6 +197,62 @@ START_TEST(whole_stacks)
 }
 END_TEST
 
+/* --full: the circles in the order of locks, and latencies by who woke the thread and by proc; not without it. */
+START_TEST(full_sections)
+{
+	static const char TRACE[] =
+		MODULES
+		"stack a 0x3011 0x3021\nstack b 0x3041 0x3051\n"
+		"@1000 proc=0 source=kernel thread=2 proc_start\n"
+		"@1000 proc=1 source=kernel thread=3 proc_start\n"
+		"@1100 proc=0 thread=2 acquire reason=mutex object=0x60 stack=a\n"
+		"@1200 proc=0 thread=2 acquire reason=mutex object=0x70 stack=b\n"
+		"@1300 proc=0 thread=2 release reason=mutex object=0x70\n"
+		"@1400 proc=0 thread=2 release reason=mutex object=0x60\n"
+		"@2000 proc=0 thread=2 park reason=sem object=0x90 stack=a\n"
+		"@2001 proc=0 source=kernel thread=2 proc_stop\n"
+		"@2500 proc=1 thread=3 unpark reason=sem object=0x90 count=1\n"
+		"@2800 proc=0 source=kernel thread=2 proc_start\n"
+		"@2810 proc=0 thread=2 resume reason=sem object=0x90\n"
+		"@3000 proc=1 source=kernel thread=3 proc_stop preempted=1\n"
+		"@3600 proc=0 source=kernel thread=2 proc_stop preempted=1\n"
+		"@3700 proc=0 source=kernel thread=2 proc_start\n"
+		"@3900 proc=1 source=kernel thread=3 proc_start\n"
+		"@4000 proc=1 thread=3 acquire reason=mutex object=0x70 stack=b\n"
+		"@4100 proc=1 thread=3 acquire reason=mutex object=0x60 stack=a\n";
+	static const char *const WANTED[] = {
+		"Locks in a circle, 1 of 1  held while another is taken, the first time\n"
+		"  worker 1 (102) takes mutex 0x70 while it holds mutex 0x60, 1 time\n"
+		"    held:   server+0x10\n"
+		"            server+0x20\n"
+		"    taken:  server+0x40\n"
+		"            server+0x50\n"
+		"  worker 2 (103) takes mutex 0x60 while it holds mutex 0x70, 1 time\n"
+		"    held:   server+0x40\n"
+		"            server+0x50\n"
+		"    taken:  server+0x10\n"
+		"            server+0x20\n"
+		"\n",
+		"     total               times       p50       p99   longest  woken or created by\n"
+		"   1.00 µs                   2    100 ns    900 ns    900 ns  nobody: they were preempted\n"
+		"    300 ns                   1    300 ns    300 ns    300 ns  worker 2 (103)\n"
+		"     total               times       p50       p99   longest  where they ran then\n"
+		"    900 ns                   1    900 ns    900 ns    900 ns  proc 1\n"
+		"    400 ns                   2    100 ns    300 ns    300 ns  proc 0\n"
+		"\n",
+		"   1.30 µs    15.9%          3    300 ns    900 ns    900 ns  worker 1 (102) and 1 other\n",
+	};
+	char *text = printed(TRACE, true), *less = printed(TRACE, false);
+
+	for (size_t i = 0; i < sizeof(WANTED) / sizeof(*WANTED); i++)
+		ck_assert_msg(strstr(text, WANTED[i]) != NULL, "%s", text);
+	ck_assert_msg(!strstr(less, "Locks in a circle") && !strstr(less, "where they ran then"), "%s",
+		      less);
+	free(text);
+	free(less);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report_objects");
@@ -198,6 +262,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, sections, 0, sizeof(SECTIONS) / sizeof(*SECTIONS));
 	tcase_add_test(tcase, whole_stacks);
+	tcase_add_test(tcase, full_sections);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	n_failed = srunner_ntests_failed(runner);

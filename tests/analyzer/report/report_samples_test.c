@@ -19,6 +19,15 @@
 	"@50000000 thread=2 samples_lost event=1 lost_samples=5 cause=busy\n"                      \
 	"@60000000 thread=2 sample event=2 value=5000\n"
 
+/* trc began the thread, and twice recorded what it did. */
+#define RECORDED                                                                                   \
+	MODULES THREADS "stack work 0x3011 0x1010\n"                                               \
+			"stack own 0x1030 0x1020 0x3011 0x1010\n"                                  \
+			"sample_event 1 name=\"timer\" frequency=1000\n"                           \
+			"@10000000 thread=1 sample event=1 value=20000000 stack=work\n"            \
+			"@20000000 thread=1 sample event=1 value=10000000 stack=own\n"             \
+			"@30000000 thread=1 sample event=1 value=10000000 stack=own\n"
+
 /* Two of a leaf and who called it, one of four functions. */
 #define KERNEL_DEEP "@40000000 thread=1 sample event=1 value=10000000 stack=deep\n"
 #define KERNEL_STACKS(how)                                                                         \
@@ -44,6 +53,17 @@
 			"@20000000 thread=1 sample event=1 value=10000000 stack=again\n"           \
 			"@30000000 thread=1 samples_lost event=1 lost_samples=2 cause=busy\n"
 
+/* One thread has 100 samples in a function, the other 100 in two others by turns. */
+#define TEN(text) text text text text text text text text text text
+#define FIVE(text) text text text text text
+#define IN(thread, stack) "@1 thread=" thread " sample event=1 value=1000000 stack=" stack "\n"
+#define EXCLUSIVE                                                                                  \
+	MODULES THREADS "stack work 0x3011\n"                                                      \
+			"stack one 0x3021\n"                                                       \
+			"stack two 0x3041\n"                                                       \
+			"sample_event 1 name=\"timer\" frequency=1000\n" TEN(TEN(IN("1", "work")))   \
+				FIVE(TEN(IN("2", "one")) TEN(IN("2", "two")))
+
 /* get() holds what it allocates, in both halves of the trace; put() gave everything back. */
 #define ALLOCATED                                                                                  \
 	MODULES THREADS                                                                            \
@@ -58,18 +78,22 @@
 
 /* clang-format off */
 static const struct report_line LINES[] = {
+	{"what was sampled in trc is one row, and nothing where it began the thread", RECORDED,
+	 "         self                      total                function\n"
+	 "      20.0 ms   50.0%  ±100      40.0 ms  100.0%  ±100  server+0x10\n"
+	 "      20.0 ms   50.0%  ±100      20.0 ms   50.0%  ±100  trc, recording", false},
 	{"CPU time by function, thread and label; recursion counts once", SAMPLED,
 	 "CPU time  50.0 ms in 4 samples of timer, 1,000 per second, by timer\n"
 	 "  instead of cpu-clock\n"
 	 "  lost: 5 samples, busy\n"
 	 "  2 threads were not sampled\n"
-	 "            self                   total          function\n"
-	 "         5.00 ms    9.1%                          (not sampled)\n"
-	 "         30.0 ms   54.5%         50.0 ms   90.9%  server+0x10\n"
-	 "         10.0 ms   18.2%         50.0 ms   90.9%  server+0x20\n"
-	 "         10.0 ms   18.2%         10.0 ms   18.2%  server+0x40\n"
-	 "  by thread: main (101) 72.7%, worker 1 (102) 18.2%\n"
-	 "  by tenant: zeta 36.4%, acme 18.2%, none 36.4%",
+	 "         self                      total                function\n"
+	 "      5.00 ms    9.1%                                   (not sampled)\n"
+	 "      30.0 ms   54.5% ±95.9      50.0 ms   90.9% ±70.6  server+0x10\n"
+	 "      10.0 ms   18.2% ±58.1      50.0 ms   90.9% ±70.6  server+0x20\n"
+	 "      10.0 ms   18.2% ±65.3      10.0 ms   18.2% ±65.3  server+0x40\n"
+	 "  by thread: main (101) 72.7% ±81.0, worker 1 (102) 18.2% ±58.1\n"
+	 "  by tenant: zeta 36.4% ±100, acme 18.2% ±65.3, none 36.4%",
 	 false},
 	{"a tenth not sampled: said at first", MUCH_LOST("100"),
 	 "90.9% of the CPU time was not seen: threads blocked SIGPROF, or it came to them late\n"
@@ -77,19 +101,19 @@ static const struct report_line LINES[] = {
 	 "no scheduling intervals: perf_event_open is not permitted",
 	 false},
 	{"... and shares are of all", MUCH_LOST("100"),
-	 "          100 ms   90.9%                          (not sampled)\n"
-	 "         10.0 ms    9.1%         10.0 ms    9.1%  server+0x10\n"
-	 "  by thread: main (101) 9.1%\n"
-	 "  by tenant: acme 9.1%",
+	 "       100 ms   90.9%                                   (not sampled)\n"
+	 "      10.0 ms    9.1% ±25.2      10.0 ms    9.1% ±25.2  server+0x10\n"
+	 "  by thread: main (101) 9.1% ±25.2\n"
+	 "  by tenant: acme 9.1% ±25.2",
 	 false},
 	{"less than a tenth is said where the samples are", MUCH_LOST("1"), "was not seen", true},
 	{"... and its samples stand for what a thread lost, if that is less than a tenth", FEW_LOST,
 	 "CPU time  42.0 ms in 2 samples of timer, 1,000 per second, by timer\n"
 	 "  lost: 2 samples, busy\n"
 	 "  made up for: 2.00 ms, in the values of the other samples\n"
-	 "            self                   total          function\n"
-	 "         31.5 ms   75.0%         42.0 ms  100.0%  server+0x10\n"
-	 "         10.5 ms   25.0%         42.0 ms  100.0%  server+0x20",
+	 "         self                      total                function\n"
+	 "      31.5 ms   75.0%  ±100      42.0 ms  100.0%  ±100  server+0x10\n"
+	 "      10.5 ms   25.0%  ±100      42.0 ms  100.0%  ±100  server+0x20",
 	 false},
 	{"a frequency that the kernel kept has a share that was not sampled, too", 
 	 MODULES THREADS "sample_event 1 name=\"cycles\" unit=\"count\" how=kernel frequency=1000\n"
@@ -102,9 +126,9 @@ static const struct report_line LINES[] = {
 	 "100.0% of the CPU time was not seen: the kernel's buffer was full", false},
 	{"another event in its own unit; a sample may have no stack", SAMPLED,
 	 "Samples of cache-misses  5,000 in 1 sample, every 5,000, by kernel\n"
-	 "            self                   total          function\n"
-	 "           5,000  100.0%           5,000  100.0%  (no stack)\n"
-	 "  by thread: worker 1 (102) 100.0%",
+	 "         self                      total                function\n"
+	 "        5,000  100.0%  ±100        5,000  100.0%  ±100  (no stack)\n"
+	 "  by thread: worker 1 (102) 100.0% ±100\n",
 	 false},
 	{"samples of the kernel without callers", KERNEL_STACKS("kernel"),
 	 "  66.7% in stacks of at most 3 frames: the kernel needs frame pointers\n"
@@ -122,20 +146,20 @@ static const struct report_line LINES[] = {
 	{"memory by place: what is in use, how that grew, then what was allocated and is gone",
 	 ALLOCATED,
 	 "Memory  5.00 kB in use at the end, 9.00 kB allocated, from 5 samples: every allocation\n"
-	 "    in use             objects     growth  allocated  where\n"
-	 "   4.00 kB   80.0%           3   +2.50 kB    4.00 kB  server+0x10 < server+0x20\n"
-	 "   1.00 kB   20.0%           1   +1.00 kB    1.00 kB  server+0x60\n"
-	 "       0 B                       -4.00 kB    4.00 kB  server+0x40 < server+0x50\n"
+	 "    in use           objects    growth  allocated  where\n"
+	 "   4.00 kB  80.0%          3  +2.50 kB    4.00 kB  server+0x10 < server+0x20\n"
+	 "   1.00 kB  20.0%          1  +1.00 kB    1.00 kB  server+0x60\n"
+	 "       0 B                    -4.00 kB    4.00 kB  server+0x40 < server+0x50\n"
 	 "  by tenant: acme 20.0%, none 80.0%",
 	 false},
 	{"memory: samples stand for more than themselves",
 	 MODULES THREADS
 	 "@2 thread=1 alloc sample=1 address=0x10 bytes=1024 period=524288 stack=get\n"
 	 "@3 thread=1 gap lost_events=2 since=2 cause=ring_full\n",
-	 "Memory  525 kB in use at the end, 525 kB allocated, from 1 sample, one byte in 524,288\n"
+	 "Memory  525 kB ±1.78 MB in use at the end, 525 kB allocated, from 1 sample, one byte in 524,288\n"
 	 "  events were lost: some of what is in use may have been freed\n"
-	 "    in use             objects     growth  allocated  where\n"
-	 "    525 kB  100.0%         512    +525 kB     525 kB  server+0x10 < server+0x20",
+	 "    in use                    objects    growth           allocated  where\n"
+	 "    525 kB ±1.78 MB 100.0%        512   +525 kB ±1.78 MB     525 kB  server+0x10 < server+0x20",
 	 false},
 	{"memory: what is rounded is nobody's without labels",
 	 MODULES THREADS
@@ -145,6 +169,10 @@ static const struct report_line LINES[] = {
 	 "@4 thread=1 alloc sample=3 address=0x30 bytes=1024 period=524288 labels=acme\n"
 	 "@5 thread=1 alloc sample=4 address=0x40 bytes=1024 period=524288 labels=acme\n",
 	 "  by tenant: acme 100.0%", false},
+	{"a thread that does nothing else: its share is known to a few samples, whatever others do", EXCLUSIVE,
+	 "       100 ms   50.0%  ±1.4       100 ms   50.0%  ±1.4  server+0x10\n"
+	 "      50.0 ms   25.0%  ±5.1      50.0 ms   25.0%  ±5.1  server+0x20\n"
+	 "      50.0 ms   25.0%  ±5.1      50.0 ms   25.0%  ±5.1  server+0x40", false},
 	{"nothing allocated: no section", MODULES THREADS "@1 counter name=\"c\" value=1\n",
 	 "Memory", true},
 	{"nothing sampled: no section", MODULES THREADS "@1 counter name=\"c\" value=1\n", "CPU time",

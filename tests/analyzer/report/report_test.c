@@ -48,6 +48,13 @@ static const char SERVER_REPORT[] =
 	"    500 µs          1          1    500 µs    500 µs  mutex 0x7f10, by worker 1 (102)\n"
 	"            server+0x10 < server+0x20\n"
 	"\n"
+	"In the end held up by  75.7 ms of waiting for locks and threads\n"
+	"   75.0 ms    99.1%   main (101) did not wait\n"
+	"                        up to server+0x40 < server+0x50\n"
+	"    400 µs     0.5%   worker 1 (102) did not wait\n"
+	"                        up to server+0x10 < server+0x20\n"
+	"    300 µs     0.4%   2 threads had been woken, and did not run yet, longest worker 1 (102)\n"
+	"\n"
 	"Longest single waits, for locks and files\n"
 	"    lasted    began at  thread                      for\n"
 	"   8.10 ms     1.00 ms  worker 1 (102)              mutex 0x7f10\n"
@@ -74,6 +81,7 @@ static const char SERVER_REPORT[] =
 	"Regions\n"
 	"  type                            count    open      total       p50       p95       p99       max\n"
 	"  handle                              1            10.0 ms   10.0 ms   10.0 ms   10.0 ms   10.0 ms\n"
+	"            81.0% waited for mutex, 18.0% did not wait, 1.0% waited for fsync\n"
 	"\n"
 	"Logs\n"
 	"  category                     messages\n"
@@ -127,6 +135,28 @@ static void compare(report_print_fn *print, const char *trace, const char *wante
 	free(text);
 }
 
+/* Its first thread goes on, the others end with the program that they are of. */
+START_TEST(threads_of_the_program_before)
+{
+	static const char TRACE[] =
+		"info pid \"42\"\n"
+		"thread 1 tid=42 name=\"sh\"\nthread 2 tid=43 creator=1\n"
+		"thread 3 tid=42 name=\"server\"\nthread 4 tid=44 creator=3\nthread 5 tid=45 creator=3\n"
+		"@0 thread=1 log message=\"begin\"\n@1000 thread=2 log message=\"helper\"\n"
+		"@2000 thread=0 process what=2 value=1\n"
+		"@3000 thread=3 log message=\"begin\"\n@4000 thread=4 log message=\"worker\"\n"
+		"@5000 thread=5 log message=\"worker\"\n";
+	const struct trc_report_options options = {.path = "dump.trc"};
+	char *text = report_printed(trc_report_print, TRACE, &options);
+
+	ck_assert_msg(strstr(text, "\n3 threads (and 1 of the programs before it), 1 proc, "), "%s", text);
+	free(text);
+	text = report_printed(trc_report_summary, TRACE, &options);
+	ck_assert_msg(strstr(text, ", 3 threads, "), "%s", text);
+	free(text);
+}
+END_TEST
+
 START_TEST(report_of_a_server)
 {
 	compare(trc_report_print, SERVER, SERVER_REPORT);
@@ -172,6 +202,8 @@ START_TEST(summary_says_how_it_ended)
 	} rows[] = {
 		{"info ended \"killed by signal 9 (SIGKILL)\"\n@10 thread=1 log\n",
 		 "\nENDED: killed by signal 9 (SIGKILL)\nnext: "},
+		{"info ended \"killed by signal 2 (SIGINT)\"\n@10 thread=1 log\n",
+		 "\nended: killed by signal 2 (SIGINT)\nnext: "},
 		{"info ended \"killed by signal 11 (SIGSEGV)\"\nthread 1 tid=101\n"
 		 "@10 thread=1 signal signal=11 code=1 address=0x40 fatal=1\n",
 		 "\nCRASH: SIGSEGV, SEGV_MAPERR: address not mapped (0x40) in thread 101\nnext: "},
@@ -568,6 +600,7 @@ int main(void)
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, report_of_a_server);
+	tcase_add_test(tests, threads_of_the_program_before);
 	tcase_add_test(tests, summary_of_a_server);
 	tcase_add_test(tests, summary_has_the_largest_of_each_class);
 	tcase_add_test(tests, summary_says_how_it_ended);

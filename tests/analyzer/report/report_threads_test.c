@@ -38,6 +38,35 @@
 
 /* clang-format off */
 static const struct report_line LINES[] = {
+	{"what the kernel has of a thread before its first event and after its last is no more than all of its time",
+	 "thread 1 tid=101 name=\"main\"\n"
+	 "@0 thread=1 log message=\"begin\"\n"
+	 "thread 2 tid=102 creator=1 start=1000000 end=1010000 name=\"short\"\n"
+	 "@995000 source=kernel proc=1 thread=2 proc_start\n"
+	 "@1000000 proc=1 thread=2 thread_start tid=102 creator=1\n"
+	 "@1010000 proc=1 thread=2 thread_exit\n"
+	 "@1020000 source=kernel proc=1 thread=2 proc_stop\n"
+	 "@10000000 thread=1 log message=\"end\"\n",
+	 "  short (102)                      10.0 µs   100.0%      100.0%",
+	 false},
+	{"a process ends with its last thread, not when the recorder sees that it has ended",
+	 "sync ticks=0\nsync ticks=100000000\n"
+	 "info sched \"yes\"\ninfo ended \"exit 3\"\n"
+	 "thread 1 tid=101 name=\"main\"\n"
+	 "@0 proc=0 thread=1 log message=\"begin\"\n"
+	 "@0 source=kernel proc=0 thread=1 proc_start\n"
+	 "@20000000 source=kernel proc=0 thread=1 proc_stop\n",
+	 "  main (101)                       20.0 ms   100.0%      100.0%",
+	 false},
+	{"... if it has: nothing was recorded then of one that goes on",
+	 "sync ticks=0\nsync ticks=100000000\n"
+	 "info sched \"yes\"\ninfo ended \"still running\"\n"
+	 "thread 1 tid=101 name=\"main\"\n"
+	 "@0 proc=0 thread=1 log message=\"begin\"\n"
+	 "@0 source=kernel proc=0 thread=1 proc_start\n"
+	 "@20000000 source=kernel proc=0 thread=1 proc_stop\n",
+	 "  main (101)                        100 ms    20.0%      100.0%",
+	 false},
 	{"idle threads come last, in one line, and cost nothing",
 	 IDLE_TRACE,
 	 "     total  of time      waits      mean   longest  threads  for\n"
@@ -89,6 +118,39 @@ static const struct report_line LINES[] = {
 			 "@10000000 thread=1 log message=\"end\"\n"
 			 "status thread=2 reason=epoll object=7 since=6000001\n",
 	 "   10.0 ms  idle: 1 thread in epoll at server+0x60", false},
+	{"who waits in a region has work at hand",
+	 MODULES THREADS "@0 thread=2 region_begin type=\"handle\"\n"
+			 "@0 thread=2 park reason=epoll object=7 stack=idle\n"
+			 "@5000000 thread=2 resume reason=epoll object=7\n"
+			 "@5000000 thread=2 region_end\n"
+			 "@5000000 thread=2 region_begin type=\"handle\"\n"
+			 "@5000001 thread=2 park reason=epoll object=7 stack=idle\n"
+			 "@9999999 thread=2 resume reason=epoll object=7\n"
+			 "@10000000 thread=2 region_end\n",
+	 "idle:", true},
+	{"... and so has who waits between begin and end of a task,",
+	 MODULES THREADS "@0 thread=2 task_begin task=5 type=\"request\"\n"
+			 "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
+			 "@10000000 thread=2 resume reason=cond object=0x7f20\n"
+			 "@10000000 thread=2 task_end task=5\n",
+	 "idle:", true},
+	{"... but not who begins a task that another thread ends: it may lie in a queue",
+	 MODULES THREADS "@0 thread=2 task_begin task=5 type=\"request\"\n"
+			 "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
+			 "@10000000 thread=2 resume reason=cond object=0x7f20\n"
+			 "@10000000 thread=3 task_end task=5\n",
+	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"who waits for most of the time without work is idle, and what it waits for within work is told",
+	 MODULES THREADS "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
+			 "@9700000 thread=2 resume reason=cond object=0x7f20\n"
+			 "@9700001 thread=2 region_begin type=\"handle\"\n"
+			 "@9700001 thread=2 park reason=cond object=0x7f20 stack=idle\n"
+			 "@9900000 thread=2 resume reason=cond object=0x7f20\n"
+			 "@9900001 thread=2 region_end\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "    200 µs     2.0%          1    200 µs    200 µs        1  cond 0x7f20\n"
+	 "            server+0x60\n"
+	 "   9.70 ms  idle: 1 thread in cond at server+0x60", false},
 	{"who lived for less than half of the trace is not idle",
 	 MODULES THREADS "@0 thread=1 log message=\"begin\"\n"
 			 "@1000 thread=4 thread_start\n"

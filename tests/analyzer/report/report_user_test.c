@@ -32,6 +32,17 @@ static const struct report_line LINES[] = {
 	 "  t                                   5       1    10.0 µs   2.00 µs   4.00 µs   4.00 µs"
 	 "   4.00 µs",
 	 false},
+	{"what the threads did while those of a type lasted that have ended",
+	 THREADS "@1000 thread=1 task_begin task=1 type=\"t\"\n"
+		 "@1200 thread=1 park reason=mutex object=0x10 holder=2\n"
+		 "@1700 thread=2 unlock reason=mutex object=0x10 waiters=1\n"
+		 "@1800 thread=1 resume reason=mutex object=0x10\n@2000 thread=1 task_end task=1\n"
+		 "@3000 thread=1 task_begin task=2 type=\"t\"\n"
+		 "@3000 thread=1 park reason=sleep\n@3600 thread=1 resume reason=sleep\n"
+		 "@4000 thread=1 task_end task=2\n@5000 thread=1 task_begin task=3 type=\"t\"\n"
+		 "@5000 thread=1 park reason=cond object=0x20\n"
+		 "@9000 thread=1 resume reason=cond object=0x20\n",
+	 "            40.0% did not wait, 30.0% waited for mutex, 30.0% slept", false},
 	{"a task that never ended has no times",
 	 "@1000 task_begin task=1 type=\"t\"\n@2000 counter name=\"c\" value=1\n",
 	 "  t                                   1       1", false},

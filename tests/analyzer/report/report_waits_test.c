@@ -71,6 +71,53 @@ static const struct report_line LINES[] = {
 	 "            server+0x10 < server+0x20\n"
 	 "            woken by server+0x40, in main (101)",
 	 false},
+	{"who loses its proc in a write does not wait for the file",
+	 MODULES THREADS "@0 source=kernel proc=0 thread=2 proc_start\n"
+			 "@2000000 source=kernel proc=0 thread=2 proc_stop preempted=1\n"
+			 "@9000000 source=kernel proc=0 thread=2 proc_start\n"
+			 "@11000000 thread=2 wait reason=write object=3 since=1000000 stack=get\n"
+			 "@11500000 source=kernel proc=0 thread=2 proc_stop preempted=0\n",
+	 "   10.0 ms    87.0%          1   10.0 ms   10.0 ms        1  write fd 3\n"
+	 "            server+0x10 < server+0x20\n"
+	 "            for 7.00 ms of it it could have run, but had no proc", false},
+	{"... and counts as not parked meanwhile",
+	 MODULES THREADS "@0 source=kernel proc=0 thread=2 proc_start\n"
+			 "@2000000 source=kernel proc=0 thread=2 proc_stop preempted=1\n"
+			 "@9000000 source=kernel proc=0 thread=2 proc_start\n"
+			 "@11000000 thread=2 wait reason=write object=3 since=1000000 stack=get\n"
+			 "@20000000 source=kernel proc=0 thread=2 proc_stop preempted=0\n",
+	 "  worker 1 (102)                   20.0 ms    65.0%       85.0%                   15.0%", false},
+	{"... of waits within each other each without its own such time only",
+	 "module server path=\"/none/server\" start=0x1000 limit=0x9000\n"
+	 "stack get 0x1010 0x1020\nstack in 0x1110 0x1120\n"
+	 THREADS "@0 source=kernel proc=0 thread=2 proc_start\n"
+		 "@1000000 thread=2 park reason=write object=3 stack=get\n"
+		 "@2000000 thread=2 park reason=read object=4 stack=in\n"
+		 "@3000000 source=kernel proc=0 thread=2 proc_stop preempted=1\n"
+		 "@9000000 source=kernel proc=0 thread=2 proc_start\n"
+		 "@10000000 thread=2 resume reason=read object=4\n"
+		 "@10500000 thread=2 park reason=mutex object=0x40 stack=in\n"
+		 "@10600000 thread=2 resume reason=mutex object=0x40\n"
+		 "@11000000 thread=2 resume reason=write object=3\n"
+		 "@20000000 source=kernel proc=0 thread=2 proc_stop preempted=0\n",
+	 "  worker 1 (102)                   20.0 ms    70.0%       80.0%    0.5%           19.5%", false},
+	{"... in its labels' time, too",
+	 MODULES THREADS "labels acme tenant=\"acme\"\n"
+			 "@0 source=kernel proc=0 thread=2 proc_start\n"
+			 "@1 thread=2 labels labels=acme\n"
+			 "@1000000 thread=2 park reason=write object=3 stack=get\n"
+			 "@2000000 source=kernel proc=0 thread=2 proc_stop preempted=1\n"
+			 "@9000000 source=kernel proc=0 thread=2 proc_start\n"
+			 "@10000000 thread=2 resume reason=write object=3\n"
+			 "@11000000 source=kernel proc=0 thread=2 proc_stop preempted=0\n",
+	 "  tenant=acme                        11.0 ms     9.00 ms                          2.00 ms", false},
+	{"... which one does that is put off its proc to wait",
+	 MODULES THREADS "@0 source=kernel proc=0 thread=2 proc_start\n"
+			 "@2000000 source=kernel proc=0 thread=2 proc_stop preempted=0\n"
+			 "@9000000 source=kernel proc=0 thread=2 proc_start\n"
+			 "@11000000 thread=2 wait reason=write object=3 since=1000000 stack=get\n"
+			 "@11500000 source=kernel proc=0 thread=2 proc_stop preempted=0\n",
+	 "could have run, but had no proc", true},
 	{"a descriptor has the name that it had",
 	 MODULES THREADS "@2000000 thread=2 wait reason=fsync object=3 since=1000000 stack=get "
 			 "descriptor=\"/var/lib/x/wal\"\n",
@@ -185,6 +232,35 @@ static const struct report_line LINES[] = {
 	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=ETIMEDOUT\n"
 	 "@15000000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 held=6000000 stack=put\n",
 	 "            timed out; caused by server+0x60, 50.0% of it, in main (101) and 1 other", false},
+	{"no waits: nothing is held up", "@1 counter name=\"c\" value=1\n", "In the end held up by",
+	 true},
+	{"waits for the outside alone: nor is it there", MODULES THREADS
+	 "@1000 thread=1 park reason=epoll object=4\n@9000000 thread=1 resume reason=epoll object=4\n",
+	 "In the end held up by", true},
+	{"a chain: the end of it is told, not what is between",
+	 MODULES THREADS
+	 "@1000000 thread=1 park reason=sleep stack=get\n"
+	 "@2000000 thread=2 park reason=mutex object=0x10 holder=1 stack=put\n"
+	 "@3000000 thread=3 park reason=mutex object=0x20 holder=2 stack=put\n"
+	 "@9000000 thread=1 resume reason=sleep\n"
+	 "@9000000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=idle\n"
+	 "@9000000 thread=2 resume reason=mutex object=0x10\n"
+	 "@9000000 thread=2 unlock reason=mutex object=0x20 waiters=1 stack=idle\n"
+	 "@9000000 thread=3 resume reason=mutex object=0x20\n",
+	 "In the end held up by  13.0 ms of waiting for locks and threads\n"
+	 "   13.0 ms   100.0%   main (101) slept\n"
+	 "                        server+0x10 < server+0x20\n",
+	 false},
+	{"what no thread is known of is not said of thread #0",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x10 stack=get\n"
+	 "@2000000 thread=0 unlock reason=mutex object=0x10 waiters=1 stack=put\n"
+	 "@2000000 thread=2 resume reason=mutex object=0x10\n"
+	 "@3000000 thread=2 park reason=mutex object=0x10 stack=get\n"
+	 "@6000000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=put\n"
+	 "@6000000 thread=2 resume reason=mutex object=0x10\n",
+	 "   1.00 ms    25.0%   an unknown thread did what is not known\n"
+	 "                        server+0x40 < server+0x50", false},
 	{"no waits: no section for them", "@1 counter name=\"c\" value=1\n", "Critical sections",
 	 true},
 };

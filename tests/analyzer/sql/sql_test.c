@@ -280,6 +280,33 @@ START_TEST(test_refused)
 }
 END_TEST
 
+static const struct bound_case {
+	const char *sql, *answer;
+} bound_cases[] = {
+	{"PRAGMA temp_store", "query refused"},
+	{"SELECT count(*) FROM parks", "2\n"},
+	{"SELECT length(zeroblob(1000))", "1000\n"},
+	{"SELECT zeroblob(1001)", "string or blob too big"},
+	{"SELECT 'a' LIKE '%aaaaaaaaaaa'", "LIKE or GLOB pattern too complex"},
+	{"SELECT count(*) FROM causes WHERE wait = 1",
+	 "causes: wait 1 has more than 1 causes; trace-analyze --sql has no limit"},
+};
+
+START_TEST(test_bounds)
+{
+	const struct bound_case *test = &bound_cases[_i];
+	const struct trc_sql_bounds bounds = {1000, 10, 1};
+	struct trc_error error = {""};
+	char *got;
+
+	ck_assert_int_eq(sqlite3_close(db), SQLITE_OK);
+	ck_assert_msg(!trc_sql_open_bounded(&db, model, &bounds, &error), "%s", error.text);
+	got = answer(test->sql, TRC_OUTPUT_TSV);
+	ck_assert_msg(strstr(got, test->answer), "%s: %s", test->sql, got);
+	free(got);
+}
+END_TEST
+
 START_TEST(test_reading_pragmas_are_allowed)
 {
 	char *got = answer("SELECT name FROM pragma_table_info('gaps') LIMIT 2", TRC_OUTPUT_TSV);
@@ -615,6 +642,8 @@ int main(void)
 	tcase_add_loop_test(tcase, test_rows, 0, N_ROWS);
 	tcase_add_loop_test(tcase, test_plans, 0, N_PLANS);
 	tcase_add_loop_test(tcase, test_refused, 0, N_REFUSED);
+	tcase_add_loop_test(tcase, test_bounds, 0,
+			    (int)(sizeof(bound_cases) / sizeof(*bound_cases)));
 	tcase_add_test(tcase, test_reading_pragmas_are_allowed);
 	tcase_add_loop_test(tcase, test_outputs, 0, N_OUTPUTS);
 	tcase_add_loop_test(tcase, test_on_terminal, 0, N_ON_TERMINAL);

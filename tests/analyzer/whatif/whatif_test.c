@@ -95,6 +95,27 @@
 		"@4000 proc=0 source=kernel thread=1 proc_stop preempted=0\n"                      \
 		"@4000 proc=1 source=kernel thread=2 proc_stop preempted=0\n"
 
+/* Thread 2 is woken first, finds that thread 4 was quicker, and waits on behind thread 3. */
+#define OVERTAKEN                                                                                  \
+	THREADS "thread 4 tid=104\n"                                                               \
+		"@100 thread=1 acquire reason=mutex object=0x10\n"                                 \
+		"@200 thread=2 task_begin task=7 type=\"job\"\n"                                   \
+		"@500 thread=2 park reason=mutex object=0x10 holder=1\n"                           \
+		"@600 thread=3 park reason=mutex object=0x10 holder=1\n"                           \
+		"@1000 thread=1 release reason=mutex object=0x10\n"                                \
+		"@1000 thread=1 unlock reason=mutex object=0x10 waiters=2\n"                       \
+		"@1050 thread=4 acquire reason=mutex object=0x10\n"                                \
+		"@2000 thread=4 release reason=mutex object=0x10\n"                                \
+		"@2000 thread=4 unlock reason=mutex object=0x10 waiters=2\n"                       \
+		"@2100 thread=3 resume reason=mutex object=0x10\n"                                 \
+		"@2100 thread=3 acquire reason=mutex object=0x10\n"                                \
+		"@3000 thread=3 release reason=mutex object=0x10\n"                                \
+		"@3000 thread=3 unlock reason=mutex object=0x10 waiters=1\n"                       \
+		"@3100 thread=2 resume reason=mutex object=0x10\n"                                 \
+		"@3100 thread=2 acquire reason=mutex object=0x10\n"                                \
+		"@4000 thread=2 release reason=mutex object=0x10\n"                                \
+		"@4000 thread=2 task_end task=7\n"
+
 static const struct whatif_case {
 	const char *what, *text, *change, *lines;
 } cases[] = {
@@ -106,6 +127,8 @@ static const struct whatif_case {
 	 "run 8000 8000 2900\njob 6500 6500 1400\n"},
 	{"without the lock the section stays, and the wait goes", ONE_LOCK, "no lock 0x10",
 	 "run 8000 8000 5000\njob 6500 6500 3400\n"},
+	{"who is woken and finds the lock taken is the last of the queue", OVERTAKEN,
+	 "lock 0x10 * 1", "run 4000 4000 4000\njob 3800 3800 3800\n"},
 	{"of several changes each counts", ONE_LOCK, "no lock 0x10; lock 0x10 * 0.5",
 	 "run 8000 8000 3900\njob 6500 6500 2400\n"},
 	{"a wait that the holder was in when others began to wait lies in its section", SEEN_LOCK,
@@ -251,6 +274,59 @@ START_TEST(test_circle)
 	ck_assert_int_eq(trc_whatif_make(&w, m, "lock 0x10 * 10", &error), 0);
 	ck_assert_uint_eq(w.n_forced, 1);
 	ck_assert_int_eq(w.length.recorded_ns, 3600);
+	trc_whatif_free(&w);
+	model_close(m);
+}
+END_TEST
+
+/* ---- the lock of which who gets it next decides ---- */
+
+#define LONG_LOCK                                                                                  \
+	"@50 thread=1 task_begin task=1 type=\"waits\"\n"                                             \
+	"@60 thread=3 task_begin task=2 type=\"apart\"\n"                                             \
+	"@100 thread=2 acquire reason=mutex object=0x20\n"                                         \
+	"@2000 thread=1 park reason=mutex object=0x20 holder=2\n"
+
+static const struct {
+	const char *what, *text;
+	uint64_t lock;
+} SATURATED[] = {
+	{"two threads have it by turns",
+	 THREADS LONG_LOCK "@5000 thread=2 release reason=mutex object=0x20\n"
+			   "@5000 thread=2 unlock reason=mutex object=0x20 waiters=1\n"
+			   "@5000 thread=1 resume reason=mutex object=0x20\n"
+			   "@5000 thread=1 acquire reason=mutex object=0x20\n"
+			   "@9900 thread=1 release reason=mutex object=0x20\n",
+	 0x20},
+	{"a thread has ended with it, and nobody gets it next",
+	 THREADS LONG_LOCK "@3000 thread=2 thread_exit\n"
+			   "@9900 thread=1 resume reason=mutex object=0x20 result=ETIMEDOUT\n",
+	 0},
+};
+
+START_TEST(test_saturated)
+{
+	char text[2000];
+	const struct trc_whatif_type *type;
+	struct trc_error error = {""};
+	struct trc_whatif w;
+	struct trc_model *m;
+
+	snprintf(text, sizeof(text),
+		 "%s@9950 thread=3 acquire reason=mutex object=0x10\n"
+		 "@9960 thread=3 release reason=mutex object=0x10\n"
+		 "@9970 thread=1 task_end task=1\n"
+		 "@10000 thread=3 task_end task=2\n",
+		 SATURATED[_i].text);
+	m = model_of(text, PARTS);
+	ck_assert_msg(!trc_whatif_make(&w, m, "lock 0x10 * 2", &error), "%s", error.text);
+	ck_assert_msg(w.saturated == SATURATED[_i].lock, "%s: 0x%" PRIx64, SATURATED[_i].what,
+		      w.saturated);
+	ck_assert_uint_eq(w.types.n, 2);
+	type = w.types.row;
+	ck_assert_str_eq(type[0].name, "apart");
+	ck_assert_msg(!type[0].by_chance, "%s: who never waits for it", SATURATED[_i].what);
+	ck_assert_msg(type[1].by_chance == (SATURATED[_i].lock != 0), "%s", SATURATED[_i].what);
 	trc_whatif_free(&w);
 	model_close(m);
 }
@@ -474,6 +550,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_case, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(tc, test_refused, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_loop_test(tc, test_saturated, 0, sizeof(SATURATED) / sizeof(*SATURATED));
 	tcase_add_test(tc, test_circle);
 	tcase_add_test(tc, test_empty);
 	tcase_add_test(tc, test_too_few);

@@ -11,6 +11,7 @@
 
 /* The parts of the suite, in files of their own; each test has `f`, drained, and no `file` yet. */
 void drain_ids(TCase *t);
+void drain_modules(TCase *t);
 void drain_cells(TCase *t);
 void drain_observers(TCase *t);
 /* With a mapping of its own. */

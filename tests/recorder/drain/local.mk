@@ -9,6 +9,7 @@ test_trigger_SOURCES = tests/recorder/shared/test_trigger.c
 test_trigger_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_trigger_LDADD = $(trc_core_test_LIBS)
 test_perf_buffer_SOURCES = tests/recorder/drain/test_perf_buffer.c tests/recorder/drain/perf_by_hand.c \
+	tests/recorder/drain/perf_deferred.c \
 	tests/recorder/drain/perf_samples.c tests/recorder/drain/perf_fixture.c tests/recorder/drain/perf_fixture.h \
 	tests/stolen.h
 test_perf_buffer_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
@@ -17,14 +18,16 @@ test_perf_maps_SOURCES = tests/recorder/drain/test_perf_maps.c
 test_perf_maps_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_maps_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_SOURCES = tests/recorder/drain/test_drain.c tests/recorder/drain/drain_cells.c \
-	tests/recorder/drain/drain_follow.c tests/recorder/drain/drain_ids.c tests/recorder/drain/drain_observers.c \
+	tests/recorder/drain/drain_follow.c tests/recorder/drain/drain_ids.c tests/recorder/drain/drain_modules.c \
+	tests/recorder/drain/drain_observers.c \
 	tests/recorder/drain/drain_fixture.c \
 	tests/recorder/drain/drain_fixture.h tests/recorder/drain/fake_ring.c tests/recorder/drain/fake_ring.h
 test_drain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 check_PROGRAMS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file
 TESTS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file
-test_snapshot_SOURCES = tests/recorder/drain/test_snapshot.c tests/recorder/drain/fake_ring.c \
-	tests/recorder/drain/fake_ring.h
+test_snapshot_SOURCES = tests/recorder/drain/test_snapshot.c tests/recorder/drain/snapshot_threads.c \
+	tests/recorder/drain/snapshot_fixture.c tests/recorder/drain/snapshot_fixture.h \
+	tests/recorder/drain/fake_ring.c tests/recorder/drain/fake_ring.h
 test_snapshot_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_snapshot_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_snapshot_live_SOURCES = tests/recorder/drain/test_snapshot_live.c tests/recorder/drain/fake_ring.c \
@@ -38,7 +41,7 @@ test_snapshot_races_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK
 test_ring_file_SOURCES = tests/recorder/drain/test_ring_file.c tests/recorder/drain/fake_ring.c \
 	tests/recorder/drain/fake_ring.h
 test_ring_file_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-test_ring_file_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
+test_ring_file_LDADD = libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la $(CHECK_LIBS)
 test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 endif
 

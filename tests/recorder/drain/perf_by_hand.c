@@ -49,7 +49,7 @@ static bool read_words(struct trc_perf *p, uint32_t type, const uint64_t *word, 
 static bool read_throttle(struct trc_perf *p, bool begins, uint64_t id, uint32_t tid,
 			  uint64_t raw_ns, struct trc_perf_record *r)
 {
-	const uint64_t word[] = {raw_ns, id, id, (uint64_t)tid << 32 | 5, raw_ns, 0, id};
+	const uint64_t word[] = {raw_ns, id, id, (uint64_t)tid << 32 | 5, raw_ns, id};
 
 	return read_words(p, begins ? PERF_RECORD_THROTTLE : PERF_RECORD_UNTHROTTLE, word,
 			  sizeof(word) / sizeof(*word), r);
@@ -84,13 +84,36 @@ START_TEST(a_stopped_counter_is_a_loss_when_it_goes_on)
 }
 END_TEST
 
+START_TEST(a_thread_that_ends_is_taken_off_its_proc)
+{
+	const uint64_t word[] = {(uint64_t)4 << 32 | 5,
+				 (uint64_t)100 << 32 | 101,
+				 1000000000,
+				 (uint64_t)100 << 32 | 5,
+				 1000000001,
+				 CLOCK_ID};
+	struct trc_perf *p = by_hand();
+	struct trc_perf_record r;
+
+	ck_assert(!read_words(p, PERF_RECORD_EXIT, word, 6, &r)); /* nobody wants switches */
+	p->switches = true;
+	ck_assert(read_words(p, PERF_RECORD_EXIT, word, 6, &r));
+	ck_assert_int_eq(r.what, TRC_PERF_SWITCH);
+	ck_assert(r.out);
+	ck_assert(!r.preempted);
+	ck_assert_uint_eq(r.tid, 100);
+	ck_assert_uint_eq(r.raw_ns, 1000000001);
+	/* A thread that is made is not on a proc yet. */
+	ck_assert(!read_words(p, PERF_RECORD_FORK, word, 6, &r));
+}
+END_TEST
+
 START_TEST(a_sample_has_the_users_frames)
 {
 	const uint64_t word[] = {CYCLES_ID,
 				 0xffffffff81000000,
 				 UINT64_C(7) << 32 | 5,
 				 123,
-				 0,
 				 5,
 				 (uint64_t)PERF_CONTEXT_USER,
 				 0x1000,
@@ -100,7 +123,7 @@ START_TEST(a_sample_has_the_users_frames)
 	struct trc_perf *p = by_hand();
 	struct trc_perf_record r;
 
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 11, &r));
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 10, &r));
 	ck_assert_int_eq(r.what, TRC_PERF_SAMPLE);
 	ck_assert_uint_eq(r.event, 1);
 	ck_assert_uint_eq(r.tid, 7);
@@ -112,23 +135,23 @@ START_TEST(a_sample_has_the_users_frames)
 	ck_assert_uint_eq(r.frame[0], 0x1001); /* exact, where others are return addresses */
 	ck_assert_uint_eq(r.frame[2], 0x3000);
 	/* Cut behind its first frame: it says so of five. */
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 8, &r));
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 7, &r));
 	ck_assert_uint_eq(r.n_frames, 2);
 	ck_assert_uint_eq(r.frame[1], TRC_FRAMES_ELIDED);
 	/* No frame at all: its address is kept. */
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 6, &r));
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 5, &r));
 	ck_assert_uint_eq(r.n_frames, 1);
 	ck_assert_uint_eq(r.frame[0], 0xffffffff81000001);
 	/* Two thirds of the time another event had the counter. */
 	p->share[1] = (struct trc_perf_share){900, 300, 900, 300};
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 11, &r));
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 10, &r));
 	ck_assert_uint_eq(r.value, 9000000);
 	ck_assert_uint_eq(r.period, 3000000);
 	ck_assert_uint_eq(trc_perf_counted_percent(p, 1), 33);
 	ck_assert_uint_eq(trc_perf_counted_percent(p, 0), 100);
 	/* Too short, and of nobody. */
-	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 5, &r));
-	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word + 1, 7, &r));
+	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 4, &r));
+	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word + 1, 6, &r));
 }
 END_TEST
 
@@ -138,7 +161,6 @@ START_TEST(what_a_counter_says_of_itself_is_no_frame)
 				 0x1000,
 				 UINT64_C(7) << 32 | 5,
 				 123,
-				 0,
 				 /* its value, what it lost */ 70000000,
 				 0,
 				 2,
@@ -148,15 +170,15 @@ START_TEST(what_a_counter_says_of_itself_is_no_frame)
 	struct trc_perf_record r;
 
 	p->count_bytes[0] = 16;
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 10, &r));
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 9, &r));
 	ck_assert_uint_eq(r.period, 100000);
 	ck_assert_uint_eq(r.value, 100000);
 	ck_assert_uint_eq(r.n_frames, 2);
 	ck_assert_uint_eq(r.frame[1], 0x2000);
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 9, &r)); /* cut */
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 8, &r)); /* cut */
 	ck_assert_uint_eq(r.n_frames, 2);
 	ck_assert_uint_eq(r.frame[1], TRC_FRAMES_ELIDED);
-	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 7, &r));
+	ck_assert(!read_words(p, PERF_RECORD_SAMPLE, word, 6, &r));
 }
 END_TEST
 
@@ -167,7 +189,8 @@ static const struct {
 } chains[] = {
 	{"a whole one", 127, 126, 126, 126, 0},
 	{"as long as the kernel makes any", 127, 127, 128, 127, 0},
-	{"the kernel's limit is raised: a whole one as long as there is room", 200, 128, 128, 128, 0},
+	{"the kernel's limit is raised: a whole one as long as there is room", 200, 128, 128, 128,
+	 0},
 	{"a whole one for which there is no room", 200, 129, 128, 111, 16},
 	{"a longer one", 200, 199, 128, 111, 16},
 	{"neither is it whole nor is there room", 200, 200, 128, 111, 15},
@@ -175,17 +198,17 @@ static const struct {
 
 START_TEST(a_chain_that_is_not_whole_says_so)
 {
-	uint64_t word[6 + 1 + 200] = {CLOCK_ID, 1001, UINT64_C(7) << 32 | 5, 123};
+	uint64_t word[5 + 1 + 200] = {CLOCK_ID, 1001, UINT64_C(7) << 32 | 5, 123};
 	uint32_t n = chains[_i].n_taken, n_out = chains[_i].n_outermost;
 	struct trc_perf *p = by_hand();
 	struct trc_perf_record r;
 
 	p->chain_max = chains[_i].chain_max;
-	word[5] = n + 1;
-	word[6] = (uint64_t)PERF_CONTEXT_USER;
+	word[4] = n + 1;
+	word[5] = (uint64_t)PERF_CONTEXT_USER;
 	for (uint32_t i = 0; i < n; i++)
-		word[7 + i] = 100000 + i;
-	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 7 + n, &r));
+		word[6 + i] = 100000 + i;
+	ck_assert(read_words(p, PERF_RECORD_SAMPLE, word, 6 + n, &r));
 	ck_assert_msg(r.n_frames == chains[_i].n_frames, "%s: %u frames", chains[_i].sentence,
 		      r.n_frames);
 	for (uint32_t i = 1; i < chains[_i].n_innermost; i++)
@@ -221,6 +244,7 @@ END_TEST
 void perf_by_hand(TCase *t)
 {
 	tcase_add_test(t, a_stopped_counter_is_a_loss_when_it_goes_on);
+	tcase_add_test(t, a_thread_that_ends_is_taken_off_its_proc);
 	tcase_add_test(t, a_sample_has_the_users_frames);
 	tcase_add_test(t, what_a_counter_says_of_itself_is_no_frame);
 	tcase_add_loop_test(t, a_chain_that_is_not_whole_says_so, 0,

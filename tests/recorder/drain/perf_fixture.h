@@ -14,6 +14,7 @@ enum { TURNS = 200, FLOOD_TURNS = 60000 };
 /* Parts of the suite, in files of their own. */
 void perf_samples(TCase *t);
 void perf_by_hand(TCase *t);
+void perf_deferred(TCase *t);
 
 /* A thread that takes turns with its caller: both on one proc, so that each turn is a switch of
  * each of the two, however busy the machine is. */

@@ -473,6 +473,7 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, where_a_drain_goes_on_the_kernels_records_begin_anew);
 	tcase_add_test(t, recorded_and_lost_are_what_was_emitted);
 	drain_ids(t);
+	drain_modules(t);
 	drain_cells(t);
 	drain_observers(t);
 	suite_add_tcase(suite, t);

@@ -11,6 +11,8 @@ static struct {
 	uint32_t main_tid, old_tid, new_tid;
 	uint64_t on[3], off[3]; /* of those three */
 	uint64_t lost, others, last_ns[64];
+	uint64_t latest_ns; /* of the new thread's */
+	bool is_off;	    /* the new thread, by its latest */
 	bool ordered;
 } seen;
 
@@ -33,6 +35,10 @@ static void note(void *context, const struct trc_perf_record *r)
 		seen.off[who]++;
 	else if (who >= 0)
 		seen.on[who]++;
+	if (who == 2 && r->raw_ns >= seen.latest_ns) {
+		seen.latest_ns = r->raw_ns;
+		seen.is_off = r->out;
+	}
 }
 
 static struct trc_perf *open_or_skip(void)
@@ -70,6 +76,26 @@ START_TEST(threads_that_are_there_and_those_to_come_are_seen)
 	ck_assert(seen.ordered);
 	ck_assert_uint_eq(seen.others, 0);
 	ck_assert_uint_eq(seen.lost, 0);
+}
+END_TEST
+
+/* It has been joined before the kernel is done with it. */
+START_TEST(who_has_ended_is_off)
+{
+	struct trc_perf *p = open_or_skip();
+	struct timespec t = {0, 1000000};
+	pthread_t new = start(&seen.new_tid);
+
+	play(TURNS);
+	stop(new);
+	do { /* until the test's time is over */
+		nanosleep(&t, NULL);
+		trc_perf_pass(p, true, note, NULL);
+	} while (tgkill(getpid(), (int)seen.new_tid, 0) == 0);
+	trc_perf_pass(p, true, note, NULL);
+	trc_perf_close(p);
+	ck_assert(seen.is_off);
+	ck_assert_uint_eq(seen.on[2], seen.off[2]);
 }
 END_TEST
 
@@ -263,6 +289,7 @@ int main(void)
 
 	tcase_set_timeout(t, 30);
 	tcase_add_test(t, threads_that_are_there_and_those_to_come_are_seen);
+	tcase_add_test(t, who_has_ended_is_off);
 	tcase_add_test(t, the_latest_records_wait_for_their_thread_to_be_known);
 	tcase_add_test(t, what_the_kernel_had_no_room_for_is_counted);
 	tcase_add_test(t, half_a_buffer_is_told_by_a_signal_if_asked_for);
@@ -272,6 +299,7 @@ int main(void)
 	tcase_add_test(t, a_process_that_is_not_there_is_an_error_with_a_reason);
 	perf_samples(t);
 	perf_by_hand(t);
+	perf_deferred(t);
 	suite_add_tcase(suite, t);
 	players_init();
 	runner = srunner_create(suite);

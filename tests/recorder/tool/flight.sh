@@ -235,6 +235,8 @@ check "abort" ended 134 'killed by signal 6 (SIGABRT)' crash raise 6
 check "a fault" ended 139 'killed by signal 11 (SIGSEGV)' crash raise 11
 check "the fault is in the trace" has f.1.trc 'info signal 11 (SIGSEGV) code -6 at 0x'
 check "kill -9" ended 137 'killed by signal 9 (SIGKILL)' crash raise 9
+check "SIGTERM" ended 143 'killed by signal 15 (SIGTERM)' crash raise 15
+check "what is said of it is the signal, not a crash" says err 'trace-record: f.1.trc: killed by signal 15 (SIGTERM) ('
 
 quiet_end()
 {

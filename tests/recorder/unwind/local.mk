@@ -3,7 +3,9 @@ EXTRA_DIST += tests/recorder/unwind/unwind_shapes.sh tests/recorder/unwind/unwin
 	tests/recorder/unwind/unwind_cxx.cc tests/recorder/unwind/unwind_storm.sh \
 	tests/recorder/unwind/unwind_plugin.c tests/recorder/unwind/unwind_coverage.sh \
 	tests/recorder/unwind/unwind_bare.inc tests/recorder/unwind/unwind_kept.sh \
-	tests/recorder/unwind/unwind_kept_cxx.cc
+	tests/recorder/unwind/unwind_kept_cxx.cc tests/recorder/unwind/unwind_sframe.sh \
+	tests/recorder/unwind/unwind_sframe_only.c tests/recorder/unwind/sframe.awk \
+	tests/recorder/unwind/sframe_rows.awk
 
 # Code without unwind tables.
 check_LTLIBRARIES += libunwindbare_fp.la libunwindbare_nofp.la
@@ -15,8 +17,13 @@ libunwindbare_nofp_la_CFLAGS = $(AM_CFLAGS) -fno-asynchronous-unwind-tables -fno
 	-fomit-frame-pointer
 
 if HAVE_CHECK
-check_PROGRAMS += tests/recorder/unwind/unwind_units tests/recorder/unwind/unwind_hostile
-TESTS += tests/recorder/unwind/unwind_units tests/recorder/unwind/unwind_hostile
+check_PROGRAMS += tests/recorder/unwind/unwind_units tests/recorder/unwind/unwind_hostile \
+	tests/recorder/unwind/unwind_sframe_units
+TESTS += tests/recorder/unwind/unwind_units tests/recorder/unwind/unwind_hostile \
+	tests/recorder/unwind/unwind_sframe_units
+tests_recorder_unwind_unwind_sframe_units_SOURCES = tests/recorder/unwind/unwind_sframe_units.c
+tests_recorder_unwind_unwind_sframe_units_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_recorder_unwind_unwind_sframe_units_LDADD = libtrcunwind.la $(CHECK_LIBS)
 tests_recorder_unwind_unwind_units_SOURCES = tests/recorder/unwind/unwind_units.c
 tests_recorder_unwind_unwind_units_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_recorder_unwind_unwind_units_LDADD = libtrcunwind.la $(CHECK_LIBS)
@@ -32,6 +39,7 @@ check_PROGRAMS += tests/recorder/unwind/unwind_singlestep tests/recorder/unwind/
 	tests/recorder/unwind/unwind_coverage tests/recorder/unwind/unwind_kept \
 	tests/recorder/unwind/unwind_kept_fp
 TESTS += tests/recorder/unwind/unwind_shapes.sh tests/recorder/unwind/unwind_singlestep \
+	tests/recorder/unwind/unwind_sframe.sh \
 	tests/recorder/unwind/unwind_storm.sh tests/recorder/unwind/unwind_coverage.sh \
 	tests/recorder/unwind/unwind_kept.sh
 tests_recorder_unwind_unwind_singlestep_SOURCES = tests/recorder/unwind/unwind_singlestep.c \

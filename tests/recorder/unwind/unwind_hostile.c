@@ -181,6 +181,31 @@ START_TEST(made_code_calls_made_code)
 }
 END_TEST
 
+/* That a call lies before an address is remembered, but not for long, and that none does is not
+ * (module:O2). */
+START_TEST(what_made_code_was_is_believed_for_a_while)
+{
+	uint8_t *code = code_make(code_with_frame, sizeof(code_with_frame));
+	uintptr_t ra = (uintptr_t)code + CALL_END;
+	uint32_t believed = 0;
+
+	mode_set(TRC_UNWIND_AUTO);
+	ck_assert(trc_module_is_return(ra));
+	ck_assert(!trc_module_is_return(ra - 4));
+	ck_assert_int_eq(mprotect(code, 4096, PROT_READ | PROT_WRITE), 0);
+	memset(code, 0, sizeof(code_with_frame));
+	while (believed < 1000 && trc_module_is_return(ra))
+		believed++;
+	ck_assert_uint_eq(believed, 64);
+	memcpy(code, code_with_frame, sizeof(code_with_frame));
+	ck_assert(trc_module_is_return(ra));
+	munmap(code, 4096);
+	for (believed = 0; believed < 1000 && trc_module_is_return(ra);)
+		believed++;
+	ck_assert_uint_eq(believed, 64);
+}
+END_TEST
+
 /* ---- garbage ---------------------------------------------------------------------------- */
 
 static uint64_t random_state = 88172645463325252ull;
@@ -381,8 +406,8 @@ START_TEST(a_neighbour_that_vanishes_does_no_harm)
 {
 	static const enum trc_unwind_mode modes[] = {TRC_UNWIND_CFI, TRC_UNWIND_AUTO, TRC_UNWIND_FP,
 						     TRC_UNWIND_LIBUNWIND};
-	uint8_t *map = mmap(NULL, 131072, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			    0);
+	uint8_t *map =
+		mmap(NULL, 131072, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct vanishing v = {.from = map + 65536, .bytes = 65536};
 	pthread_t thread;
 
@@ -505,6 +530,7 @@ int main(void)
 	tcase_add_test(tests, fp_crosses_it_too);
 	tcase_add_loop_test(tests, made_code_ends_the_stack_or_is_crossed, 0, 6);
 	tcase_add_test(tests, made_code_calls_made_code);
+	tcase_add_test(tests, what_made_code_was_is_believed_for_a_while);
 	tcase_add_loop_test(tests, garbage_does_no_harm, 0, 3);
 #if defined(__x86_64__)
 	tcase_add_loop_test(tests, a_neighbour_that_vanishes_does_no_harm, 0, 4);

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <ucontext.h>
@@ -204,6 +205,38 @@ static __attribute__((noinline)) void leave_by_jump(void)
 	probe();
 }
 
+/* Code that is made as the program runs: calls its argument, on a frame with a frame pointer (kept:K6). */
+#if defined(__x86_64__)
+static const uint8_t made_bytes[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+#else
+static const uint32_t made_bytes[] = {0xa9bf7bfd, 0x910003fd, 0xd63f0000, 0xa8c17bfd, 0xd65f03c0};
+#endif
+static void (*made)(void (*)(void));
+
+static bool make_code(void)
+{
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (code == MAP_FAILED)
+		return false;
+	memcpy(code, made_bytes, sizeof(made_bytes));
+	__builtin___clear_cache((char *)code, (char *)code + sizeof(made_bytes));
+	memcpy(&made, &code, sizeof(made));
+	return mprotect(code, 4096, PROT_READ | PROT_EXEC) == 0;
+}
+
+/* Two calls, as in split(). */
+static __attribute__((noinline)) void through_made_code(bool first)
+{
+	if (first) {
+		made(down);
+		__asm__ volatile("# or else compilers make one call of both" : : : "memory");
+	} else {
+		made(down);
+	}
+	__asm__ volatile("");
+}
+
 static __attribute__((noinline)) void recurse(uint32_t depth)
 {
 	if (depth)
@@ -222,7 +255,7 @@ static void down(void)
 		return;
 	own.depth--;
 	choice = next(&own.way);
-	switch (choice >> 8 & 7) {
+	switch ((choice >> 8) % 9) {
 	case 0:
 		frame_of_2();
 		break;
@@ -244,6 +277,9 @@ static void down(void)
 		break;
 	case 6:
 		through_library();
+		break;
+	case 7:
+		through_made_code(choice >> 16 & 1);
 		break;
 	default:
 		leave_by_jump();
@@ -432,7 +468,7 @@ int main(int argc, char **argv)
 	pthread_t thread[THREADS_MAX];
 	enum trc_unwind_mode mode;
 
-	if (!threads || threads > THREADS_MAX || usage(argc, argv, &mode))
+	if (!threads || threads > THREADS_MAX || usage(argc, argv, &mode) || !make_code())
 		return 2;
 	alarm(300); /* a deadlock ends the test */
 	sigaction(SIGRTMIN, &action, NULL);

@@ -290,14 +290,82 @@ static void below_bare(void)
 	at_site(0, add_and_find);
 }
 
-START_TEST(a_walk_through_code_without_rules_is_not_kept)
+START_TEST(a_walk_that_ends_at_code_without_rules_is_not_kept)
 {
-	/* By rules alone it ends there. */
-	mode_set(_i ? TRC_UNWIND_AUTO : TRC_UNWIND_CFI);
+	mode_set(TRC_UNWIND_CFI); /* by rules alone */
 	found = 1;
 	bare_with_fp(below_bare);
-	ck_assert_uint_gt(frames, _i ? 6 : 3);
+	ck_assert_uint_gt(frames, 3);
 	ck_assert_uint_eq(found, 0);
+}
+END_TEST
+
+static uint32_t n_found;
+
+static void find_until_used_up(void)
+{
+	uint64_t before[TRC_UNWIND_FRAMES_MAX];
+	uint32_t n = trc_unwind_from(&start, before, TRC_UNWIND_FRAMES_MAX);
+
+	ck_assert_uint_eq(n, frames);
+	ck_assert_mem_eq(before, frame, n * sizeof(before[0]));
+	add_twice(NUMBER);
+	for (n_found = 0; n_found < 1000 && trc_kept_find(&start, TAG) == NUMBER;)
+		n_found++;
+	/* Walked anew it is kept at once, in the same place: it has been met before. */
+	for (int i = 0; i < 20 && n_found == 64; i++) {
+		trc_kept_add(&start, TAG, NUMBER, frame, frames, 1);
+		ck_assert_uint_eq(trc_kept_find(&start, TAG), NUMBER);
+		while (trc_kept_find(&start, TAG))
+			;
+	}
+}
+
+static void below_bare_again(void)
+{
+	at_site(0, find_until_used_up);
+}
+
+static void below_bare_find(void)
+{
+	at_site(0, find);
+}
+
+/* The code without rules is called at two places: nothing but its return address differs. */
+static __attribute__((noinline)) void at_bare_site(bool first, void (*call)(void))
+{
+	if (first) {
+		__asm__ volatile("# or else compilers make one call" ::: "memory");
+		bare_with_fp(call);
+		__asm__ volatile("# of both" ::: "memory");
+	} else {
+		bare_with_fp(call);
+	}
+	STAY();
+}
+
+/* K6. */
+START_TEST(a_walk_across_code_without_rules_is_kept_for_a_while)
+{
+	static const struct {
+		bool first;
+		void (*call)(void);
+		uint64_t number; /* found then */
+	} calls[] = {
+		{true, below_bare_again, 0}, /* it is used up in the end */
+		{true, below_bare, NUMBER},  /* kept anew */
+		{false, below_bare_find, 0},
+		{true, below_bare_find, NUMBER},
+	};
+
+	mode_set(TRC_UNWIND_AUTO);
+	for (volatile int i = 0; i < 4; i++) {
+		at_bare_site(calls[i].first, calls[i].call);
+		ck_assert_uint_gt(frames, 6);
+		ck_assert_uint_eq(n_found, 64);
+		if (i)
+			ck_assert_uint_eq(found, calls[i].number);
+	}
 }
 END_TEST
 
@@ -448,7 +516,8 @@ int main(void)
 			    (int)(sizeof(checks) / sizeof(checks[0])));
 	tcase_add_test(tests, stacks_of_one_depth_are_told_apart);
 	tcase_add_test(tests, a_walk_across_a_signal_frame_is_not_kept);
-	tcase_add_loop_test(tests, a_walk_through_code_without_rules_is_not_kept, 0, 2);
+	tcase_add_test(tests, a_walk_that_ends_at_code_without_rules_is_not_kept);
+	tcase_add_test(tests, a_walk_across_code_without_rules_is_kept_for_a_while);
 	tcase_add_test(tests, a_stack_with_too_many_words_is_not_kept);
 	tcase_add_test(tests, more_stacks_than_ways_take_turns);
 #if defined(__x86_64__)

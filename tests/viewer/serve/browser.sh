@@ -15,6 +15,8 @@ if ldd "$record" | grep -E 'lib[atu]b?san' >/dev/null; then
 fi
 rm -rf "$pages"
 mkdir -p "$pages"
+XDG_CACHE_HOME=$pages/cache # pages of whole traces are kept there
+export XDG_CACHE_HOME
 ring_home=/dev/shm
 [ -w $ring_home ] || ring_home=/tmp
 TRC_RING_DIR=$(mktemp -d "$ring_home/trc-test-XXXXXX")
@@ -28,7 +30,7 @@ end_all()
 trap end_all EXIT
 
 "$record" -o "$pages/demo.trc" -- "$demo" -s 1 >"$pages/out" 2>&1
-"$record" --flight -o "$pages/flown.trc" -- "$demo" -s 300 >"$pages/flown.out" 2>&1 &
+"$record" --flight -o "$pages/flown.trc" -- "$demo" -s 3600 >"$pages/flown.out" 2>&1 &
 recorder=$! tries=0
 until pid=$("$record" --list 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { print $1; exit }') && [ -n "$pid" ]; do
 	tries=$((tries + 1))

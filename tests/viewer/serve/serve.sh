@@ -7,6 +7,10 @@ trace_view=$top_builddir/viewer/trace-view
 demo=$top_builddir/docs/examples/trc-demo
 [ -x "$trace_view" ] || skip 'built without libmicrohttpd'
 unset DISPLAY WAYLAND_DISPLAY
+export XDG_CACHE_HOME=$PWD/cache # pages of whole traces are kept there
+case $(stat -f -c %T .) in
+nfs* | smb* | cifs | fuse* | v9fs) XDG_CACHE_HOME=$(mktemp -d /dev/shm/trc-cache.XXXXXX) ;; # serve:V13
+esac
 
 # view WORD...: in the background; its address is in $url, its process in $pid.
 view()
@@ -85,11 +89,54 @@ for _ in 1 2; do
 	status_of 200 "${url}page"
 	cmp body.txt demo.html || fail 'the whole page is another after that of a window'
 done
+status_of 200 -D head.txt "${url}page?from=300000000&to=500000000&save=1"
+cmp body.txt window.html || fail 'the page of a window that is saved is not that of --window'
+tr -d '\r' <head.txt | grep -qixF 'content-disposition: attachment; filename="demo-300000000-500000000.html"' ||
+	fail "the page of a window is not to be saved: $(cat head.txt)"
+grep -qi '^content-type: text/html' head.txt || fail 'the page of a window is no page'
+status_of 200 -D head.txt "${url}page?from=300000000&to=500000000&save=2"
+! grep -qi '^content-disposition' head.txt || fail 'what nobody wants to save is saved'
 status_of 200 "${url}?from=300000000&to=500000000"
 for query in from=1 to=1 'from=5&to=5' 'from=6&to=5' 'from=-1&to=5' 'from=1e3&to=5000' 'from=1&to=9223372036854775808' 'from=&to='; do
 	status_of 400 "${url}page?$query"
 done
 status_of 404 "${url}page?from=9000000000000&to=9100000000000"
+# Queries: they only read, and end with who asks.
+asks() { curl -s -G -o body.txt -w '%{http_code}' --max-time "${3-300}" --data-urlencode "q=$2" "${1}sql"; }
+[ "$(asks "$url" 'SELECT count(*) AS n FROM parks')" = 200 ] || fail "no answer: $(cat body.txt)"
+n_parks=$("$trace_analyze" --output tsv --sql 'SELECT count(*) FROM parks' demo.trc | tail -n 1)
+printf '{"columns":["n"],"rows":[\n["1",%s]],"more":false}\n' "$n_parks" | cmp - body.txt || fail "it answered $(cat body.txt)"
+for query in "ATTACH 'there.db' AS x" 'DELETE FROM parks' 'CREATE TABLE x(y)' 'PRAGMA query_only = 0' 'SELECT' 'SELECT 1; nothing'; do
+	asks "$url" "$query" >/dev/null
+	grep -q '^{"error":"[^"]*"}$' body.txt || fail "$query: $(cat body.txt)"
+done
+[ "$(asks "$url" '')" = 400 ] || fail 'no query has an answer'
+[ ! -e there.db ] || fail 'a database was made'
+status_of 404 "${url}sql?q=SELECT%201&snapshot=1"
+status_of 400 "${url}sql?q=SELECT%201&snapshot=x"
+asks "$url" 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT max(n) FROM r' 1 >/dev/null &&
+	fail 'an endless query has an answer'
+[ "$(asks "$url" 'SELECT 1')" = 200 ] || fail 'nothing is answered after a query that nobody waits for'
+asks "$url" 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r' >/dev/null
+tail -c 15 body.txt | grep -q '"more":true' || fail 'an answer has no end'
+[ "$(wc -l <body.txt)" = 200001 ] || fail "an answer has $(wc -l <body.txt) rows"
+# Of a query that is too large: the text of its error.
+too_large()
+{
+	asks "$url" "$2" >/dev/null
+	grep -q "^{\"error\":\"stopped: .*$1.*\"}\$" body.txt || fail "$2: it answered $(head -c 300 body.txt)"
+}
+too_large 'a value or a row' 'SELECT zeroblob(1000000000)'
+too_large 'memory' 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT hex(zeroblob(450000)) || n AS b FROM r ORDER BY b'
+values=$(printf 'b, %.0s' {1..39})b
+asks "$url" "SELECT $values FROM (SELECT zeroblob(1000000) AS b)" >/dev/null
+tail -n 1 body.txt | grep -qx '.*"rows":\[\],"more":true}' || fail "a row of 80 MB: $(head -c 300 body.txt)"
+asks "$url" "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n, zeroblob(500000) FROM r" >/dev/null
+expect 'an answer is as long as it may be' test "$(stat -c %s body.txt)" -le $((64 << 20)) -a "$(stat -c %s body.txt)" -gt $((60 << 20))
+expect 'it has whole rows' test "$(wc -l <body.txt)" = 68
+tail -c 20 body.txt | grep -q '0"\]\],"more":true}' || fail 'its last row is not whole'
+[ "$(asks "$url" 'SELECT 1')" = 200 ] || fail 'nothing is answered after a query that was too large'
+passed 'queries are answered, as far as they read and end'
 status_of 400 "${url}page?from=9000000000000000000&to=9100000000000000000"
 status_of 200 "${url}page?other=1"
 cmp body.txt demo.html || fail 'what is not known changes the page'
@@ -115,7 +162,86 @@ within=$("$trace_analyze" --output tsv locks.trc --sql \
 	"SELECT count(*) FROM events WHERE kind NOT IN ('acquire', 'release') AND ts_ns < $to +
 	(SELECT min(ts_ns) FROM events)" | tail -n 1)
 [ "$within" -gt 100 ] && [ "$within" -lt 2500 ] || fail "the first part has $within events, where 500 were wanted"
+
+# Its page of the whole is kept, and is that of another trace-view; not if the trace has changed, or nobody wants it.
+kept() { find "$XDG_CACHE_HOME" -name '*.page' 2>/dev/null | wc -l; }
+derived() { find "$XDG_CACHE_HOME" -name '*.model' ! -name 'making-*' 2>/dev/null; }
+is_derived() { [ -n "$(derived)" ]; }
+# maps_derived: trace-view has the file mapped.
+maps_derived() { grep -q '\.model$' "/proc/$pid/maps"; }
+[ "$(kept)" = 0 ] || fail 'the page of a small trace was kept'
+status_of 200 "${url}page"
+cp body.txt whole.html
+[ "$(kept)" = 1 ] || fail 'the page of the whole is not kept'
+until_true 120 maps_derived || fail 'what was derived is not kept, or not used'
+[ "$(stat -c %a "$(derived)")" = 600 ] || fail 'others can read what was derived'
+status_of 200 "${url}page?from=0&to=$to"
+cp body.txt part.html
+"$trace_analyze" --html window.html --window "0ns..${to}ns" locks.trc || fail 'no page of a part'
+cmp part.html window.html || fail 'the page of a part is another one of what is mapped'
 finish "$pid" TERM
+head -c 20 "$(find "$XDG_CACHE_HOME" -name '*.page')" | grep -q '^<!DOCTYPE html>' || fail 'something else is kept'
+for words in '' --without-cache; do
+	# shellcheck disable=SC2086 # a word or none
+	view $words --events 500 locks.trc
+	status_of 200 "${url}page"
+	cmp body.txt whole.html || fail "another trace-view $words has another page"
+	status_of 200 "${url}page?from=0&to=$to"
+	cmp body.txt part.html || fail "another trace-view $words has another page of a part"
+	if [ -n "$words" ]; then
+		! maps_derived || fail '--without-cache uses what was derived'
+	else
+		maps_derived || fail 'another trace-view does not use what was derived'
+	fi
+	status_of 200 "${url}page"
+	cmp body.txt whole.html || fail 'the page of the whole is another one after that of a part'
+	finish "$pid" TERM
+done
+# Damaged, or of another program: it is made anew.
+before=$(stat -c %i "$(derived)")
+printf x | dd of="$(derived)" bs=1 seek=20000 conv=notrunc status=none
+view --events 500 locks.trc
+status_of 200 "${url}page?from=0&to=$to"
+cmp body.txt part.html || fail 'what is damaged is shown'
+is_renewed() { [ -n "$(derived)" ] && [ "$(stat -c %i "$(derived)")" != "$before" ]; }
+until_true 120 is_renewed || fail 'what is damaged is not made anew'
+finish "$pid" TERM
+chmod 0620 "$(derived)"
+view --events 500 locks.trc
+status_of 200 "${url}page?from=0&to=$to"
+cmp body.txt part.html || fail 'what others can write makes another page'
+! maps_derived || [ "$(stat -c %a "$(derived)")" = 600 ] || fail 'what others can write is used'
+finish "$pid" TERM
+# A file that names may come from was put where there was none.
+mkdir debug
+export TRC_DEBUG_PATH=$PWD/debug
+inodes=
+for new in no no yes; do
+	[ $new = no ] || "$trace_analyze" --output tsv locks.trc --sql 'SELECT path FROM modules' | sed '1d; s|.*/||' |
+		while read -r name; do echo >"debug/$name.debug"; done
+	view --events 500 locks.trc
+	status_of 200 "${url}page"
+	cmp body.txt whole.html || fail 'files that are none change the page of the whole'
+	inodes+=" $(stat -c %i "$(find "$XDG_CACHE_HOME" -name '*.page' ! -name 'making-*')")"
+	finish "$pid" TERM
+done
+unset TRC_DEBUG_PATH
+read -r first same renewed <<<"$inodes"
+[ "$first" = "$same" ] || fail 'the page that is kept is made anew'
+[ "$same" != "$renewed" ] || fail 'the page that is kept is taken when names may be others'
+cp demo.trc locks.trc # the same file, with another trace
+view --events 500 locks.trc
+status_of 200 "${url}page"
+! cmp -s body.txt whole.html || fail 'a trace that has changed is shown as it was'
+[ "$(kept)" = 1 ] || fail 'the page of the trace that was is still kept'
+[ "$(derived | wc -l)" = 1 ] || fail 'what was derived of the trace that was is still kept'
+finish "$pid" TERM
+rm -r "$XDG_CACHE_HOME"
+view --without-cache --events 500 locks.trc
+status_of 200 "${url}page"
+[ "$(kept)" = 0 ] && ! is_derived || fail '--without-cache keeps something'
+finish "$pid" TERM
+passed 'the page of the whole of a large trace is kept'
 url=$of_demo pid=$demo_pid
 port=${url#http://127.0.0.1:}
 port=${port%%/*}
@@ -226,6 +352,7 @@ ended "$pid" 30 || fail 'the last page is closed, and it goes on, or failed'
 [ ! -s err.txt ] || fail "it said: $(cat err.txt)"
 passed 'it ends with the last page'
 view --keep --without-sql --source demo.trc
+[ "$(asks "$url" 'SELECT 1')" = 404 ] || fail '--without-sql answers'
 "$trace_analyze" --html without.html --without-sql --source demo.trc 2>analyze.txt || fail 'no page with source code'
 cmp -s without.html demo.html && fail 'neither option changes the page'
 status_of 200 "${url}page"
@@ -308,7 +435,7 @@ status=0
 passed 'what cannot be served is told'
 
 # ---- a process --------------------------------------------------------------------------------
-"$trace_record" --flight -o flown.trc -- "$demo" -s 60 >flown.txt 2>&1 &
+"$trace_record" --flight -o flown.trc -- "$demo" -s 3600 >flown.txt 2>&1 &
 recorder=$!
 started+=("$recorder")
 until_true 120 sh -c "pgrep -P $recorder trc-demo" || fail 'the program does not run'
@@ -340,7 +467,7 @@ passed 'each page of a process is of its moment'
 take()
 {
 	local to
-	to=$(curl -s -o body.txt -w '%{http_code} %{redirect_url}' --max-time 20 "${url}take?$1")
+	to=$(curl -s -o body.txt -w '%{http_code} %{redirect_url}' --max-time 300 "${url}take?$1")
 	[[ $to =~ ^303\ ${url}page\?snapshot=([0-9]+)(\&without=sql)?$ ]] || fail "take?$1: $to: $(head -c 300 body.txt)"
 	taken=${BASH_REMATCH[1]}
 }
@@ -348,15 +475,17 @@ take 'last=0&id=7'
 one=$taken
 status_of 200 -D head.txt "${url}trace?snapshot=$one"
 grep -q -i "^content-disposition: attachment; filename=\"trc-demo-$recorded-[0-9]*\.trc\"" head.txt || fail "$(cat head.txt)"
-cp body.txt one.trc
-"$trace_analyze" --check one.trc >check.txt || fail "the trace of a snapshot is not in order: $(cat check.txt)"
-"$trace_analyze" --html one.html one.trc || fail 'no page of the trace of a snapshot'
+saved=$(sed -n 's/^content-disposition: attachment; filename="\([^"]*\)".*/\1/Ip' head.txt) # the page has its name
+cp body.txt "$saved"
+"$trace_analyze" --check "$saved" >check.txt || fail "the trace of a snapshot is not in order: $(cat check.txt)"
+"$trace_analyze" --html one.html "$saved" || fail 'no page of the trace of a snapshot'
 status_of 200 "${url}page?snapshot=$one"
 cmp body.txt one.html || fail 'the page of a snapshot is not that of its trace'
 status_of 200 "${url}page?snapshot=$one&without=sql"
-"$trace_analyze" --html one.html --without-sql one.trc || fail 'no page without SQL'
+"$trace_analyze" --html one.html --without-sql "$saved" || fail 'no page without SQL'
 cmp body.txt one.html || fail 'a page without SQL is another'
 status_of 200 "$url?snapshot=$one"
+status_of 200 "${url}sql?q=SELECT%201&snapshot=$one"
 take "last=300000000&id=7&shown=$one"
 two=$taken
 span=$(status_of 200 "${url}trace?snapshot=$two" && "$trace_analyze" --output tsv body.txt --sql \
@@ -368,6 +497,7 @@ for _ in 1 2 3; do
 done
 status_of 404 "${url}page?snapshot=$one"
 status_of 404 "${url}keep?snapshot=$one"
+status_of 404 "${url}sql?q=SELECT%201&snapshot=$one"
 status_of 200 "${url}trace?snapshot=$two"
 for path in 'take' 'take?last=' 'take?last=1s' 'take?last=9223372036854775808' 'take?last=0&id=x' 'take?last=0&shown=-1' \
 	'keep' 'keep?snapshot=' 'trace?snapshot=..%2f1' 'trace?snapshot=18446744073709551616' 'page?snapshot=1&from=5&to=6'; do
@@ -407,7 +537,7 @@ finish $viewer TERM
 passed 'of a process that is gone it says so'
 
 # Killed, it leaves its ring.
-start "$trace_record" --flight -o killed.trc -- "$demo" -s 60 >killed.txt 2>&1
+start "$trace_record" --flight -o killed.trc -- "$demo" -s 3600 >killed.txt 2>&1
 recorder=$pid
 until_true 120 sh -c "pgrep -P $recorder trc-demo" || fail 'the program does not run'
 recorded=$(pgrep -P $recorder trc-demo)

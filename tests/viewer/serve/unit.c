@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "format/schema.h"
+#include "unit_cache.h"
 #include "viewer/serve/overview.h"
 #include "viewer/serve/route.h"
 #include "viewer/serve/snapshots.h"
@@ -168,6 +169,14 @@ START_TEST(sql_box_can_be_left_out)
 	struct trc_access access = access_of(false);
 
 	ck_assert(trc_route_find(&access, &asking).without_sql);
+	asking.path = "/" TOKEN "/sql";
+	ck_assert_uint_eq(trc_route_find(&access, &asking).status, 400);
+	asking.query = "SELECT 1";
+	ck_assert_int_eq(trc_route_find(&access, &asking).wanted, TRC_WANTED_SQL);
+	ck_assert_str_eq(trc_route_find(&access, &asking).query, "SELECT 1");
+	asking.path = "/sql";
+	ck_assert_uint_eq(trc_route_find(&access, &asking).status, 403);
+	asking.path = "/" TOKEN "/page";
 	asking.without = "everything";
 	ck_assert(!trc_route_find(&access, &asking).without_sql);
 	asking.without = NULL;
@@ -178,6 +187,24 @@ START_TEST(sql_box_can_be_left_out)
 				     .last = "0",
 				     .without = "sql"};
 	ck_assert(trc_route_find(&access, &asking).without_sql);
+}
+END_TEST
+
+START_TEST(a_window_can_be_saved)
+{
+	struct trc_asking asking = {.method = "GET",
+				    .path = "/" TOKEN "/page",
+				    .host = "localhost",
+				    .from = "5",
+				    .to = "9",
+				    .save = "1"};
+	struct trc_access access = access_of(false);
+
+	ck_assert(trc_route_find(&access, &asking).saves);
+	asking.save = "0";
+	ck_assert(!trc_route_find(&access, &asking).saves);
+	asking.save = NULL;
+	ck_assert(!trc_route_find(&access, &asking).saves);
 }
 END_TEST
 
@@ -446,6 +473,7 @@ int main(void)
 	tcase_add_loop_test(tests, first_part_is, 0, (int)(sizeof(firsts) / sizeof(*firsts)));
 	tcase_add_test(tests, locks_that_nobody_waited_for_are_not_drawn);
 	tcase_add_test(tests, sql_box_can_be_left_out);
+	tcase_add_test(tests, a_window_can_be_saved);
 	tcase_add_test(tests, page_has_its_snapshot_and_the_next);
 	tcase_add_test(tests, kept_snapshots_stay);
 	tcase_add_test(tests, only_so_many_snapshots_are_kept);
@@ -457,6 +485,7 @@ int main(void)
 	tcase_add_test(tests, silence_is_absence);
 	tcase_add_test(tests, many_are_few);
 	suite_add_tcase(suite, tests);
+	suite_add_tcase(suite, unit_cache());
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);

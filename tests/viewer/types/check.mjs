@@ -11,16 +11,16 @@ import {ESLint} from "eslint";
 const [top, ...modules] = process.argv.slice(2);
 const here = path.dirname(new URL(import.meta.url).pathname);
 
-const everywhere = ["clearTimeout", "console", "performance", "setInterval", "setTimeout", "Blob", "CompressionStream", "DecompressionStream",
+const everywhere = ["clearTimeout", "console", "performance", "setInterval", "setTimeout", "Blob", "CompressionStream", "DecompressionStream", "AbortController",
 	"MessageChannel", "Response", "TextDecoder", "TextEncoder", "URL", "URLSearchParams", "WebAssembly", "atob", "crypto", "fetch"];
 const inWindows = [...everywhere, "document", "getComputedStyle", "history", "localStorage", "location", "matchMedia", "navigator",
-	"requestAnimationFrame", "sessionStorage", "window", "ImageData", "MutationObserver", "ResizeObserver", "Worker"];
+	"queueMicrotask", "requestAnimationFrame", "sessionStorage", "window", "CustomEvent", "ImageData", "MutationObserver", "Path2D", "ResizeObserver", "Worker"];
 
 const programs = {
 	page: {files: modules, lib: "dom", types: ["viewer/assets/types.d.ts"], globals: inWindows},
-	sql_worker: {files: ["viewer/assets/sql_worker.js"], lib: "webworker", types: [], declared: "declare function initSqlJs(options: object): Promise<any>;",
+	sql_worker: {files: ["viewer/assets/sql_values.js", "viewer/assets/sql_worker.js"], lib: "webworker", types: [], declared: "declare function initSqlJs(options: object): Promise<any>;",
 		globals: [...everywhere, "self", "initSqlJs"]},
-	frame: {files: ["viewer/serve/follow.js", "viewer/serve/frame.js"], lib: "dom", types: [], globals: inWindows},
+	frame: {files: ["viewer/serve/follow.js", "viewer/serve/zoom.js", "viewer/serve/frame.js"], lib: "dom", types: [], globals: inWindows},
 };
 
 const rules = {

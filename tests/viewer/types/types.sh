@@ -24,6 +24,6 @@ if ! cmp -s "$here/package.json" "$work/package.json" || [ ! -e "$work/installed
 fi
 cp -f "$here/check.mjs" "$work"
 # The modules in the order that the build joins them in.
-modules=$(grep -o 'viewer/assets/[a-z_]*\.js' "$top_srcdir/viewer/local.mk" | grep -v sql_worker)
+modules=$(grep -o 'viewer/assets/[a-z_]*\.js' "$top_srcdir/viewer/local.mk" | grep -v sql_worker | awk '!seen[$0]++')
 # shellcheck disable=SC2086 # a list of names
 node "$work/check.mjs" "$top_srcdir" $modules

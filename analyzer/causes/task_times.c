@@ -1,0 +1,430 @@
+/* task_times.c - see task_times.h. */
+#include "task_times.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/model/image.h"
+#include "analyzer/model/task_spans.h"
+#include "analyzer/model/waits.h"
+#include "format/schema.h"
+#include "thread_times.h"
+
+/* Of tasks in tasks: a task counts for each of those that it lies in, so that this bounds time and memory. */
+enum { GENERATIONS_MAX = 64 };
+/* A task has each run of the fiber that began it, and the regions of its children: of 64 generations, before and after they are
+ * joined.  Few others have the same. */
+enum { SPANS_EACH = 2 * GENERATIONS_MAX + 2, SPANS_LEAST = 1 << 26 };
+
+struct lister {
+	struct trc_model *m;
+	struct trc_task_spans tasks;
+	struct trc_array spans; /* struct trc_selected_span: of one task, of threads only */
+	size_t n_spans;
+
+	struct trc_thread_times threads;
+	struct trc_state_sums
+		sums; /* of the thread that is looked at: they begin again with the next */
+};
+
+static int64_t later(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static int64_t earlier(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns < b_ns ? a_ns : b_ns;
+}
+
+const char *trc_task_state_name(unsigned int state)
+{
+	static const char *const name[TRC_TASK_STATES] = {
+		[TRC_TASK_RUNNING] = "running", [TRC_TASK_RUNNABLE] = "runnable",
+		[TRC_TASK_ACTIVE] = "active",	[TRC_TASK_OFF] = "off_cpu",
+		[TRC_TASK_WAITING] = "waiting", [TRC_TASK_WOKEN] = "woken",
+		[TRC_TASK_ABSENT] = "absent",	[TRC_TASK_UNWORKED] = "unworked",
+	};
+
+	return state < TRC_TASK_STATES ? name[state] : "?";
+}
+
+/* ---- the spans of one task ---- */
+
+/* Leaves those of threads, within the trace. */
+static void keep_threads(struct lister *l)
+{
+	struct trc_selected_span *span = l->spans.row;
+	size_t n = 0;
+
+	for (size_t i = 0; i < l->spans.n; i++) {
+		span[i].from_ns = later(span[i].from_ns, trc_model_start_ns(l->m));
+		span[i].to_ns = earlier(span[i].to_ns, trc_model_end_ns(l->m));
+		if (!trc_track_is_fiber(span[i].track) && span[i].from_ns < span[i].to_ns)
+			span[n++] = span[i];
+	}
+	l->spans.n = n;
+}
+
+static size_t spans_max(const struct lister *l)
+{
+	size_t n_tasks, n_regions, n_runs;
+
+	trc_model_tasks(l->m, &n_tasks);
+	trc_model_regions(l->m, &n_regions);
+	trc_model_fiber_runs(l->m, &n_runs);
+	return (n_tasks + n_regions + n_runs) * SPANS_EACH + SPANS_LEAST;
+}
+
+/* Of the threads that ran fibers too; what was added is of one task or region. */
+static int finish_spans(struct lister *l)
+{
+	int err;
+
+	l->n_spans += l->spans.n;
+	err = trc_task_spans_join(&l->tasks, &l->spans);
+	l->n_spans += l->spans.n;
+	if (!err && l->n_spans > spans_max(l))
+		return -EOVERFLOW;
+	keep_threads(l);
+	return err;
+}
+
+static int find_spans(struct lister *l, uint32_t row)
+{
+	int err;
+
+	l->spans.n = 0;
+	err = trc_task_spans_add(&l->tasks, row, NULL, &l->spans);
+	return err ? err : finish_spans(l);
+}
+
+static int find_spans_of_region(struct lister *l, const struct trc_region *region)
+{
+	struct trc_selected_span *span;
+
+	l->spans.n = 0;
+	l->spans.row_bytes = sizeof(*span);
+	span = trc_array_add(&l->spans);
+	if (!span)
+		return -ENOMEM;
+	*span = (struct trc_selected_span){
+		.track = region->fiber ? trc_fiber_track(region->fiber) : region->thread,
+		.from_ns =
+			region->start_ns == TRC_NEVER ? trc_model_start_ns(l->m) : region->start_ns,
+		.to_ns = region->end_ns == TRC_NEVER ? trc_model_end_ns(l->m) : region->end_ns,
+	};
+	return finish_spans(l);
+}
+
+/* ---- what a thread did ---- */
+
+static int time_put(struct trc_array *times, const struct trc_task_time *time)
+{
+	struct trc_task_time *added = trc_array_add(times);
+
+	if (!added)
+		return -ENOMEM;
+	*added = *time;
+	return 0;
+}
+
+/* The sums of a thread, which begin again. */
+static int add_sums(struct lister *l, uint64_t task, uint32_t thread, struct trc_array *times)
+{
+	const struct trc_state_sums *sums = &l->sums;
+	int err = 0;
+
+	trc_state_sums_sort(&l->sums);
+	for (size_t i = 0; i < sums->n && !err; i++)
+		err = time_put(times, &(struct trc_task_time){
+					      .task = task,
+					      .ns = sums->ns[sums->cell[i]],
+					      .thread = thread,
+					      .state = (uint8_t)(sums->cell[i] / TRC_REASON_COUNT),
+					      .reason = (uint8_t)(sums->cell[i] % TRC_REASON_COUNT),
+				      });
+	trc_state_sums_clear(&l->sums);
+	return err;
+}
+
+/* ---- when nobody worked for it ---- */
+
+/* A damaged clock makes times that are farther apart than can be told. */
+static void sum_add(int64_t *sum_ns, int64_t from_ns, int64_t to_ns)
+{
+	int64_t ns;
+
+	if (from_ns >= to_ns)
+		return;
+	if (__builtin_sub_overflow(to_ns, from_ns, &ns) ||
+	    __builtin_add_overflow(*sum_ns, ns, sum_ns))
+		*sum_ns = INT64_MAX;
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+	const struct trc_selected_span *x = a, *y = b;
+
+	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+/* Of what has this id, and lasted from start_ns to end_ns.  Sorts the spans anew. */
+static int add_unworked(struct lister *l, uint64_t id, int64_t start_ns, int64_t end_ns,
+			struct trc_array *times)
+{
+	struct trc_selected_span *span = l->spans.row;
+	int64_t at_ns = later(start_ns, trc_model_start_ns(l->m)), ns = 0;
+
+	end_ns = earlier(trc_model_end_ns(l->m), end_ns == TRC_NEVER ? INT64_MAX : end_ns);
+	if (l->spans.n)
+		qsort(span, l->spans.n, sizeof(*span), compare_begins);
+	for (size_t i = 0; i < l->spans.n; i++) {
+		sum_add(&ns, at_ns, span[i].from_ns);
+		at_ns = later(at_ns, span[i].to_ns);
+	}
+	sum_add(&ns, at_ns, end_ns);
+	return ns ? time_put(times, &(struct trc_task_time){.task = id,
+							    .ns = ns,
+							    .state = TRC_TASK_UNWORKED})
+		  : 0;
+}
+
+/* What the threads did in the spans. */
+static int add_times(struct lister *l, uint64_t id, struct trc_array *times)
+{
+	const struct trc_selected_span *span = l->spans.row;
+	int err = 0;
+
+	for (size_t i = 0; i < l->spans.n && !err; i++) {
+		uint32_t serial = (uint32_t)span[i].track;
+		const struct trc_thread *thread = trc_model_thread(l->m, serial);
+
+		if (thread)
+			err = trc_thread_times_add(&l->threads,
+						   (size_t)(thread - l->threads.steps.thread),
+						   span[i].from_ns, span[i].to_ns, &l->sums);
+		else
+			trc_state_sums_add(&l->sums, TRC_TASK_ABSENT * TRC_REASON_COUNT,
+					   span[i].from_ns, span[i].to_ns);
+		if (!err && (i + 1 == l->spans.n || span[i + 1].track != span[i].track))
+			err = add_sums(l, id, serial, times);
+	}
+	return err;
+}
+
+static int add_task_times(struct lister *l, uint32_t row, struct trc_array *times)
+{
+	const struct trc_task *task = &l->tasks.task[row];
+	int err = find_spans(l, row);
+
+	if (!err)
+		err = add_times(l, task->task, times);
+	return err ? err : add_unworked(l, task->task, task->start_ns, task->end_ns, times);
+}
+
+static int add_region_times(struct lister *l, uint32_t row, struct trc_array *times)
+{
+	size_t n;
+	const struct trc_region *region = &trc_model_regions(l->m, &n)[row];
+	int err = find_spans_of_region(l, region);
+
+	if (!err)
+		err = add_times(l, row + 1, times);
+	return err ? err : add_unworked(l, row + 1, region->start_ns, region->end_ns, times);
+}
+
+static int add_spans(const struct lister *l, uint32_t row, struct trc_array *spans)
+{
+	const struct trc_selected_span *span = l->spans.row;
+
+	for (size_t i = 0; i < l->spans.n; i++) {
+		struct trc_task_span *added = trc_array_add(spans);
+
+		if (!added)
+			return -ENOMEM;
+		*added = (struct trc_task_span){l->tasks.task[row].task, span[i].from_ns,
+						span[i].to_ns, (uint32_t)span[i].track};
+	}
+	return 0;
+}
+
+/* ---- of all tasks ---- */
+
+static int fail(struct trc_error *error, const char *what, int err)
+{
+	if (err && !error->text[0])
+		snprintf(error->text, sizeof(error->text), "%s: %s", what,
+			 err == -EOVERFLOW ? "tasks share too many runs of fibers"
+					   : strerror(-err));
+	return err;
+}
+
+static int make_spans(struct trc_model *m, struct trc_array *spans, struct trc_error *error)
+{
+	struct lister l = {.m = m};
+	int err;
+
+	error->text[0] = '\0';
+	spans->row_bytes = sizeof(struct trc_task_span);
+	err = trc_model_need(m, TRC_PART_WAITS | TRC_PART_USER | TRC_PART_FIBERS, error);
+	if (err)
+		return err;
+	err = trc_task_spans_open(&l.tasks, m);
+	l.tasks.generations_max = GENERATIONS_MAX;
+	for (uint32_t i = 0; i < l.tasks.n_tasks && !err; i++) {
+		err = find_spans(&l, i);
+		if (!err)
+			err = add_spans(&l, i, spans);
+	}
+	trc_task_spans_close(&l.tasks);
+	trc_array_free(&l.spans);
+	return fail(error, "task_spans", err);
+}
+
+typedef int add_fn(struct lister *l, uint32_t row, struct trc_array *times);
+
+typedef int open_fn(struct trc_task_spans *s, const struct trc_model *m);
+
+/* `what` is its name in errors. */
+static int list_times(struct trc_model *m, struct trc_array *times, const char *what, size_t n_rows,
+		      open_fn *spans_open, add_fn *add, struct trc_error *error)
+{
+	struct lister *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return fail(error, what, -ENOMEM);
+	l->m = m;
+	err = spans_open(&l->tasks, m);
+	l->tasks.generations_max = GENERATIONS_MAX;
+	if (!err)
+		err = trc_thread_times_open(&l->threads, m);
+	for (uint32_t i = 0; i < n_rows && !err; i++)
+		err = add(l, i, times);
+	trc_thread_times_close(&l->threads);
+	trc_task_spans_close(&l->tasks);
+	trc_array_free(&l->spans);
+	free(l);
+	return fail(error, what, err);
+}
+
+static int times_begin(struct trc_model *m, struct trc_array *times, struct trc_error *error)
+{
+	error->text[0] = '\0';
+	times->row_bytes = sizeof(struct trc_task_time);
+	return trc_model_need(m, TRC_CAUSES_PARTS | TRC_PART_USER | TRC_PART_FIBERS, error);
+}
+
+static int make_times(struct trc_model *m, struct trc_array *times, struct trc_error *error)
+{
+	size_t n;
+	int err = times_begin(m, times, error);
+
+	if (err)
+		return err;
+	trc_model_tasks(m, &n);
+	return list_times(m, times, "task_times", n, trc_task_spans_open, add_task_times, error);
+}
+
+static int make_region_times(struct trc_model *m, struct trc_array *times, struct trc_error *error)
+{
+	size_t n;
+	int err = times_begin(m, times, error);
+
+	if (err)
+		return err;
+	trc_model_regions(m, &n);
+	return list_times(m, times, "region_times", n, trc_task_spans_open_runs, add_region_times,
+			  error);
+}
+
+/* ---- kept -------------------------------------------------------------------------------- */
+
+typedef int make_fn(struct trc_model *m, struct trc_array *rows, struct trc_error *error);
+
+static void kept_free(void *kept)
+{
+	trc_array_free(kept);
+	free(kept);
+}
+
+static int make_kept(struct trc_model *m, struct trc_kept *kept, make_fn *make,
+		     struct trc_error *error)
+{
+	struct trc_array *rows = calloc(1, sizeof(*rows));
+	int err = rows ? make(m, rows, error) : fail(error, "tasks", -ENOMEM);
+
+	if (err && rows)
+		kept_free(rows);
+	if (!err)
+		*kept = (struct trc_kept){rows, kept_free};
+	return err;
+}
+
+static int list(struct trc_model *m, enum trc_kept_kind kind, make_fn *make, struct trc_array *rows,
+		struct trc_error *error)
+{
+	struct trc_kept *kept = trc_model_kept(m, kind);
+	int err = 0;
+
+	error->text[0] = '\0';
+	if (!kept)
+		return make(m, rows, error);
+	if (!kept->thing)
+		err = make_kept(m, kept, make, error);
+	if (!err) {
+		*rows = *(const struct trc_array *)kept->thing;
+		rows->capacity = 0;
+	}
+	return err;
+}
+
+int trc_task_spans_list(struct trc_model *m, struct trc_array *spans, struct trc_error *error)
+{
+	return list(m, TRC_KEPT_TASK_SPANS, make_spans, spans, error);
+}
+
+int trc_task_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error)
+{
+	return list(m, TRC_KEPT_TASK_TIMES, make_times, times, error);
+}
+
+int trc_region_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error)
+{
+	return list(m, TRC_KEPT_REGION_TIMES, make_region_times, times, error);
+}
+
+/* A list of one says that rows follow: they may not have been made. */
+static int walk_kept(struct trc_image *image, struct trc_kept *kept, size_t row_bytes)
+{
+	struct trc_array none = {.row_bytes = row_bytes}, *rows = kept->thing ? kept->thing : &none;
+	size_t n = kept->thing != NULL;
+	uint64_t is_there = 1;
+
+	trc_image_rows(image, &is_there, &n, sizeof(is_there), NULL);
+	if (trc_image_is_read(image) && n) {
+		rows = calloc(1, sizeof(*rows));
+		if (!rows)
+			return -ENOMEM;
+		rows->row_bytes = row_bytes;
+		*kept = (struct trc_kept){rows, kept_free};
+	}
+	trc_image_array(image, rows, NULL);
+	return 0;
+}
+
+int trc_task_times_walk(struct trc_image *image, struct trc_model *m)
+{
+	struct trc_kept *spans = trc_model_kept(m, TRC_KEPT_TASK_SPANS);
+	struct trc_kept *times = trc_model_kept(m, TRC_KEPT_TASK_TIMES);
+	struct trc_kept *regions = trc_model_kept(m, TRC_KEPT_REGION_TIMES);
+	int err = spans && times && regions ? 0 : -EINVAL;
+
+	if (!err)
+		err = walk_kept(image, spans, sizeof(struct trc_task_span));
+	if (!err)
+		err = walk_kept(image, times, sizeof(struct trc_task_time));
+	return err ? err : walk_kept(image, regions, sizeof(struct trc_task_time));
+}

@@ -1,0 +1,61 @@
+/*
+ * task_times.h - how the threads that worked for a task, or were in a region, spent that time.
+ *
+ * Which threads worked for a task, and when, says task_spans.h.  What they did meanwhile says steps.h, as for
+ * causes: so the sums are those of --why, and of the page.
+ *
+ *   task_times:U1  the times of a task's thread add up to its spans for that task; those of a region to the region, as far as it
+ *       lies in the trace
+ *   task_times:U2  waiting and woken of a reason add up to the waits of that reason, as far as they lie in these
+ *       spans, each time counted for the innermost wait; without the parts in which the thread had no proc (timeline:P1)
+ */
+#ifndef TRC_ANALYZER_CAUSES_TASK_TIMES_H
+#define TRC_ANALYZER_CAUSES_TASK_TIMES_H
+
+#include "analyzer/model/array.h"
+#include "analyzer/model/model.h"
+
+enum trc_task_state {
+	TRC_TASK_RUNNING,  /* on a proc, as switch records say */
+	TRC_TASK_RUNNABLE, /* it could have run: another thread had its proc */
+	TRC_TASK_ACTIVE,   /* in no recorded wait; without switch records nobody knows if it ran */
+	TRC_TASK_OFF,	   /* off its proc, in no recorded wait */
+	TRC_TASK_WAITING,  /* up to when it was woken */
+	TRC_TASK_WOKEN,	   /* from then until the wait was over */
+	TRC_TASK_ABSENT,   /* it had not begun yet, or had ended */
+	TRC_TASK_UNWORKED, /* no thread worked for the task, or ran the region's fiber */
+	TRC_TASK_STATES
+};
+
+/* A thread worked for the task. */
+struct trc_task_span {
+	uint64_t task; /* the user's id */
+	int64_t from_ns, to_ns;
+	uint32_t thread;
+};
+
+struct trc_task_time {
+	uint64_t task; /* of a region its id */
+	int64_t ns;
+	uint32_t thread; /* 0 = of UNWORKED */
+	uint8_t state;	 /* enum trc_task_state */
+	uint8_t reason;	 /* of WAITING and WOKEN; else 0 */
+};
+
+/* "running", ...; for SQL, too. */
+const char *trc_task_state_name(unsigned int state);
+
+/* Each makes an array that is the caller's to free, task by task in the model's order; derives what it needs.  A model that keeps such
+ * things (trc_model_keep()) has the rows, which are made once (array:A4).
+ * Of a task's children those of 64 generations count.  0 or -errno with a line in error: -EOVERFLOW if many tasks
+ * have many runs of fibers in common. */
+int trc_task_spans_list(struct trc_model *m, struct trc_array *spans, struct trc_error *error);
+int trc_task_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error);
+/* Of all regions, region by region: struct trc_task_time. */
+int trc_region_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error);
+
+struct trc_image;
+/* What a model keeps of all three, in an image (analyzer/model/image.h). */
+int trc_task_times_walk(struct trc_image *image, struct trc_model *m);
+
+#endif

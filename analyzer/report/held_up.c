@@ -1,0 +1,207 @@
+/*
+ * held_up.c - what in the end held threads up that waited for locks and for each other: the ends of all chains of waits, summed.
+ *
+ *   held_up:U1  all rows that are told, what is summed up in the line below them, and what idle threads waited for make the time
+ *       of the heading, which is that of the blame profile
+ *
+ * Waits of idle threads (idle.c) are summed apart: nobody waits for their end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "analyzer/causes/blame_sums.h"
+#include "analyzer/causes/causes.h"
+#include "analyzer/why/tree.h"
+#include "analyzer/why/words.h"
+#include "format/check.h"
+#include "parts.h"
+
+/* What is less than one part in so many is not told one by one, but for the first few. */
+enum { TEXT_COLUMN = 22, INDENT = 2, SHARE_SHOWN = 100, SHOWN_ALWAYS = 3 };
+
+/* What stands in the place of labels. */
+enum { MARK_BUSY, MARK_IDLE };
+
+struct node {
+	struct trc_why_node why; /* its key's thread is the one with most of the time */
+	int64_t thread_ns;	 /* how much that is */
+};
+
+struct held_up {
+	struct trc_report *r;
+	struct trc_array nodes;	    /* struct node, of what is not idle */
+	struct trc_index node;	    /* by trc_check64() of what is alike */
+	struct trc_index of_thread; /* by node and thread: the number of a sum */
+	struct trc_array thread_ns; /* int64_t, by that */
+	int64_t busy_ns, idle_ns;
+};
+
+static uint32_t mark(void *context, const struct trc_park *park)
+{
+	return trc_report_is_idle(context, park) ? MARK_IDLE : MARK_BUSY;
+}
+
+/* Who it was matters only where nothing else tells two apart. */
+static uint64_t hash_of(const struct held_up *h, const struct trc_blame_row *row)
+{
+	uint32_t stack = trc_report_canonical(h->r, row->stack);
+	const uint64_t alike[] = {
+		(uint64_t)row->kind << 32 | row->reason,
+		(uint64_t)row->stack_of << 32 | stack,
+		stack ? 0 : row->thread,
+	};
+
+	return trc_check64(alike, sizeof(alike), 0);
+}
+
+/* Of what is nobody's (a lock that was free, lost events) there is no thread to name, or to count. */
+static int add_thread(struct held_up *h, uint32_t number, const struct trc_blame_row *row)
+{
+	struct node *node = (struct node *)h->nodes.row + number - 1;
+	uint32_t at;
+	int64_t *ns;
+
+	if (!row->thread)
+		return 0;
+	at = trc_index_number(&h->of_thread, (uint64_t)number << 32 | row->thread);
+	ns = at > h->thread_ns.n ? trc_array_add(&h->thread_ns)
+				 : (int64_t *)h->thread_ns.row + at - 1;
+
+	if (!at || !ns)
+		return -ENOMEM;
+	node->why.n_threads += !*ns;
+	trc_report_add(ns, row->ns);
+	if (*ns > node->thread_ns) {
+		node->thread_ns = *ns;
+		node->why.key.thread = row->thread;
+	}
+	return 0;
+}
+
+static int add_row(struct held_up *h, const struct trc_blame_row *row)
+{
+	uint32_t number;
+	struct node *node;
+
+	if (row->labels == MARK_IDLE) {
+		trc_report_add(&h->idle_ns, row->ns);
+		return 0;
+	}
+	trc_report_add(&h->busy_ns, row->ns);
+	number = trc_index_number(&h->node, hash_of(h, row));
+	node = number > h->nodes.n ? trc_array_add(&h->nodes)
+				   : (struct node *)h->nodes.row + number - 1;
+	if (!number || !node)
+		return -ENOMEM;
+	if (!node->why.n++)
+		node->why.key = (struct trc_cause){.kind = row->kind,
+						   .reason = row->reason,
+						   .stack = trc_report_canonical(h->r, row->stack),
+						   .stack_of = row->stack_of};
+	trc_report_add(&node->why.total_ns, row->ns);
+	return add_thread(h, number, row);
+}
+
+static int largest_first(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	return (x->why.total_ns < y->why.total_ns) - (x->why.total_ns > y->why.total_ns);
+}
+
+static void begin_line(const struct held_up *h, struct trc_line *line, int64_t ns)
+{
+	char number[TRC_NUMBER_BYTES];
+
+	trc_line_begin(line, h->r->width, h->r->colour);
+	trc_line_right(line, 10, trc_text_duration(number, ns));
+	trc_line_right(line, 9, trc_text_share(number, ns, h->busy_ns));
+	trc_line_to(line, TEXT_COLUMN);
+}
+
+static void print_node(struct held_up *h, const struct node *node)
+{
+	struct trc_line line;
+
+	begin_line(h, &line, node->why.total_ns);
+	trc_why_words(h->r, &line, &node->why);
+	if (node->why.n_threads > 1) {
+		trc_line_add(&line, ", longest ");
+		trc_report_thread(h->r, &line, node->why.key.thread, 26);
+	}
+	trc_report_line(h->r, &line);
+	if (!trc_why_has_place(&node->why))
+		return;
+	trc_line_begin(&line, h->r->width, h->r->colour);
+	trc_line_to(&line, TEXT_COLUMN + INDENT);
+	trc_line_style(&line, TRC_STYLE_DIM);
+	if (node->why.key.stack_of == TRC_CAUSE_STACK_END)
+		trc_line_add(&line, "up to ");
+	trc_report_stack(h->r, &line, node->why.key.stack);
+}
+
+static void print_rest(struct held_up *h, size_t n, int64_t ns)
+{
+	struct trc_line line;
+
+	if (!n)
+		return;
+	begin_line(h, &line, ns);
+	trc_line_add(&line, "by %zu other%s", n, n == 1 ? "" : "s");
+	trc_report_line(h->r, &line);
+}
+
+static void print_idle(struct held_up *h)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (!h->idle_ns)
+		return;
+	trc_line_begin(&line, h->r->width, h->r->colour);
+	trc_line_right(&line, 10, trc_text_duration(number, h->idle_ns));
+	trc_line_add(&line, "  idle: threads that wait for work nearly always");
+	trc_report_line(h->r, &line);
+}
+
+static void print(struct held_up *h)
+{
+	char number[TRC_NUMBER_BYTES], right[TRC_NUMBER_BYTES + 64];
+	const struct node *node = h->nodes.row;
+	int64_t rest_ns = h->busy_ns, all_ns = h->busy_ns;
+	size_t i;
+
+	trc_report_add(&all_ns, h->idle_ns);
+	snprintf(right, sizeof(right), "%s of waiting for locks and threads",
+		 trc_text_duration(number, all_ns));
+	trc_report_heading(h->r, "In the end held up by", right);
+	for (i = 0; i < h->nodes.n && i < h->r->top &&
+		    (i < SHOWN_ALWAYS || node[i].why.total_ns >= h->busy_ns / SHARE_SHOWN);
+	     i++) {
+		print_node(h, &node[i]);
+		rest_ns -= node[i].why.total_ns;
+	}
+	print_rest(h, h->nodes.n - i, rest_ns);
+	print_idle(h);
+}
+
+int trc_report_held_up(struct trc_report *r)
+{
+	struct held_up h = {.r = r,
+			    .nodes = {.row_bytes = sizeof(struct node)},
+			    .thread_ns = {.row_bytes = sizeof(int64_t)}};
+	struct trc_array rows = {0};
+	int err = trc_blame_rows(r->m, mark, r, &rows);
+
+	for (size_t i = 0; i < rows.n && !err; i++)
+		err = add_row(&h, (struct trc_blame_row *)rows.row + i);
+	if (!err && h.nodes.n) {
+		qsort(h.nodes.row, h.nodes.n, h.nodes.row_bytes, largest_first);
+		print(&h);
+	}
+	trc_array_free(&rows);
+	trc_array_free(&h.nodes);
+	trc_index_free(&h.node);
+	trc_index_free(&h.of_thread);
+	trc_array_free(&h.thread_ns);
+	return err;
+}

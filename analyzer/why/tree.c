@@ -1,0 +1,304 @@
+/* tree.c - see tree.h. */
+#include "tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/model/descriptors.h"
+#include "format/check.h"
+
+/* Beyond so many, what lies deeper is left out: their parents have its time. */
+enum { NODES_MAX = 500000 };
+
+int trc_why_tree_begin(struct trc_why_tree *tree, const struct trc_report *r)
+{
+	*tree = (struct trc_why_tree){
+		.r = r,
+		.nodes = {.row_bytes = sizeof(struct trc_why_node)},
+		.of_row = {.row_bytes = sizeof(uint32_t)},
+		.leaves = {.row_bytes = sizeof(struct trc_why_node)},
+		.path = {.row_bytes = sizeof(struct trc_cause)},
+		.rows = {.row_bytes = sizeof(struct trc_cause)},
+		.threads = {.instead_ns = {.row_bytes = sizeof(int64_t)}},
+		.leaf_threads = {.instead_ns = {.row_bytes = sizeof(int64_t)}},
+	};
+	return trc_array_add(&tree->nodes) ? 0 : -ENOMEM;
+}
+
+static void threads_free(struct trc_why_threads *threads)
+{
+	trc_index_free(&threads->seen);
+	trc_index_free(&threads->instead);
+	trc_array_free(&threads->instead_ns);
+}
+
+void trc_why_tree_free(struct trc_why_tree *tree)
+{
+	trc_array_free(&tree->nodes);
+	trc_array_free(&tree->of_row);
+	trc_array_free(&tree->leaves);
+	trc_array_free(&tree->path);
+	trc_array_free(&tree->rows);
+	trc_index_free(&tree->node);
+	trc_index_free(&tree->leaf);
+	threads_free(&tree->threads);
+	threads_free(&tree->leaf_threads);
+}
+
+/* "waited" is said of waits that others end, whether it is known who did. */
+static uint8_t told_kind(const struct trc_why_tree *tree, const struct trc_cause *row)
+{
+	bool waits = row->kind == TRC_CAUSE_IO || row->kind == TRC_CAUSE_OUTSIDE;
+
+	return waits && !tree->keeps_kinds ? TRC_CAUSE_WAITING : row->kind;
+}
+
+/* Two connections to one server have one name, as trc_report_waited() tells it. */
+static uint64_t told_descriptor(const struct trc_why_tree *tree, const struct trc_cause *row)
+{
+	const struct trc_descriptor_name *d = trc_model_descriptor(tree->r->m, row->descriptor);
+
+	return d && strcmp(d->kind, trc_reason_name(row->reason)) != 0
+		       ? trc_check64(d->name, strlen(d->name), 0)
+		       : 0;
+}
+
+/* Who wrote it matters only where nothing else tells two apart.  A thread that is joined is called by an address, which is the
+ * next thread's when it has ended: what the ends were waited for is told below. */
+static uint64_t hash_of(const struct trc_why_tree *tree, const struct trc_cause *row,
+			uint32_t parent)
+{
+	uint32_t stack = trc_report_canonical(tree->r, row->stack);
+	const uint64_t alike[] = {
+		parent,
+		(uint64_t)told_kind(tree, row) << 32 | row->reason,
+		(uint64_t)row->stack_of << 32 | stack,
+		row->reason == TRC_REASON_JOIN ? 0 : row->object,
+		told_descriptor(tree, row),
+		row->unlock != 0,
+		stack ? 0 : row->thread,
+	};
+
+	return trc_check64(alike, sizeof(alike), 0);
+}
+
+static uint64_t thread_key(uint32_t node, uint32_t thread)
+{
+	return (uint64_t)node << 32 | thread;
+}
+
+/* A thread ran instead; 0 or -ENOMEM. */
+static int count_instead(struct trc_why_node *node, struct trc_why_threads *threads, uint32_t id,
+			 const struct trc_cause *row)
+{
+	uint32_t number = trc_index_number(&threads->instead, thread_key(id, row->instead));
+	int64_t *ns;
+
+	if (!number || (number > threads->instead_ns.n && !trc_array_add(&threads->instead_ns)))
+		return -ENOMEM;
+	ns = (int64_t *)threads->instead_ns.row + number - 1;
+	node->n_instead += !*ns;
+	trc_report_add(ns, row->instead_ns);
+	if (*ns > node->instead_ns) {
+		node->instead_ns = *ns;
+		node->instead = row->instead;
+	}
+	return 0;
+}
+
+/* Adds the row to the node with this id; 0 or -ENOMEM. */
+static int count(struct trc_why_node *node, struct trc_why_threads *threads, uint32_t id,
+		 const struct trc_cause *row)
+{
+	uint64_t key = thread_key(id, row->thread);
+	int err = 0;
+
+	node->n++;
+	trc_report_add(&node->total_ns, row->to_ns - row->from_ns);
+	if (row->instead)
+		err = count_instead(node, threads, id, row);
+	if (err || trc_index_get(&threads->seen, key) != TRC_INDEX_NONE)
+		return err;
+	node->n_threads++;
+	return trc_index_put(&threads->seen, key, 1);
+}
+
+/* The node for this row below `parent`, in *id; 0 = there is no room for it. */
+static int find_node(struct trc_why_tree *tree, const struct trc_cause *row, uint32_t parent,
+		     uint32_t *id)
+{
+	uint64_t hash = hash_of(tree, row, parent);
+	struct trc_why_node *node;
+
+	*id = trc_index_get(&tree->node, hash);
+	if (*id != TRC_INDEX_NONE)
+		return 0;
+	*id = 0;
+	if (tree->nodes.n >= NODES_MAX)
+		return 0;
+	node = trc_array_add(&tree->nodes);
+	if (!node)
+		return -ENOMEM;
+	*id = (uint32_t)tree->nodes.n;
+	node->key = *row;
+	node->key.stack = trc_report_canonical(tree->r, row->stack);
+	node->parent = parent;
+	node->next = trc_why_tree_node(tree, parent)->first;
+	trc_why_tree_node(tree, parent)->first = *id;
+	return trc_index_put(&tree->node, hash, *id);
+}
+
+static int add_row(struct trc_why_tree *tree, const struct trc_cause *row)
+{
+	uint32_t *place = trc_array_add(&tree->of_row), parent = 1, id = 0;
+	int err;
+
+	if (!place)
+		return -ENOMEM;
+	if (row->parent)
+		parent = ((uint32_t *)tree->of_row.row)[row->parent - 1];
+	err = parent ? find_node(tree, row, parent, &id) : 0;
+	*place = id;
+	return err || !id ? err : count(trc_why_tree_node(tree, id), &tree->threads, id, row);
+}
+
+static int add_leaf(struct trc_why_tree *tree, const struct trc_cause *row)
+{
+	uint64_t hash = hash_of(tree, row, 0);
+	uint32_t id = trc_index_get(&tree->leaf, hash);
+	struct trc_why_node *leaf;
+
+	if (id == TRC_INDEX_NONE) {
+		leaf = trc_array_add(&tree->leaves);
+		id = (uint32_t)tree->leaves.n;
+		if (!leaf || trc_index_put(&tree->leaf, hash, id))
+			return -ENOMEM;
+		leaf->key = *row;
+		leaf->key.stack = trc_report_canonical(tree->r, row->stack);
+	}
+	return count((struct trc_why_node *)tree->leaves.row + id - 1, &tree->leaf_threads, id,
+		     row);
+}
+
+/* causes:Q1: the leaves follow each other in time, as the rows do. */
+static int keep_path(struct trc_why_tree *tree, const struct trc_cause *rows, size_t n)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!rows[i].depth)
+			trc_report_add(&ns, rows[i].to_ns - rows[i].from_ns);
+	if (tree->path.n && ns <= tree->path_ns)
+		return 0;
+	tree->path_ns = ns;
+	tree->path.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct trc_cause *leaf = rows[i].leaf ? trc_array_add(&tree->path) : NULL;
+
+		if (rows[i].leaf && !leaf)
+			return -ENOMEM;
+		if (leaf) {
+			*leaf = rows[i];
+			leaf->stack = trc_report_canonical(tree->r, rows[i].stack);
+		}
+	}
+	return 0;
+}
+
+static int keep_rows(struct trc_why_tree *tree, const struct trc_cause *rows, size_t n)
+{
+	tree->rows.n = 0;
+	for (size_t i = 0; i < n && !tree->n; i++) {
+		struct trc_cause *row = trc_array_add(&tree->rows);
+
+		if (!row)
+			return -ENOMEM;
+		*row = rows[i];
+	}
+	return 0;
+}
+
+int trc_why_tree_add(struct trc_why_tree *tree, const struct trc_cause *rows, size_t n)
+{
+	int err = tree->keeps_path ? keep_path(tree, rows, n) : 0;
+
+	if (!err && tree->keeps_rows)
+		err = keep_rows(tree, rows, n);
+	tree->of_row.n = 0;
+	tree->n++;
+	for (size_t i = 0; i < n && !err; i++) {
+		if (!rows[i].depth)
+			trc_report_add(&tree->total_ns, rows[i].to_ns - rows[i].from_ns);
+		if (rows[i].depth > tree->depth)
+			tree->depth = rows[i].depth;
+		err = add_row(tree, &rows[i]);
+		if (!err && rows[i].leaf)
+			err = add_leaf(tree, &rows[i]);
+	}
+	return err;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct trc_why_node *left = a, *right = b;
+
+	return (left->total_ns < right->total_ns) - (left->total_ns > right->total_ns);
+}
+
+void trc_why_tree_sort_leaves(struct trc_why_tree *tree)
+{
+	if (tree->leaves.n)
+		qsort(tree->leaves.row, tree->leaves.n, tree->leaves.row_bytes, by_total);
+}
+
+static int ids_by_total(const void *a, const void *b, void *context)
+{
+	const struct trc_why_tree *tree = context;
+
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	int order = by_total(trc_why_tree_node(tree, left), trc_why_tree_node(tree, right));
+
+	/* Of equal ones the first that there was. */
+	return order ? order : (left > right) - (left < right);
+}
+
+uint32_t *trc_why_tree_below(const struct trc_why_tree *tree, uint32_t id, size_t *n)
+{
+	uint32_t *below;
+	size_t at = 0;
+
+	*n = 0;
+	for (uint32_t i = trc_why_tree_node(tree, id)->first; i;
+	     i = trc_why_tree_node(tree, i)->next)
+		++*n;
+	below = malloc((*n + 1) * sizeof(*below));
+	if (!below)
+		return NULL;
+	for (uint32_t i = trc_why_tree_node(tree, id)->first; i;
+	     i = trc_why_tree_node(tree, i)->next)
+		below[at++] = i;
+	qsort_r(below, *n, sizeof(*below), ids_by_total, (void *)tree);
+	return below;
+}
+
+uint32_t trc_why_tree_largest_below(const struct trc_why_tree *tree, uint32_t id)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t i = trc_why_tree_node(tree, id)->first; i;
+	     i = trc_why_tree_node(tree, i)->next)
+		if (!largest || trc_why_tree_node(tree, i)->total_ns >
+					trc_why_tree_node(tree, largest)->total_ns)
+			largest = i;
+	return largest;
+}
+
+uint32_t trc_why_tree_most_of(const struct trc_why_tree *tree, uint32_t id)
+{
+	uint32_t below = trc_why_tree_largest_below(tree, id);
+
+	return below && trc_why_tree_node(tree, below)->total_ns >
+				       trc_why_tree_node(tree, id)->total_ns / 2
+		       ? below
+		       : 0;
+}

@@ -1,0 +1,39 @@
+/*
+ * open_waits.h - where threads of a living process wait, and for which file or peer, that have not
+ * recorded it: a call that may or may not wait (read, recv, poll) leaves three registers in its
+ * thread's slot, and mostly neither a stack nor a name.
+ *
+ * Not for recorded processes: it allocates, and calls libc.
+ *
+ *   open_waits:Z1  what was found counts only if the slot has not changed from before the look until
+ *       after.  It is told of the wait of that counter alone: of no later one, and no earlier one
+ */
+#ifndef TRC_RECORDER_DRAIN_OPEN_WAITS_H
+#define TRC_RECORDER_DRAIN_OPEN_WAITS_H
+
+#include "drain.h"
+#include "recorder/shared/layout.h"
+
+struct trc_open_waits; /* owned: trc_open_waits_free() it */
+
+/* Where the slots of the process are, which is not trusted. */
+struct trc_open_waits_at {
+	const struct trc_shared *mapping; /* NULL = the file, which may be cut short meanwhile */
+	int fd;
+	const struct trc_shared *header; /* a checked copy of the header, of now */
+	int pid;
+};
+
+/*
+ * Looks at the waits that began at `until` (ticks) or before.  *waits is NULL, or what was found before: of
+ * waits that go on it is kept, and nothing is looked at again; the rest is forgotten.  Without memory
+ * *waits becomes NULL.
+ */
+void trc_open_waits_look(struct trc_open_waits **waits, const struct trc_open_waits_at *at,
+			 uint64_t until);
+void trc_open_waits_free(struct trc_open_waits *waits); /* accepts NULL */
+
+/* `context` is a struct trc_open_waits, or NULL. */
+trc_wait_find_fn trc_open_waits_find;
+
+#endif

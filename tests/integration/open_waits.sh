@@ -1,0 +1,107 @@
+#!/bin/bash
+# Waits in progress of calls that may or may not wait (read, recv, open, flock) have their stacks, in each kind of snapshot.
+. "$(dirname "$0")/lib.sh"
+need_unsanitized
+program=$here/open_waits
+
+# begin NAME COMMAND...: in a directory of its own, until its threads wait; the command's pid is in $pid, the
+# program's in $recorded.  The program reads its end from descriptor 9.
+begin()
+{
+	mkdir "$1" && mkfifo "$1/in"
+	(cd "$1" && exec "${@:2}" <in >said 2>err) &
+	pid=$!
+	started+=("$pid")
+	exec 9>"$1/in"
+	until_true 60 grep -q '^waiting$' "$1/said" || fail "$1: its threads do not wait: $(cat "$1/err")"
+	recorded=$(sed -n 's/^pid\t//p' "$1/said")
+	grep -vE '^(waiting|pid)' "$1/said" | sort >"$1/truth"
+}
+
+# stacks TRACE NAME WHAT: each wait in progress that the program told of has the stack of its place.
+stacks()
+{
+	sql "$1" "SELECT n.reason, f.function FROM threads_now n JOIN stack_frames s ON s.stack = n.stack
+		JOIN frames f ON f.id = s.frame WHERE n.state = 'waiting'
+		AND f.function LIKE 'place\_%' ESCAPE '\' ORDER BY 1" >found.tsv || fail "$3: no query"
+	diff "$2/truth" found.tsv >diff.txt || fail "$3: waits in progress, as said and as seen: $(cat diff.txt)"
+	sql "$1" "SELECT p.reason, f.function FROM parks p JOIN stack_frames s ON s.stack = p.stack
+		JOIN frames f ON f.id = s.frame WHERE p.end_ns IS NULL
+		AND f.function LIKE 'place\_%' ESCAPE '\' ORDER BY 1" >found.tsv || fail "$3: no query"
+	diff "$2/truth" found.tsv >diff.txt || fail "$3: waits without an end, as said and as seen: $(cat diff.txt)"
+	"$trace_analyze" "$1" >report.txt 2>&1 || fail "$3: no report: $(tail -n 3 report.txt)"
+	while read -r _ place; do
+		grep -q "$place" report.txt || fail "$3: the report does not tell of $place"
+	done <"$2/truth"
+	"$trace_analyze" --check "$1" >check.txt 2>&1 || fail "$3: $(cat check.txt)"
+	passed "$3: $(wc -l <found.tsv) waits in progress have their stacks"
+}
+
+# ---- from outside -----------------------------------------------------------------------------
+begin outside "$trace_record" -q --flight -o flown.trc -- "$program" wait
+"$trace_record" -q --snapshot "$recorded" -o asked.trc 2>err || fail "no snapshot: $(cat err)"
+stacks asked.trc outside 'trace-record --snapshot'
+ring=$(ls "$TRC_RING_DIR"/trc-*/"$recorded".0.ring)
+stacks "$ring" outside 'trace-analyze of the ring'
+trace_view=$top_builddir/viewer/trace-view
+if [ -x "$trace_view" ] && command -v curl >/dev/null; then
+	flown=$pid
+	start "$trace_view" "$recorded" >url.txt 2>err
+	until_true 120 test -s url.txt || fail "trace-view printed no address: $(cat err)"
+	url=$(cat url.txt)
+	taken=$(curl -s -o body.txt -w '%{redirect_url}' --max-time 120 "${url}take?last=0")
+	[[ $taken =~ snapshot=([0-9]+) ]] || fail "trace-view takes no snapshot: $(head -c 300 body.txt)"
+	taken=${BASH_REMATCH[1]}
+	curl -s --max-time 120 -o viewed.trc "${url}trace?snapshot=$taken"
+	stacks viewed.trc outside 'trace-view'
+	finish "$pid" TERM
+	pid=$flown
+fi
+exec 9>&-
+wait "$pid" || fail "the program that was looked at ended with $?: $(cat outside/err)"
+
+# ---- of a process that dies while trace-record watches it -----------------------------------------
+# It looks once a second at what has lasted for a second: nobody says when it has.
+died()
+{
+	local name=crash.$1
+	begin "$name" "$trace_record" -q --flight --snapshot-on crash -o died.trc -- "$program" crash
+	sleep "$1"
+	exec 9>&-
+	wait "$pid" 2>/dev/null
+	[ $? = 134 ] || fail "the program that was to crash ended with $?: $(cat "$name/err")"
+	(stacks "$name/died.1.trc" "$name" 'a crash') >died.txt 2>&1
+}
+until_died=
+for seconds in 3 6 12 24; do
+	died $seconds && until_died=$seconds && break
+done
+[ -n "$until_died" ] || fail "$(cat died.txt)"
+stacks "crash.$until_died/died.1.trc" "crash.$until_died" 'a crash'
+
+# ---- of processes that were killed, both ---------------------------------------------------------------
+# Each thread has waited there a few times, and so its stack is in its slot from the beginning.
+begin again "$trace_record" -q --flight -o never.trc -- "$program" again
+kill -9 "$pid" "$recorded"
+wait "$pid" 2>/dev/null
+until_true 60 "$trace_record" -q --recover "$recorded" -o recovered.trc || fail 'it cannot be recovered'
+exec 9>&-
+stacks recovered.trc again 'trace-record --recover'
+# What was taken at a wait's beginning is what was taken at the ends of those before.
+sql recovered.trc "SELECT f.function, count(DISTINCT p.stack) FROM parks p JOIN stack_frames s ON s.stack = p.stack
+	JOIN frames f ON f.id = s.frame WHERE f.function LIKE 'place\_%' ESCAPE '\' GROUP BY 1 HAVING count(DISTINCT p.stack) <> 1" >several.tsv ||
+	fail 'no query'
+[ ! -s several.tsv ] || fail "places with several stacks: $(cat several.tsv)"
+passed 'stacks that were taken early are those that were taken late'
+
+# ---- of itself ----------------------------------------------------------------------------------------
+mkdir self
+(cd self && "$program" self own.trc >said 2>err </dev/null) || fail "a snapshot of itself: $(cat self/err)"
+grep -vE '^(waiting|pid)' self/said | sort >self/truth
+stacks self/own.trc self 'a snapshot that a process takes of itself'
+[ "$(sql self/own.trc "SELECT count(descriptor) FROM threads_now WHERE reason IN ('read', 'recv', 'flock')")" = 3 ] ||
+	fail 'a snapshot of itself does not tell of the descriptors'
+passed 'it has the names of their descriptors'
+"$program" storm storm.trc || fail "snapshots of itself while threads come and go: $?"
+"$trace_analyze" --check storm.trc >check.txt 2>&1 || fail "the last of them: $(cat check.txt)"
+passed 'stacks may go while they are read'

@@ -1,0 +1,78 @@
+#!/bin/bash
+# exec_env.sh - programs whose loader cannot load the recorder run as they would without it: it is
+# not in their LD_PRELOAD, while everything else is as it was.
+#
+# A loader of another name stands for another C library's: it runs the program, which tells.
+name=exec_env
+. "$(dirname "$0")/lib.sh"
+
+ways=$here/exec_ways
+loader=$(readelf -l "$(command -v env)" | sed -n 's/.*program interpreter: \(.*\)\]/\1/p')
+cat >tells.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+extern char **environ;
+int main(void)
+{
+	const char *list = getenv("LD_PRELOAD");
+	int n = 0;
+	for (char **at = environ; *at; at++)
+		n += !!strncmp(*at, "TRC_", 4) && !!strncmp(*at, "ASAN_", 5);
+	printf("%s, %d variables\n", list ? list : "-", n);
+	return 5;
+}
+END
+cp "$loader" ld-musl-x.so.1
+${CC:-cc} -o tells tells.c -Wl,--dynamic-linker="$work/ld-musl-x.so.1" || exit 99
+${CC:-cc} -o here tells.c || exit 99
+./tells >/dev/null 2>&1
+[ $? = 5 ] || { echo 'skipped: the loader does not run under another name'; exit 77; }
+export PATH=$work:$PATH
+
+# as_plain WHERE LIST OPTIONS...: LD_PRELOAD is WHERE, with the recorder somewhere in it; programs
+# get LIST, whatever executes them.
+as_plain()
+{
+	local where=$1 list=$2
+	shift 2
+	sh -c "${list:+LD_PRELOAD='$list'} \"\$0\" \"\$1\"" "$ways" "$work/tells" >plain.out || return 1
+	status 0 "$record" -q -o f.trc "$@" -- \
+		sh -c "LD_PRELOAD=\"$where\" \"\$0\" \"\$1\"" "$ways" "$work/tells" || return 1
+	rm -f f*.trc
+	same "$(cat out)" "$(cat plain.out)" && empty err
+}
+
+check "nothing else is preloaded" as_plain '$LD_PRELOAD' ''
+check "another object behind" as_plain '$LD_PRELOAD libm.so.6' libm.so.6
+check "another object in front" as_plain 'libm.so.6:$LD_PRELOAD' libm.so.6
+check "between two others" as_plain 'libm.so.6:$LD_PRELOAD:libdl.so.2' libm.so.6:libdl.so.2
+check "samples by signals" as_plain '$LD_PRELOAD' '' -e cpu-clock -F 1000 --sample-by signal
+check "a command that is not glibc's is refused" status 126 "$record" -o f.trc ./tells
+check "... with the reason" grep -q 'its C library is not glibc' err
+check "descendants are followed: it is named" status 0 "$record" -q --follow -o f.trc sh -c './tells; true'
+check "... with the reason" grep -qF './tells (its C library is not glibc)' err
+check "... and has no recorder" grep -q '^-,' out
+
+# The recorder's file is out of reach by the time of the exec: another root, or other rights.
+copy_gone()
+{
+	cp "$top_builddir/.libs/libtrc-preload.so" copy.so || return 1
+	TRC_PRELOAD=$work/copy.so status 5 "$record" -q -o f.trc "$@" -- sh -c 'rm copy.so; ./here; exit $?' &&
+		empty err && grep -q '^-,' out
+}
+check "the recorder's file is out of reach" copy_gone
+
+if ${CC:-cc} -m32 -o narrow tells.c 2>/dev/null && ! ./narrow >/dev/null; then
+	check "a 32-bit program" status 5 "$record" -q -o f.trc sh -c './narrow; exit $?'
+	check "... is told nothing" empty err
+fi
+
+# What is executed is looked at by system calls, which a filter may forbid.
+for options in '' --follow; do
+	check "a filter of the program's $options" status 0 "$record" -q $options -o f.trc sh -c '"$0" "$1" filter' "$ways" "$work/here"
+	check "... ends nobody" same "$(grep -c 'status 500' out)" 11
+	check "... and says nothing" empty err
+done
+
+finish

@@ -1,0 +1,117 @@
+// causes.js - why a wait lasted: the causes of a wait as a tree in its details, in the words of --why.  The page has those of the longest
+// waits of each place (viewer/rows_causes.c).
+
+const CAUSE_PARTS = 100, CAUSE_DEPTH = 20; // what is less than one part in so many is summed up; so deep is told
+
+const causes = {rows: null, first: null}; // first: by SQL's id of a wait, its first row
+
+function causesTell() {
+	causes.rows = table("cause", "wait", "id", "parent", "depth", "kind", "thread", "start", "length", "reason", "object", "park", "unlock", "stack",
+		"stack_of", "instead");
+	causes.first = new Map();
+	for (let i = 0; i < causes.rows.n; i++)
+		if (!causes.first.has(causes.rows.wait[i]))
+			causes.first.set(causes.rows.wait[i], i);
+}
+
+// What is alike below the same line is one line (analyzer/why/tree.c).
+/** @param {number} i */
+function causeKey(i) {
+	const {kind, reason, object: number, unlock, stack, stack_of: from, thread, park} = causes.rows;
+
+	return [kind[i], reason[i], from[i], stack[i] ? stackAlike(stack[i]) : `thread ${thread[i]}`, number[i],
+		park[i] ? trace.park.descriptor[park[i] - 1] : 0, unlock[i] ? 1 : 0].join("\n");
+}
+
+// The lines of a wait: none if the page does not have its causes.
+/** @param {number} park @returns {CauseNode | null} */
+function causesOf(park) {
+	if (!causes.rows)
+		causesTell();
+	const {rows, first} = causes, wait = parkId(park), from = first.get(wait);
+	if (from === undefined)
+		return null;
+	const root = causeNode(0), nodes = [root]; // by id within the wait
+	for (let i = from; i < rows.n && rows.wait[i] === wait; i++) {
+		const above = nodes[rows.parent[i]], key = causeKey(i), node = above.below.get(key) || causeNode(i);
+		above.below.set(key, node);
+		nodes[rows.id[i]] = node;
+		node.ns += rows.length[i];
+		node.times++;
+		node.threads.add(rows.thread[i]);
+		if (rows.length[i] > rows.length[node.longest])
+			node.longest = i;
+		if (above === root)
+			root.ns += rows.length[i];
+	}
+	return root;
+}
+
+/** @param {number} row @returns {CauseNode} */
+function causeNode(row) {
+	return {row, longest: row, ns: 0, times: 0, threads: new Set(), below: new Map()};
+}
+
+/** @param {CauseNode} node */
+function causeLineWords({row, times, threads}) {
+	return pathWords(causes.rows, row, threads.size > 1 ? `${count(threads.size)} threads` : "") + (times > 1 ? `, ${count(times)} times` : "");
+}
+
+// The lines in the order of --why: [{node, depth, rest: of so many that are not told, their time}].
+/** @param {CauseNode} above @param {number} whole @returns {CauseLine[]} */
+function causeLines(above, whole, depth = 0) {
+	const list = [...above.below.values()].sort((a, b) => b.ns - a.ns), lines = [];
+	const told = depth < CAUSE_DEPTH ? list.filter((node) => node.ns >= Math.floor(whole / CAUSE_PARTS)) : [], n = list.length - told.length;
+	const rest = list.reduce((ns, node) => ns + (told.includes(node) ? 0 : node.ns), 0);
+
+	for (const node of told)
+		lines.push({node, depth, words: causeLineWords(node), place: pathPlace(causes.rows, node.row), ns: node.ns}, ...causeLines(node, whole, depth + 1));
+	if (rest && rest >= Math.floor(whole / CAUSE_PARTS))
+		lines.push({node: null, depth, words: `in ${count(n)} ${told.length ? "" : "or "}more of less than 1 % each`, place: "", ns: rest});
+	return lines;
+}
+
+// Where the longest piece of a line is in the timeline.
+/** @param {CauseNode} node */
+function causeGo(node) {
+	const {park, thread, start, length} = causes.rows, i = node.longest;
+
+	if (park[i])
+		select({kind: "park", id: park[i]}, {how: "led"});
+	else if (thread[i])
+		selectAt(thread[i] - 1, start[i] + length[i] / 2, "led");
+}
+
+/** @param {CauseLine} line @param {number} whole */
+function causeRow({node, depth, words, place, ns}, whole) {
+	const name = node ? el("button", {type: "button", class: "link", title: "Show the longest of it in the timeline", onclick: () => causeGo(node)}, words)
+		: el("span", {class: "dim"}, words);
+	const cell = el("td", {class: "wide"}, name, node && place ? pathPlaceView(causes.rows, node.row) : null);
+
+	cell.style.paddingLeft = `${depth}em`;
+	return el("tr", {}, el("td", {class: "n"}, duration(ns)), el("td", {class: "n"}, percent(ns, whole)), cell);
+}
+
+// For the details of a wait.
+/** @param {number} park */
+function causesView(park) {
+	const p = trace.park, root = causesOf(park);
+
+	if (root && root.ns > 0)
+		return [el("h3", {}, "Why"), el("table", {class: "path why"}, el("tbody", {}, ...causeLines(root, root.ns).map((line) => causeRow(line, root.ns))))];
+	if (waitClass(p.reason[park - 1]) >= 2 || !p.length[park - 1])
+		return [];
+	const command = `trace-analyze --why wait:${parkId(park)} dump.trc`;
+	return [el("h3", {}, "Why"), el("p", {class: "dim"}, `The page has the causes of the ${count(head.caused)} longest waits of each place, where they are ` +
+		"not too many. For this wait: "), el("p", {}, el("code", {}, command), " ",
+	copyButton("Copy command", "Put the trace's name in the place of dump.trc", () => command))];
+}
+
+// ---- for tests ----
+
+// Of the selected wait.
+function causesTold() {
+	const sel = view.selection, root = sel && sel.kind === "park" ? causesOf(sel.id) : null;
+
+	return root ? causeLines(root, root.ns).map(({depth, words, place, ns}) => ({depth, words, place, ns})) : [];
+}

@@ -1,0 +1,279 @@
+// paths.js - the critical path of a task: what it was waiting for at each time, through all threads.  It is drawn over the timeline,
+// and listed in the details; the page has those of the slowest tasks of each type (viewer/rows_paths.c).
+
+const PATH_SHOWN = 12, PATH_SUMS = 6; // pieces at first, the longest; sums
+const STACK_OF_END = 3; // what path.stack_of says of a stack of what ended the piece
+
+const paths = {rows: null, first: null, cached: null}; // first: by task, its first row; cached: {task, pieces}
+
+function pathsTell() {
+	paths.rows = table("path", "task", "length", "thread", "kind", "times", "stack", "stack_of", "park", "reason", "object", "unlock", "instead");
+	paths.first = new Map();
+	for (let i = 0; i < paths.rows.n; i++)
+		if (!paths.first.has(paths.rows.task[i]))
+			paths.first.set(paths.rows.task[i], i);
+}
+
+// The pieces of a task's path, by time; none if the page does not have it.
+/** @param {number} task @returns {PathPiece[]} */
+function pathOf(task) {
+	if (!paths.rows)
+		pathsTell();
+	if (paths.cached && paths.cached.task === task)
+		return paths.cached.pieces;
+	const {rows, first} = paths, pieces = [];
+	let from = Math.max(trace.task.start[task - 1], trace.begin);
+	for (let i = first.get(task) ?? rows.n; i < rows.n && rows.task[i] === task; from += rows.length[i++])
+		pieces.push({row: i, idx: rows.thread[i] - 1, from, until: from + rows.length[i]});
+	paths.cached = {task, pieces};
+	return pieces;
+}
+
+// The path that is drawn: of the selected task, or of the one that has led to the selection.
+function pathShown() {
+	const way = view.selection ? [...view.trail, view.selection] : [], task = way.findLast((sel) => sel.kind === "task");
+
+	return task ? pathOf(task.id) : [];
+}
+
+// Whether what was picked lies in the path that is drawn.
+/** @param {Chosen | null} sel */
+function pathHas(sel) {
+	const idx = sel ? selectionThread(sel) : -1, span = idx >= 0 ? selectionSpan(sel) : null;
+
+	return span !== null && pathShown().some((piece) => piece.idx === idx && piece.from < span.until && piece.until > span.from);
+}
+
+// ---- in words, those of --critical-path and --why ----
+
+// `of` is the table of the row, here and below: paths.rows, or causes.rows (causes.js).
+/** @param {CauseRows} of @param {number} i */
+function pathWaited(of, i) {
+	const {park, reason, object: number} = of, isIn = head.cause_kinds[of.kind[i]] === "preempted"; // the call: it waited for a proc
+
+	return ` ${isIn ? "in" : "for"} ${park[i] && trace.park.descriptor[park[i] - 1] ? `${reasonName(reason[i])} ${waitedFor(park[i])}` : reasonAndName(reason[i], number[i])}`;
+}
+
+/** @param {CauseRows} of @param {number} i */
+function pathState(of, i) {
+	const {kind, reason, instead} = of, name = head.cause_kinds[kind[i]], words = head.cause_words[kind[i]];
+	const waited = reason[i] ? pathWaited(of, i) : "";
+
+	if (name === "sleeping")
+		return reasonName(reason[i]) === "sleep" ? " slept" : ` waited up to its time limit${waited}`;
+	if (name === "unknown" || name === "events_lost")
+		return waited ? ` waited${waited}; who ended that ${words}` : ` did what ${words}`;
+	if (name === "active" && waited) // it was in a call that waits
+		return ` ${words}${waited}: it had changed already`;
+	return ` ${words}${waited}${name === "preempted" && instead[i] ? `; ${trace.threads[instead[i] - 1].label} ran instead` : ""}`;
+}
+
+// `who`: several threads that did the same.
+/** @param {CauseRows} of @param {number} i @param {string} who */
+function pathWords(of, i, who = "") {
+	const {kind, thread, unlock, reason} = of, name = head.cause_kinds[kind[i]];
+	const whose = who || (thread[i] ? trace.threads[thread[i] - 1].label : "a thread that is not known");
+	const spins = reason[i] && reasonName(reason[i]) === "spin"; // who spins is not woken
+
+	if (name === "lock_free")
+		return `nobody held the lock: who ${spins ? "spun for it" : "had been woken"} had not taken it yet`;
+	if (name === "waking")
+		return spins ? `${whose} spun, and had not taken the free lock yet` : `${whose} had been woken, and did not run yet`;
+	return whose + (unlock[i] ? " held the lock and" : "") + pathState(of, i);
+}
+
+// Where that was, if there is a place that says more than the words.
+/** @param {CauseRows} of @param {number} i */
+function pathPlace(of, i) {
+	const {kind, stack, stack_of: from} = of, name = head.cause_kinds[kind[i]];
+
+	if (!stack[i] || name === "lock_free" || name === "waking")
+		return "";
+	return (from[i] === STACK_OF_END ? "up to " : "") + stackPath(stack[i]);
+}
+
+// The same as elements, with files and lines.
+/** @param {CauseRows} of @param {number} i */
+function pathPlaceView(of, i) {
+	return pathPlace(of, i) ? el("div", {class: "places", title: stackPath(of.stack[i], Infinity)},
+		of.stack_of[i] === STACK_OF_END ? "up to " : "", ...sourcePlaces(of.stack[i])) : null;
+}
+
+// ---- beside the timeline ----
+
+// What a piece is in the timeline: its wait, or what its thread did.
+/** @param {PathPiece} piece */
+function pathGo(piece) {
+	const park = paths.rows.park[piece.row];
+
+	if (park)
+		select({kind: "park", id: park}, {how: "led"});
+	else if (piece.idx >= 0)
+		selectAt(piece.idx, (piece.from + piece.until) / 2, "led");
+}
+
+/** @param {PathPiece} piece */
+function pathRow(piece, start, whole) {
+	const words = pathWords(paths.rows, piece.row), length = piece.until - piece.from, times = paths.rows.times[piece.row];
+	const name = el("button", {type: "button", class: "link", title: "Show it in the timeline", onclick: () => pathGo(piece)}, words);
+
+	return el("tr", {}, el("td", {class: "n", title: exactTime(piece.from)}, duration(piece.from - start)), el("td", {class: "n"}, duration(length)),
+		el("td", {class: "n"}, percent(length, whole)), el("td", {class: "wide"}, name,
+			pathPlaceView(paths.rows, piece.row),
+			times > 1 ? el("div", {class: "dim"}, `${count(times)} that follow each other`) : null));
+}
+
+function pathSkipped(n, from, length, start, whole) {
+	return n ? [el("tr", {class: "dim"}, el("td", {class: "n"}, duration(from - start)), el("td", {class: "n"}, duration(length)),
+		el("td", {class: "n"}, percent(length, whole)), el("td", {class: "wide"}, `in ${plural(n, "shorter piece")}`))] : [];
+}
+
+// The longest pieces, by time; what lies between them is summed.
+/** @param {PathPiece[]} pieces @param {number} most */
+function pathTable(pieces, most) {
+	const start = pieces[0].from, whole = pieces[pieces.length - 1].until - start;
+	const longest = new Set([...pieces].sort((a, b) => b.until - b.from - a.until + a.from).slice(0, most)), rows = [];
+	let n = 0, from = start, until = start;
+
+	for (const piece of pieces) {
+		if (longest.has(piece)) {
+			rows.push(...pathSkipped(n, from, until - from, start, whole), pathRow(piece, start, whole));
+			n = 0;
+		} else {
+			from = n ? from : piece.from;
+			until = piece.until;
+			n++;
+		}
+	}
+	rows.push(...pathSkipped(n, from, until - from, start, whole));
+	return el("table", {class: "path pieces"}, el("thead", {}, el("tr", {}, ...[["after", "n"], ["for", "n"], ["", "n"], ["due to", "wide"]]
+		.map(([name, kind]) => el("th", {scope: "col", class: kind}, name)))), el("tbody", {}, ...rows));
+}
+
+// Pieces that are told in the same words, summed, those with most time first: [{words, ns, times, longest: a piece}].
+/** @param {PathPiece[]} pieces */
+function pathSums(pieces) {
+	const sums = new Map();
+
+	for (const piece of pieces) {
+		const words = pathWords(paths.rows, piece.row), ns = piece.until - piece.from;
+		const one = sums.get(words) || {words, ns: 0, times: 0, longest: piece};
+		one.ns += ns;
+		one.times += paths.rows.times[piece.row];
+		if (ns > one.longest.until - one.longest.from)
+			one.longest = piece;
+		sums.set(words, one);
+	}
+	return [...sums.values()].sort((a, b) => b.ns - a.ns);
+}
+
+function pathSumRow({words, ns, times, longest}, whole) {
+	return el("tr", {}, el("td", {class: "n"}, duration(ns)), el("td", {class: "n"}, percent(ns, whole)), el("td", {class: "wide"},
+		el("button", {type: "button", class: "link", title: `Show the longest in the timeline: ${duration(longest.until - longest.from)}`,
+			onclick: () => pathGo(longest)}, words), times > 1 ? el("span", {class: "dim"}, `, ${count(times)} times`) : null,
+		pathPlaceView(paths.rows, longest.row)));
+}
+
+// What took how long, and due to whom: before the pieces one by one.
+/** @param {PathPiece[]} pieces */
+function pathSumsView(pieces) {
+	const sums = pathSums(pieces), whole = pieces[pieces.length - 1].until - pieces[0].from, shown = sums.slice(0, PATH_SUMS), rest = sums.slice(PATH_SUMS);
+	const left = rest.length ? el("tr", {class: "dim"}, el("td", {class: "n"}, duration(rest.reduce((ns, one) => ns + one.ns, 0))),
+		el("td", {class: "n"}, percent(rest.reduce((ns, one) => ns + one.ns, 0), whole)), el("td", {class: "wide"}, `in ${count(rest.length)} more`)) : null;
+
+	return el("table", {class: "path sums"}, el("thead", {}, el("tr", {}, ...[["in all", "n"], ["", "n"], ["due to", "wide"]]
+		.map(([name, kind]) => el("th", {scope: "col", class: kind}, name)))), el("tbody", {}, ...shown.map((one) => pathSumRow(one, whole)), left));
+}
+
+// For a task that has none in the page.
+/** @param {number} task */
+function pathMissing(task) {
+	const command = `trace-analyze --critical-path task:${taskId(task)} dump.trc`;
+
+	return el("div", {}, el("h3", {}, "Critical path"), el("p", {class: "dim"}, `The page has those of the slowest ${count(head.paths)} tasks of each type, ` +
+		"where they are not too long. For this task: "), el("p", {}, el("code", {}, command), " ",
+	copyButton("Copy command", "Put the trace's name in the place of dump.trc", () => command)));
+}
+
+// For the details of a task.
+/** @param {number} task */
+function pathView(task) {
+	const pieces = pathOf(task);
+
+	if (!pieces.length)
+		return trace.task.length[task - 1] > 0 ? [pathMissing(task)] : [];
+	const box = el("div"), draw = (most) => {
+		const shown = Math.min(most, pieces.length);
+		box.replaceChildren(pathTable(pieces, most), ...shown < pieces.length ? [el("button", {type: "button", class: "more",
+			onclick: () => draw(most * 4)}, `and ${plural(pieces.length - shown, "shorter piece")}`)] : []);
+	};
+	draw(PATH_SHOWN);
+	return [el("h3", {}, "Critical path: what it was waiting for"), el("p", {class: "dim"}, "It is drawn as a line over the timeline."),
+	trace.fiber.n ? el("p", {class: "dim"}, "The program has fibers: here threads are followed, whatever fibers they run.") : null,
+	pathSumsView(pieces), pieces.length > 1 ? el("h3", {}, `Its ${plural(pieces.length, "piece")}, in order of time`) : null,
+	pieces.length > 1 ? box : null];
+}
+
+// ---- over the timeline ----
+
+// The lower edge of a thread's lane on the screen, or of the line that it is folded into; null if neither is shown.
+/** @param {number} idx */
+function pathY(idx) {
+	const track = idx >= 0 ? tracks.byThread[idx] || tracks.foldedInto[idx] : undefined;
+
+	return track ? track.y - screen.scrollY + TRACK_PAD + tracks.stateHeight + 1 : null;
+}
+
+// The pieces of it that are to be seen as one line: along lanes, and from one to the other.
+/** @param {PathPiece[]} pieces */
+function pathLine(pieces) {
+	const line = new Path2D();
+	let drawn = 0, lastX = -Infinity, lastY = null;
+
+	for (const {idx, from, until} of pieces) {
+		const x0 = Math.max(xOf(from), -10), x1 = Math.min(xOf(until), view.width + 10), y = pathY(idx);
+		if (until < view.t0 || from > view.t1 || x1 - lastX < 0.5)
+			continue;
+		if (y === null) {
+			lastY = null;
+			continue;
+		}
+		if (lastY === null)
+			line.moveTo(x0, y);
+		else
+			line.lineTo(x0, y);
+		line.lineTo(x1, y);
+		lastX = x1;
+		lastY = y;
+		drawn++;
+	}
+	screen.pathDrawn = drawn;
+	return line;
+}
+
+/** @param {CanvasRenderingContext2D} ctx */
+function drawPath(ctx) {
+	const pieces = pathShown();
+
+	screen.pathDrawn = 0;
+	if (!pieces.length)
+		return;
+	const line = pathLine(pieces);
+	ctx.save();
+	ctx.lineJoin = "round";
+	for (const [colour, width] of [[theme.style.bg, 6], [theme.style.accent, 3]]) {
+		ctx.strokeStyle = colour;
+		ctx.lineWidth = width;
+		ctx.stroke(line);
+	}
+	ctx.restore();
+}
+
+// ---- for tests ----
+
+// Of the path that is drawn.
+function pathTold() {
+	return {drawn: screen.pathDrawn, pieces: pathShown().map(({row, idx, from, until}) => ({thread: idx >= 0 ? trace.threads[idx].serial : 0, from, until,
+		words: pathWords(paths.rows, row), place: pathPlace(paths.rows, row), times: paths.rows.times[row]})),
+	sums: pathShown().length ? pathSums(pathShown()).map(({words, ns, times}) => ({words, ns, times})) : []};
+}

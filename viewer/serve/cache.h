@@ -1,0 +1,67 @@
+/*
+ * cache.h - what takes as long to make as a trace is large, kept on disk: the page of the whole, and what was derived for the
+ * pages of parts (viewer/prepared.h).
+ *
+ *   serve:V8  a page that is kept is served only if it says that it is of this file (device, inode, size, times of change), made by
+ *       this program (the same of its file), with the same files for names of functions (trc_symbols_places(), TRC_JIT_MAP), and if its bytes have the checksum that was written with them
+ *   serve:V9  pages are kept where only the user can write, in $XDG_CACHE_HOME/trc or ~/.cache/trc, and taken from nowhere
+ *       else; at most TRC_CACHE_PAGES_MAX, the newest
+ *   serve:V10  what was derived is kept there, too, by the same rules; the newest, at most TRC_CACHE_MODELS_MAX and
+ *       TRC_CACHE_MODELS_BYTES together, and none that takes more than a quarter of what is free on the disk
+ *   serve:V12  a file is written by one process, under a name of its own, and not changed once it has the name that others open. What
+ *       a killed process left behind is removed after an hour
+ *   serve:V13  nothing is kept in a file system that another machine may have behind it: one that loses a file that is mapped ends
+ *       the process
+ *
+ * Whatever goes wrong, a page is made anew: nothing here is an error.
+ */
+#ifndef TRC_VIEWER_SERVE_CACHE_H
+#define TRC_VIEWER_SERVE_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	TRC_CACHE_PAGES_MAX = 16,
+	TRC_CACHE_MODELS_MAX = 4,
+	TRC_CACHE_KEY_BYTES = 512,
+	TRC_CACHE_NAME_BYTES = 64,
+};
+#define TRC_CACHE_MODELS_BYTES (UINT64_C(16) << 30)
+
+/* V8, as text. */
+struct trc_cache_key {
+	char text[TRC_CACHE_KEY_BYTES]; /* ends in zeroes; "" = no page is kept of this */
+	uint64_t device, inode;		/* of the trace */
+	uint64_t others;		/* checksum of what else was added */
+};
+
+/* Of the file `path` as it is now. */
+void trc_cache_key_make(struct trc_cache_key *key, const char *path);
+/* What else the page depends on: a text, and a file as it is now, if it is there; NULL = none. */
+void trc_cache_key_add(struct trc_cache_key *key, const char *what, const char *path);
+/* Whether it is `before`, with what was added since. */
+bool trc_cache_key_has(const struct trc_cache_key *key, const struct trc_cache_key *before);
+bool trc_cache_key_is_same(const struct trc_cache_key *a, const struct trc_cache_key *b);
+
+/* The page of this key: a file, the caller's to close, of which the first *n_bytes are the page; -1 = there is none. */
+int trc_cache_find(const struct trc_cache_key *key, uint64_t *n_bytes);
+/* Keeps the page, the first n_bytes of `fd`, in place of an older one of the same trace. */
+void trc_cache_keep(const struct trc_cache_key *key, int fd, uint64_t n_bytes);
+
+/* The file of what was derived, the caller's to close; -1 = there is none.  Whether it is whole, and of this key, trc_image_map() sees. */
+int trc_cache_find_model(const struct trc_cache_key *key);
+
+/* One that is being written. */
+struct trc_cache_making {
+	int dir, fd;
+	uint64_t most_bytes;		 /* it may not be larger (V10) */
+	char name[TRC_CACHE_NAME_BYTES]; /* V12 */
+};
+/* False: none can be kept. */
+bool trc_cache_begin_model(struct trc_cache_making *making, const struct trc_cache_key *key);
+/* Keeps it in place of an older one of the same trace if it is whole, else forgets it; closes fd.  Whether it is kept. */
+bool trc_cache_end_model(struct trc_cache_making *making, const struct trc_cache_key *key,
+			 bool is_whole);
+
+#endif
