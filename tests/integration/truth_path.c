@@ -15,15 +15,17 @@
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <trc/trace.h>
+#include <unistd.h>
 #include "truth.h"
 
 enum { REQUESTS = 30 };
 
 struct request {
 	trace_task task;
-	uint64_t begun_ns, handed_ns; /* `reader` */
-	uint64_t serves_ns, asks_ns;  /* `worker` has it; and asks for the lock */
+	uint64_t begun_ns, handed_ns;		  /* `reader` */
+	uint64_t serves_ns, asks_ns;		  /* `worker` has it; and asks for the lock */
 	uint64_t sleeps_ns, slept_ns, unlocks_ns; /* `keeper` */
 	uint64_t signals_ns;			  /* `worker` */
 	uint64_t sends_ns, sent_ns, ended_ns;	  /* `sender`: it sleeps meanwhile */
@@ -36,6 +38,8 @@ static pthread_cond_t to_sender = PTHREAD_COND_INITIALIZER;
 static bool is_ready;
 static pthread_barrier_t turn;
 static atomic_int stage; /* 1: the lock is kept; 2: the worker is about to ask for it */
+static atomic_int worker_tid,
+	sender_tid; /* 0 until it is about to wait for its part of the request */
 
 static void work(uint64_t ns)
 {
@@ -58,12 +62,32 @@ static void await_stage(int n)
 		sched_yield();
 }
 
+/* Until this thread sleeps in the wait that it was about to begin: whoever comes to it late, on a busy machine, works meanwhile. */
+static void await_asleep(atomic_int *tid)
+{
+	char path[64], line[512] = "";
+	FILE *stat;
+
+	for (char state = 'R'; state != 'S'; pass(100000)) {
+		if (!*tid)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", *tid);
+		stat = fopen(path, "r");
+		if (!stat || !fgets(line, sizeof(line), stat) || !strrchr(line, ')'))
+			abort();
+		fclose(stat);
+		state = strrchr(line, ')')[2];
+	}
+	*tid = 0;
+}
+
 static void *reader(void *arg)
 {
 	for (struct request *r = request_of; r < request_of + REQUESTS; r++) {
 		pthread_barrier_wait(&turn);
 		await_stage(1);
-		pass(500000); /* until the others wait */
+		await_asleep(&worker_tid);
+		await_asleep(&sender_tid);
 		r->begun_ns = now_ns();
 		r->task = trace_task_begin("request", 0);
 		work(1500000);
@@ -78,6 +102,7 @@ static void *worker(void *arg)
 {
 	for (struct request *r = request_of; r < request_of + REQUESTS; r++) {
 		pthread_barrier_wait(&turn);
+		worker_tid = gettid();
 		while (sem_wait(&to_worker))
 			;
 		r->serves_ns = now_ns();
@@ -123,6 +148,7 @@ static void *sender(void *arg)
 	for (struct request *r = request_of; r < request_of + REQUESTS; r++) {
 		pthread_barrier_wait(&turn);
 		pthread_mutex_lock(&state);
+		sender_tid = gettid();
 		while (!is_ready)
 			pthread_cond_wait(&to_sender, &state);
 		is_ready = false;
