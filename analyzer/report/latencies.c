@@ -116,6 +116,18 @@ bool trc_report_latency(const struct trc_report *r, const struct trc_latency *la
 	       trc_selection_passes(r->selection, r->m, trc_latency_labels(r->m, latency));
 }
 
+/* A thread could run from when it was created on, before it had recorded anything. */
+static int64_t before_start_ns(const struct trc_report *r, const struct trc_thread *thread,
+			       const struct trc_latency *latency)
+{
+	int64_t to_ns =
+		latency->running_ns < thread->start_ns ? latency->running_ns : thread->start_ns;
+
+	if (thread->start_ns == TRC_NEVER || latency->woken_ns >= to_ns)
+		return 0;
+	return trc_selection_ns(r->selection, latency->thread, latency->woken_ns, to_ns);
+}
+
 static int add_latency(struct latencies *l, const struct trc_latency *latency)
 {
 	const struct trc_report *r = l->r;
@@ -134,6 +146,7 @@ static int add_latency(struct latencies *l, const struct trc_latency *latency)
 	*value = (struct trc_key){ns, number - 1};
 	group = group_at(l, number);
 	group->latency.n++;
+	trc_report_add(&group->alive_ns, before_start_ns(r, thread, latency));
 	trc_report_add(&group->total_ns, ns);
 	trc_report_add(&group->own_ns, latency->own_ns < ns ? latency->own_ns : ns);
 	if (latency->kind == TRC_LATENCY_PREEMPTED)

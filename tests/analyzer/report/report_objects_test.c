@@ -253,6 +253,24 @@ START_TEST(full_sections)
 }
 END_TEST
 
+/* A thread could run from when it was created, before its first event: the shares are of that time, and never more than all of it. */
+START_TEST(latencies_of_new_threads)
+{
+	static const char TRACE[] =
+		MODULES
+		"@1000 proc=0 source=kernel thread=1 proc_start\n"
+		"@1000000 proc=1 source=kernel thread=4 proc_start\n"
+		"@1000100 proc=1 thread=4 thread_start tid=104 creator=1 created=200000\n"
+		"@1200100 proc=1 thread=4 thread_exit\n";
+	/* 800 of 1000 us */
+	static const char WANTED[] = "    800 µs    80.0%          1    800 µs    800 µs    800 µs  thread 104\n";
+	char *text = printed(TRACE, true);
+
+	ck_assert_msg(strstr(text, WANTED) != NULL, "%s", text);
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("report_objects");
@@ -263,6 +281,7 @@ int main(void)
 	tcase_add_loop_test(tcase, sections, 0, sizeof(SECTIONS) / sizeof(*SECTIONS));
 	tcase_add_test(tcase, whole_stacks);
 	tcase_add_test(tcase, full_sections);
+	tcase_add_test(tcase, latencies_of_new_threads);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	n_failed = srunner_ntests_failed(runner);
