@@ -124,6 +124,10 @@ void trc_why_json(struct trc_report *r, struct trc_why_tree *tree,
 		fprintf(r->out, ",\"slowest_percent\":%g", asked->slowest);
 	fprintf(r->out, ",\"n\":%" PRIu64 ",\"total_ns\":%" PRId64 ",\"lost_events\":%" PRIu64,
 		tree->n, tree->total_ns, trc_model_lost_events(r->m));
+	if (trc_reader_warning(r->reader)) {
+		fputs(",\"incomplete\":", r->out);
+		trc_json_text(r->out, trc_reader_warning(r->reader));
+	}
 	if (asked->last)
 		print_number(r->out, "last_thread", asked->last);
 	if (asked->path) {

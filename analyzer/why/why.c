@@ -384,8 +384,24 @@ static void print_fibers_note(struct why *w)
 	trc_report_line(w->r, &line);
 }
 
+/* What the trace ends before, or what of it cannot be read, is in no chain. */
+static void print_damage(struct why *w)
+{
+	const char *damage = trc_reader_warning(w->r->reader);
+	struct trc_line line;
+
+	if (!damage)
+		return;
+	trc_line_begin(&line, w->r->width, w->r->colour);
+	trc_line_style(&line, TRC_STYLE_ALARM);
+	trc_line_add(&line, "Incomplete: the trace is %s", damage);
+	trc_line_style(&line, TRC_STYLE_PLAIN);
+	trc_report_line(w->r, &line);
+}
+
 static void print_head(struct why *w)
 {
+	print_damage(w);
 	trc_report_lost_lines(w->r);
 	trc_report_selection_lines(w->r);
 	print_fibers_note(w);

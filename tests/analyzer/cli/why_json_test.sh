@@ -176,5 +176,12 @@ ask --critical-path 3ms..10ms
 same 'a thread that is off all the time was not at work' 2 "$(json "SELECT v ->> 'last_thread' FROM j")"
 ask --critical-path 0ms..10ms
 same 'one that ran before was' 1 "$(json "SELECT v ->> 'last_thread' FROM j")"
+same 'all of the trace is there' '\N' "$(json "SELECT v ->> 'incomplete' FROM j")"
+echo unfinished >>"$dir/t.txt"
+"$assemble" "$dir/t.txt" "$dir/t.trc" || exit 1
+for path in --why --critical-path; do
+	ask "$path" 0ms..10ms 2>/dev/null
+	same "$path of a trace that is cut says so" 'cut off' "$(json "SELECT substr(v ->> 'incomplete', 1, 7) FROM j")"
+done
 
 exit $failed

@@ -296,6 +296,30 @@ static char *critical_path_of(struct trc_model *m, const char *what)
 	return text;
 }
 
+/* The answer itself says so, before all else: not only standard error. */
+START_TEST(a_cut_trace_gives_an_incomplete_answer)
+{
+	static const char BEGIN[] = "Incomplete: the trace is cut off";
+	const struct trc_report_options options = {.path = "dump.trc"};
+	struct trc_error error = {""};
+	char text_of_trace[sizeof(TRACE) + 20], *text = NULL, *path;
+	struct trc_model *m;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	snprintf(text_of_trace, sizeof(text_of_trace), "%sunfinished\n", TRACE);
+	m = model_of(text_of_trace, TRC_PART_ALL);
+	ck_assert_int_eq(trc_report_why(m, out, &options, "longest", &error), 0);
+	fclose(out);
+	ck_assert_msg(!strncmp(text, BEGIN, sizeof(BEGIN) - 1), "%s", text);
+	path = critical_path_of(m, "task:1");
+	ck_assert_msg(!strncmp(path, BEGIN, sizeof(BEGIN) - 1), "%s", path);
+	free(path);
+	free(text);
+	model_close(m);
+}
+END_TEST
+
 START_TEST(of_a_window)
 {
 	struct trc_model *m = model_of(WINDOW_TRACE, TRC_PART_ALL);
@@ -561,6 +585,7 @@ int main(void)
 	tcase_add_test(tcase, there_is_no_lock);
 	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(tcase, critical_path, 0, sizeof(paths) / sizeof(paths[0]));
+	tcase_add_test(tcase, a_cut_trace_gives_an_incomplete_answer);
 	tcase_add_loop_test(tcase, of_a_window, 0, sizeof(windows) / sizeof(windows[0]));
 	tcase_add_test(tcase, of_the_program_in_a_window);
 	tcase_add_loop_test(tcase, pieces_are_the_window, 0, 2);
