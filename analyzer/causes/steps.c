@@ -254,6 +254,12 @@ static int64_t section_from(const struct trc_steps *s, const struct trc_steps_lo
 	return before_ns;
 }
 
+/* Nobody held the lock from from_ns to to_ns, or its last unlock had woken the thread, unless a section or an unlock meanwhile is lost. */
+static uint8_t unless_lost(const struct trc_steps *s, int64_t from_ns, int64_t to_ns, uint8_t kind)
+{
+	return trc_steps_lost(s, from_ns, to_ns) ? TRC_CAUSE_LOST : kind;
+}
+
 static void step_section(const struct trc_steps *s, const struct trc_unlock *unlock,
 			 struct trc_step *step)
 {
@@ -275,7 +281,8 @@ void trc_step_of_lock(const struct trc_steps *s, const struct trc_steps_lock *lo
 		return;
 	from_ns = section_from(s, lock, *next);
 	if (ts_ns < from_ns) {
-		step->kind = TRC_CAUSE_FREE;
+		step->kind = unless_lost(s, *next ? unlock_at(s, lock, *next - 1)->ts_ns : ts_ns,
+					 from_ns, TRC_CAUSE_FREE);
 		step->until_ns = from_ns;
 		return;
 	}
@@ -319,8 +326,9 @@ static bool step_given_up(const struct trc_steps *s, const struct trc_step_wait 
 	if (trc_charge_time(ts_ns) >= since) {
 		step_section(s, unlock_at(s, wait->lock, wait->next), step);
 	} else {
-		step->kind = TRC_CAUSE_FREE;
 		step->until_ns = trc_charge_ns(since);
+		step->kind = unless_lost(s, last ? trc_charge_ns(last->at) : ts_ns, step->until_ns,
+					 TRC_CAUSE_FREE);
 	}
 	return true;
 }
@@ -340,7 +348,7 @@ static void step_rest(const struct trc_steps *s, const struct trc_step_wait *wai
 		last = trc_charge_unlock_of(before);
 	switch (trc_charge_end(&charge, result, before ? &last : NULL, TRC_CHARGE_BETWEEN_NS)) {
 	case TRC_CHARGE_WOKEN:
-		step->kind = TRC_CAUSE_WAKING;
+		step->kind = unless_lost(s, before->ts_ns, p->end_ns, TRC_CAUSE_WAKING);
 		return;
 	case TRC_CHARGE_LAST:
 		step_section(s, before, step);
@@ -497,7 +505,7 @@ static int gaps_make(struct trc_steps *s)
 	if (!s->lost_since_ns)
 		return -ENOMEM;
 	for (size_t i = n; i > 0; i--) {
-		if (gap[i - 1].lost_events)
+		if (gap[i - 1].lost_events && gap[i - 1].source != TRC_SOURCE_KERNEL)
 			since_ns = earlier(since_ns, gap[i - 1].since_ns);
 		s->lost_since_ns[i - 1] = since_ns;
 	}

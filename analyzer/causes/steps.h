@@ -106,7 +106,7 @@ void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int
 /* What a wait of no length is. */
 uint8_t trc_step_kind_alone(const struct trc_park *park);
 
-/* Events were lost in this time. */
+/* Events that threads record were lost in this time. */
 bool trc_steps_lost(const struct trc_steps *s, int64_t from_ns, int64_t to_ns);
 
 #endif

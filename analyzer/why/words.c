@@ -65,7 +65,12 @@ static void add_state(struct trc_report *r, struct trc_line *line, const struct 
 		trc_line_add(line, key->reason ? " waited" : " did what");
 		if (key->reason)
 			add_wait(r, line, node);
-		trc_line_add(line, key->reason ? "; who ended that %s" : " %s", words);
+		trc_line_add(line,
+			     !key->reason ? " %s"
+			     : key->kind == TRC_CAUSE_LOST && trc_reason_is_lock(key->reason)
+				     ? "; who held it %s"
+				     : "; who ended that %s",
+			     words);
 		break;
 	default:
 		trc_line_add(line, " %s", words);
@@ -92,6 +97,11 @@ void trc_why_words(struct trc_report *r, struct trc_line *line, const struct trc
 		trc_line_add(line, key->reason == TRC_REASON_SPIN
 					   ? " spun, and had not taken the free lock yet"
 					   : " had been woken, and did not run yet");
+		return;
+	}
+	/* Of a lock, in sums over all that wait for it. */
+	if (key->kind == TRC_CAUSE_LOST && !key->thread && node->n_threads <= 1) {
+		trc_line_add(line, "who held the lock %s", trc_cause_words(key->kind));
 		return;
 	}
 	add_threads(r, line, node);

@@ -364,6 +364,54 @@ static const struct causes_case {
 		 "@2000 thread=2 resume reason=sem object=0x30\n",
 	 1, "0 t2 events_lost 1000-2000 sem\n"},
 
+	{"that nobody held a lock is not known where events were lost: an unlock may be among them",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@2000 thread=1 unlock reason=mutex object=0x10\n"
+		 "@2300 proc=1 gap lost_events=2 since=2200 cause=ring_full\n"
+		 "@6000 thread=3 unlock reason=mutex object=0x10 held=3500\n"
+		 "@6300 thread=2 resume reason=mutex object=0x10\n",
+	 1,
+	 "0 t2 waiting 1000-6300 mutex\n"
+	 "1 t1 active 1000-2000 unlock=1\n"
+	 "1 t2 events_lost 2000-2500 mutex\n"
+	 "1 t3 active 2500-6000 unlock=2\n"
+	 "1 t2 waking 6000-6300 mutex\n"},
+
+	{"... nor who let go last, if that may be lost",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@2000 thread=1 unlock reason=mutex object=0x10\n"
+		 "@5000 proc=1 gap lost_events=2 since=3000 cause=ring_full\n"
+		 "@6300 thread=2 resume reason=mutex object=0x10\n",
+	 1,
+	 "0 t2 waiting 1000-6300 mutex\n"
+	 "1 t1 active 1000-2000 unlock=1\n"
+	 "1 t2 events_lost 2000-6300 mutex\n"},
+
+	{"... nor, of who gave up, when the lock was free",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@2000 thread=1 unlock reason=mutex object=0x10\n"
+		 "@3000 proc=1 gap lost_events=2 since=2500 cause=ring_full\n"
+		 "@6000 thread=2 resume reason=mutex object=0x10 result=ETIMEDOUT\n"
+		 "@7000 thread=3 unlock reason=mutex object=0x10 held=3000\n",
+	 1,
+	 "0 t2 waiting 1000-6000 mutex\n"
+	 "1 t1 active 1000-2000 unlock=1\n"
+	 "1 t2 events_lost 2000-4000 mutex\n"
+	 "1 t3 active 4000-6000 unlock=2\n"},
+
+	{"lost records of scheduling hide neither unlocks nor who woke whom",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@2000 thread=1 unlock reason=mutex object=0x10\n"
+		 "@5000 source=kernel proc=1 gap lost_events=2 since=3000 cause=kernel\n"
+		 "@6300 thread=2 resume reason=mutex object=0x10\n"
+		 "@7000 thread=3 park reason=sem object=0x30\n"
+		 "@8000 source=kernel proc=1 gap lost_events=2 since=7500 cause=kernel\n"
+		 "@9000 thread=3 resume reason=sem object=0x30\n",
+	 1,
+	 "0 t2 waiting 1000-6300 mutex\n"
+	 "1 t1 active 1000-2000 unlock=1\n"
+	 "1 t2 waking 2000-6300 mutex\n"},
+
 	{"what is written out is waited for",
 	 THREADS "@1000 thread=2 park reason=fsync object=3\n"
 		 "@2000 thread=2 resume reason=fsync object=3\n",
@@ -417,10 +465,11 @@ static bool all_wanted(void *context, const struct trc_park *park, uint32_t *lab
 	return true;
 }
 
-/* In a cycle either may be charged (blame:U2); a lock that nobody has is no thread's. */
+/* In a cycle either may be charged (blame:U2); a lock that nobody has, or nobody knows who, is no thread's. */
 static bool is_of_one(uint8_t kind)
 {
-	return kind != TRC_CAUSE_CYCLE && kind != TRC_CAUSE_DEADLOCK && kind != TRC_CAUSE_FREE;
+	return kind != TRC_CAUSE_CYCLE && kind != TRC_CAUSE_DEADLOCK && kind != TRC_CAUSE_FREE &&
+	       kind != TRC_CAUSE_LOST;
 }
 
 static void sums_add(struct sums *sums, uint8_t kind, uint32_t stack, uint8_t stack_of,
