@@ -216,10 +216,10 @@ static const struct trc_unlock *unlock_at(const struct trc_steps *s,
 	return &s->unlock[s->unlock_row[lock->first + i]];
 }
 
-const struct trc_steps_lock *trc_step_lock_of(const struct trc_steps *s, uint64_t object)
+const struct trc_steps_lock *trc_step_lock_of(const struct trc_steps *s, uint64_t key)
 {
 	static const struct trc_steps_lock none;
-	uint32_t row = trc_index_get(&s->lock_row, object);
+	uint32_t row = trc_index_get(&s->lock_row, key);
 
 	return row == TRC_INDEX_NONE ? &none : (const struct trc_steps_lock *)s->locks.row + row;
 }
@@ -405,14 +405,18 @@ void trc_step_wait_begin(const struct trc_steps *s, struct trc_step_wait *wait, 
 {
 	const struct trc_park *p = &s->park[park - 1];
 	bool woken = p->unlock && p->wake_ns != TRC_NEVER;
+	uint64_t key;
 	uint32_t last;
 
 	*wait = (struct trc_step_wait){.park = park, .lock_until_ns = INT64_MIN};
 	if (!trc_reason_is_lock(p->reason))
 		return;
-	wait->lock = trc_step_lock_of(s, p->object);
-	last = woken ? s->unlock_place[p->unlock - 1] + 1
-		     : trc_step_lock_seek(s, wait->lock, trc_park_end_ns(s->m, p));
+	key = trc_charge_key(p->object, p->reason);
+	wait->lock = trc_step_lock_of(s, key);
+	last = woken && key == p->object
+		       ? s->unlock_place[p->unlock - 1] + 1
+		       : trc_step_lock_seek(s, wait->lock,
+					    woken ? p->wake_ns : trc_park_end_ns(s->m, p));
 	if (last)
 		wait->lock_until_ns = unlock_at(s, wait->lock, last - 1)->ts_ns;
 	/* Mostly there is one unlock in a wait. */
@@ -459,39 +463,63 @@ bool trc_steps_lost(const struct trc_steps *s, int64_t from_ns, int64_t to_ns)
 	return low < n && s->lost_since_ns[low] <= to_ns;
 }
 
-static int locks_make(struct trc_steps *s)
+static unsigned int keys_of(const struct trc_unlock *unlock, uint64_t key[2])
 {
-	struct trc_steps_lock *lock;
+	return trc_charge_keys(unlock->object, unlock->reason, key);
+}
+
+/* One more unlock with this key. */
+static int lock_count(struct trc_steps *s, uint64_t key)
+{
+	uint32_t row = trc_index_get(&s->lock_row, key);
+
+	if (row == TRC_INDEX_NONE) {
+		row = (uint32_t)s->locks.n;
+		if (!trc_array_add(&s->locks) || trc_index_put(&s->lock_row, key, row))
+			return -ENOMEM;
+	}
+	((struct trc_steps_lock *)s->locks.row)[row].n++;
+	return 0;
+}
+
+/* Gives each its part of unlock_row, and forgets the counts; what all have. */
+static uint32_t locks_place(struct trc_steps *s)
+{
+	struct trc_steps_lock *lock = s->locks.row;
 	uint32_t first = 0;
 
-	s->locks.row_bytes = sizeof(struct trc_steps_lock);
-	s->unlock_row = calloc(s->n_unlocks + 1, sizeof(*s->unlock_row));
-	s->unlock_place = calloc(s->n_unlocks + 1, sizeof(*s->unlock_place));
-	if (!s->unlock_row || !s->unlock_place)
-		return -ENOMEM;
-	for (size_t i = 0; i < s->n_unlocks; i++) {
-		uint32_t row = trc_index_get(&s->lock_row, s->unlock[i].object);
-
-		if (row == TRC_INDEX_NONE) {
-			row = (uint32_t)s->locks.n;
-			if (!trc_array_add(&s->locks) ||
-			    trc_index_put(&s->lock_row, s->unlock[i].object, row))
-				return -ENOMEM;
-		}
-		((struct trc_steps_lock *)s->locks.row)[row].n++;
-	}
-	lock = s->locks.row;
 	for (size_t i = 0; i < s->locks.n; i++) {
 		lock[i].first = first;
 		first += lock[i].n;
 		lock[i].n = 0;
 	}
-	for (size_t i = 0; i < s->n_unlocks; i++) {
-		struct trc_steps_lock *l = &lock[trc_index_get(&s->lock_row, s->unlock[i].object)];
+	return first;
+}
 
-		s->unlock_place[i] = l->n;
-		s->unlock_row[l->first + l->n++] = (uint32_t)i;
-	}
+static int locks_make(struct trc_steps *s)
+{
+	struct trc_steps_lock *lock;
+	uint64_t key[2];
+
+	s->locks.row_bytes = sizeof(struct trc_steps_lock);
+	for (size_t i = 0; i < s->n_unlocks; i++)
+		for (unsigned int j = 0; j < keys_of(&s->unlock[i], key); j++)
+			if (lock_count(s, key[j]))
+				return -ENOMEM;
+	s->n_unlock_rows = locks_place(s);
+	s->unlock_row = calloc((size_t)s->n_unlock_rows + 1, sizeof(*s->unlock_row));
+	s->unlock_place = calloc(s->n_unlocks + 1, sizeof(*s->unlock_place));
+	if (!s->unlock_row || !s->unlock_place)
+		return -ENOMEM;
+	lock = s->locks.row;
+	for (size_t i = 0; i < s->n_unlocks; i++)
+		for (unsigned int j = 0; j < keys_of(&s->unlock[i], key); j++) {
+			struct trc_steps_lock *l = &lock[trc_index_get(&s->lock_row, key[j])];
+
+			if (!j)
+				s->unlock_place[i] = l->n;
+			s->unlock_row[l->first + l->n++] = (uint32_t)i;
+		}
 	return 0;
 }
 
@@ -662,7 +690,8 @@ static void walk_by_thread(struct trc_image *image, struct trc_by_thread *by, si
 
 static void walk_rows(struct trc_image *image, struct trc_steps *s)
 {
-	size_t n_outer = s->n_parks + 1, n_row = s->n_unlocks + 1, n_place = s->n_unlocks + 1;
+	size_t n_outer = s->n_parks + 1, n_row = (size_t)s->n_unlock_rows + 1,
+	       n_place = s->n_unlocks + 1;
 
 	s->outer = trc_image_rows(image, s->outer, &n_outer, sizeof(*s->outer), NULL);
 	walk_by_thread(image, &s->parks, s->n_threads);
@@ -681,11 +710,16 @@ static void walk_rows(struct trc_image *image, struct trc_steps *s)
 static int index_locks(struct trc_steps *s)
 {
 	const struct trc_steps_lock *lock = s->locks.row;
+	uint64_t key[2];
 	int err = 0;
 
-	for (size_t i = 0; i < s->locks.n && !err; i++)
-		err = trc_index_put(&s->lock_row, s->unlock[s->unlock_row[lock[i].first]].object,
+	/* That of a lock comes before that of its readers. */
+	for (size_t i = 0; i < s->locks.n && !err; i++) {
+		keys_of(&s->unlock[s->unlock_row[lock[i].first]], key);
+		err = trc_index_put(&s->lock_row,
+				    key[trc_index_get(&s->lock_row, key[0]) != TRC_INDEX_NONE],
 				    (uint32_t)i);
+	}
 	return err;
 }
 

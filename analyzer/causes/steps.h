@@ -11,7 +11,7 @@
 #include "causes.h"
 #include "analyzer/model/timeline.h"
 
-/* The unlocks of a lock: unlock_row[first] up to unlock_row[first + n], by time. */
+/* The unlocks of a lock, or those that waits to read it are cut at (charges:C6): unlock_row[first] up to unlock_row[first + n], by time. */
 struct trc_steps_lock {
 	uint32_t first, n;
 };
@@ -27,10 +27,11 @@ struct trc_steps {
 	uint32_t *outer;
 	struct trc_by_thread parks, stretches, samples; /* samples: of clocks, with a stack */
 	struct trc_array *pieces;  /* by row of the thread; made when first asked for */
-	struct trc_index lock_row; /* by object */
+	struct trc_index lock_row; /* by trc_charge_key() */
 	struct trc_array locks;	   /* struct trc_steps_lock */
-	uint32_t *unlock_row;
-	uint32_t *unlock_place; /* by row of unlocks: its index within its lock */
+	uint32_t *unlock_row, n_unlock_rows;
+	uint32_t *
+		unlock_place; /* by row of unlocks: its index within its lock, not within the readers' */
 	int64_t switches_ns;
 	bool cut;		/* the trace: switches of some procs may be missing at its end */
 	int64_t *lost_since_ns; /* of gaps[i] and all after it, the earliest */
@@ -81,7 +82,8 @@ uint32_t trc_step_proc_of(const struct trc_steps *s, size_t thread, int64_t ts_n
 
 /* ---- a lock ---- */
 
-const struct trc_steps_lock *trc_step_lock_of(const struct trc_steps *s, uint64_t object);
+/* key: trc_charge_key(). */
+const struct trc_steps_lock *trc_step_lock_of(const struct trc_steps *s, uint64_t key);
 /* The lock's first unlock after this time; its index. */
 uint32_t trc_step_lock_seek(const struct trc_steps *s, const struct trc_steps_lock *lock,
 			    int64_t ts_ns);

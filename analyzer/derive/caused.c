@@ -28,7 +28,7 @@ struct caused {
 	const struct trc_unlock *unlock;
 	const struct trc_park *park;
 	size_t n_unlocks, n_parks;
-	const struct trc_index *lock; /* by address: its number, 1, 2, ... */
+	const struct trc_index *lock; /* by trc_charge_key(): its number, 1, 2, ... */
 	const uint32_t *first, *row;  /* by number: where its unlocks begin in row[], by time */
 	struct places {
 		uint32_t from,
@@ -227,7 +227,7 @@ static void charge_end(struct caused *c, const struct waiter *w)
 
 static void charge_wait(struct caused *c, const struct trc_park *park)
 {
-	uint32_t number = trc_index_get(c->lock, park->object);
+	uint32_t number = trc_index_get(c->lock, trc_charge_key(park->object, park->reason));
 	int64_t end_ns = trc_wakers_end_of(park), at_ns = park->start_ns, from_ns, until_ns;
 	struct waiter w = {.park = park};
 
@@ -331,7 +331,7 @@ struct trc_selected_cause *trc_selection_caused_in(const struct trc_selection *s
 	c.unlock = trc_model_unlocks(m, &c.n_unlocks);
 	c.park = trc_model_parks(m, &c.n_parks);
 	c.places = calloc(c.lock->n + 1, sizeof(*c.places));
-	c.whole = calloc(c.n_unlocks + 1, sizeof(*c.whole));
+	c.whole = calloc((size_t)c.first[c.lock->n + 1] + 1, sizeof(*c.whole));
 	c.out = calloc(c.n_unlocks + 1, sizeof(*c.out));
 	if (trc_preempted_known(preempted))
 		c.waited = calloc(c.n_unlocks + 1, sizeof(*c.waited));

@@ -40,7 +40,7 @@ static uint64_t key_of(uint64_t address, unsigned int reason)
 {
 	switch (class_of(reason)) {
 	case WAIT_LOCK:
-		return address ^ (uint64_t)1 << 63;
+		return trc_charge_key(address, reason) ^ (uint64_t)1 << 63;
 	case WAIT_DESCRIPTOR:
 		return address ^ (uint64_t)reason << 56;
 	default:
@@ -65,6 +65,16 @@ static struct trc_waker_object *object_of(struct trc_wakers *w, uint64_t address
 	return object;
 }
 
+/* What those wait for that this unlock lets in (charges:C6); NULL = nobody waits. */
+static void objects_of_unlock(struct trc_wakers *w, const struct trc_unlock *unlock,
+			      struct trc_waker_object *object[2])
+{
+	object[0] = object_of(w, unlock->object, TRC_REASON_MUTEX, false);
+	object[1] = unlock->reason == TRC_REASON_RWLOCK_WRITE
+			    ? object_of(w, unlock->object, TRC_REASON_RWLOCK_READ, false)
+			    : NULL;
+}
+
 /* A trace may say anything: locks are not woken. */
 static unsigned int unpark_reason(const struct trc_unpark *unpark)
 {
@@ -73,31 +83,32 @@ static unsigned int unpark_reason(const struct trc_unpark *unpark)
 
 static int count_objects(struct trc_wakers *w)
 {
+	struct trc_waker_object *object[2];
+
 	for (size_t i = 0; i < w->m->parks.n; i++) {
 		unsigned int reason = w->park[i].reason;
-		struct trc_waker_object *object;
+		struct trc_waker_object *of_park;
 
 		if (class_of(reason) == WAIT_OTHER)
 			continue;
-		object = object_of(w, w->park[i].object, reason, true);
-		if (!object)
+		of_park = object_of(w, w->park[i].object, reason, true);
+		if (!of_park)
 			return -ENOMEM;
-		object->n_parks++;
+		of_park->n_parks++;
 	}
 	/* Unlocks and unparks for which nobody waited concern nobody. */
 	for (size_t i = 0; i < w->m->unlocks.n; i++) {
-		struct trc_waker_object *object =
-			object_of(w, w->unlock[i].object, TRC_REASON_MUTEX, false);
-
-		if (object)
-			object->n_unlocks++;
+		objects_of_unlock(w, &w->unlock[i], object);
+		for (int j = 0; j < 2; j++)
+			if (object[j])
+				object[j]->n_unlocks++;
 	}
 	for (size_t i = 0; i < w->n_unparks; i++) {
-		struct trc_waker_object *object =
+		struct trc_waker_object *woken =
 			object_of(w, w->unpark[i].object, unpark_reason(&w->unpark[i]), false);
 
-		if (object)
-			object->n_unparks++;
+		if (woken)
+			woken->n_unparks++;
 	}
 	return 0;
 }
@@ -125,6 +136,8 @@ static uint32_t place_objects(struct trc_wakers *w, uint32_t *most_of_lock)
 
 static void index_objects(struct trc_wakers *w)
 {
+	struct trc_waker_object *of_unlock[2];
+
 	for (size_t i = 0; i < w->m->parks.n; i++) {
 		unsigned int reason = w->park[i].reason;
 		struct trc_waker_object *o =
@@ -136,11 +149,11 @@ static void index_objects(struct trc_wakers *w)
 			w->park_idx[o->first_park + o->n_parks++] = (uint32_t)i;
 	}
 	for (size_t i = 0; i < w->m->unlocks.n; i++) {
-		struct trc_waker_object *o =
-			object_of(w, w->unlock[i].object, TRC_REASON_MUTEX, false);
-
-		if (o)
-			w->unlock_idx[o->first_unlock + o->n_unlocks++] = (uint32_t)i;
+		objects_of_unlock(w, &w->unlock[i], of_unlock);
+		for (int j = 0; j < 2; j++)
+			if (of_unlock[j])
+				w->unlock_idx[of_unlock[j]->first_unlock +
+					      of_unlock[j]->n_unlocks++] = (uint32_t)i;
 	}
 	for (size_t i = 0; i < w->n_unparks; i++) {
 		struct trc_waker_object *o =
@@ -174,7 +187,7 @@ static int wakers_run(struct trc_wakers *w)
 		return -ENOMEM;
 	most = place_objects(w, &most_of_lock);
 	w->park_idx = index_alloc(w->m->parks.n, sizeof(uint32_t));
-	w->unlock_idx = index_alloc(w->m->unlocks.n, sizeof(uint32_t));
+	w->unlock_idx = index_alloc(2 * w->m->unlocks.n, sizeof(uint32_t));
 	w->unpark_idx = index_alloc(w->n_unparks, sizeof(uint32_t));
 	w->end = index_alloc(most, sizeof(*w->end));
 	w->scratch = index_alloc(most, sizeof(*w->scratch));
@@ -209,7 +222,7 @@ int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks)
 			       .objects = {.row_bytes = sizeof(struct trc_waker_object)}};
 	int err;
 
-	if (m->parks.n >= UINT32_MAX / 2 - 1 || m->unlocks.n >= UINT32_MAX ||
+	if (m->parks.n >= UINT32_MAX / 2 - 1 || m->unlocks.n >= UINT32_MAX / 2 - 1 ||
 	    unparks->n >= UINT32_MAX)
 		return -EOVERFLOW;
 	err = wakers_run(&w);

@@ -3,29 +3,39 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "format/waits/charges.h"
 #include "image.h"
 #include "parts.h"
 
+static unsigned int keys_of(const struct trc_unlock *unlock, uint64_t key[2])
+{
+	return trc_charge_keys(unlock->object, unlock->reason, key);
+}
+
 static int make(struct trc_unlocks_of *of, const struct trc_unlock *unlock, size_t n_unlocks)
 {
-	size_t n;
+	size_t n, n_rows = 0;
+	uint64_t key[2];
 
-	of->row = calloc(n_unlocks + 1, sizeof(*of->row));
-	for (size_t i = 0; of->row && i < n_unlocks; i++)
-		if (!trc_index_number(&of->lock, unlock[i].object))
-			return -ENOMEM;
+	for (size_t i = 0; i < n_unlocks; i++)
+		for (unsigned int j = 0; j < keys_of(&unlock[i], key); j++, n_rows++)
+			if (!trc_index_number(&of->lock, key[j]))
+				return -ENOMEM;
 	n = of->lock.n;
 	of->first = calloc(n + 3, sizeof(*of->first));
-	if (!of->first || !of->row)
+	of->row = calloc(n_rows + 1, sizeof(*of->row));
+	if (!of->first || !of->row || n_rows > UINT32_MAX)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_unlocks; i++)
-		of->first[trc_index_get(&of->lock, unlock[i].object) + 2]++;
+		for (unsigned int j = 0; j < keys_of(&unlock[i], key); j++)
+			of->first[trc_index_get(&of->lock, key[j]) + 2]++;
 	for (size_t i = 2; i < n + 3; i++)
 		of->first[i] += of->first[i - 1];
 	/* first[number + 1] moves up to where the next lock begins: then first[number] is its
 	 * begin. */
 	for (size_t i = 0; i < n_unlocks; i++)
-		of->row[of->first[trc_index_get(&of->lock, unlock[i].object) + 1]++] = (uint32_t)i;
+		for (unsigned int j = 0; j < keys_of(&unlock[i], key); j++)
+			of->row[of->first[trc_index_get(&of->lock, key[j]) + 1]++] = (uint32_t)i;
 	return 0;
 }
 
@@ -57,13 +67,17 @@ void trc_unlocks_of_free(struct trc_unlocks_of *of)
 	free(of);
 }
 
-/* Of what is mapped: locks by address. */
+/* Of what is mapped: locks by their keys. */
 static int index_locks(struct trc_unlocks_of *of, const struct trc_unlock *unlock, size_t n_locks)
 {
+	uint64_t key[2];
 	int err = 0;
 
-	for (uint32_t number = 1; number <= n_locks && !err; number++)
-		err = trc_index_put(&of->lock, unlock[of->row[of->first[number]]].object, number);
+	for (uint32_t number = 1; number <= n_locks && !err; number++) {
+		keys_of(&unlock[of->row[of->first[number]]], key);
+		err = trc_index_put(
+			&of->lock, key[trc_index_get(&of->lock, key[0]) != TRC_INDEX_NONE], number);
+	}
 	of->lock.n = n_locks;
 	return err;
 }
@@ -76,7 +90,7 @@ int trc_unlocks_of_walk(struct trc_image *image, struct trc_model *m)
 	const struct trc_unlock *unlock = trc_model_unlocks(m, &n);
 	struct trc_unlocks_of of = {.is_mapped = true};
 
-	n_row = own ? n + 1 : 0;
+	n_row = own ? (size_t)own->first[own->lock.n + 1] + 1 : 0;
 	of.first =
 		trc_image_rows(image, own ? own->first : NULL, &n_first, sizeof(*of.first), NULL);
 	of.row = trc_image_rows(image, own ? own->row : NULL, &n_row, sizeof(*of.row), NULL);

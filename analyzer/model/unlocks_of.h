@@ -6,7 +6,8 @@
 #include "model.h"
 
 struct trc_unlocks_of {
-	struct trc_index lock; /* by address: its number, 1, 2, ... */
+	struct trc_index
+		lock; /* by trc_charge_key(): its number, 1, 2, ...; that of readers after the lock's */
 	/* Rows of unlocks: those of the lock `number` are row[first[number]] up to row[first[number + 1]]. */
 	uint32_t *first, *row;
 	bool is_mapped; /* both are an image's */

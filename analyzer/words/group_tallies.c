@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/model/unlocks_of.h"
+#include "format/waits/charges.h"
 #include "words.h"
 
 /* Time by (slot, id): ids are of objects, threads or stacks. */
@@ -224,10 +225,10 @@ static int tally_park(struct tallies *t, const struct trc_report *r, const struc
  * for the time before that began (as analyzer/derive/wakers_locks.c has it: shares of waits and caused_ns agree).
  */
 
-/* The number of the lock in the list; 0 = nobody released it, which has no rows there. */
-static uint32_t releases_of(const struct trc_unlocks_of *list, uint64_t object)
+/* The number in the list of the releases that the wait is cut at; 0 = there is none, which has no rows there. */
+static uint32_t releases_of(const struct trc_unlocks_of *list, const struct trc_park *park)
 {
-	uint32_t number = trc_index_get(&list->lock, object);
+	uint32_t number = trc_index_get(&list->lock, trc_charge_key(park->object, park->reason));
 
 	return number == TRC_INDEX_NONE ? 0 : number;
 }
@@ -293,7 +294,7 @@ static int blame_park(struct tallies *t, const struct trc_unlocks_of *list,
 		      const struct trc_report *r, uint32_t slot, const struct trc_park *park)
 {
 	enum { PIECES_MAX = 4096 }; /* one that starves must not cost the square of its wait */
-	uint32_t id = releases_of(list, park->object), pieces = 0;
+	uint32_t id = releases_of(list, park), pieces = 0;
 	int64_t since_ns = trc_park_start_ns(r->m, park), end_ns = trc_park_end_ns(r->m, park);
 	uint32_t at = release_from(list, r, id, since_ns), end = list->first[id + 1];
 	int64_t until_ns = goes_on_until_ns(r, park);

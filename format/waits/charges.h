@@ -21,6 +21,8 @@
  *       held the lock: the waiters had been woken and had not run yet.  An unlock says when its
  *       section began if others waited then; if it does not, the section began before all pieces.
  *       A section cannot have begun before the last one ended
+ *   charges:C6  a wait to read a rwlock is cut at the unlocks of writers only: readers that are let in together wait for
+ *       the writer, and the first of them to leave did not hold up the others, who run later
  *
  * Times are of any unit and order; 0 = not known.
  */
@@ -30,6 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "format/schema.h"
 
 enum { TRC_CHARGE_BETWEEN_NS = 10000000 };
 
@@ -43,6 +46,20 @@ struct trc_charge_wait {
 	uint64_t start, end;
 	uint32_t holder; /* of the lock, when the wait began; 0 = not known */
 };
+
+/* C6: a wait for the lock is cut at the unlocks of this key. */
+static inline uint64_t trc_charge_key(uint64_t lock, unsigned int reason)
+{
+	return reason == TRC_REASON_RWLOCK_READ ? lock ^ (uint64_t)1 << 62 : lock;
+}
+
+/* The keys of an unlock, one or two: of all that wait, and of those that only a writer's lets in. */
+static inline unsigned int trc_charge_keys(uint64_t lock, unsigned int reason, uint64_t key[2])
+{
+	key[0] = lock;
+	key[1] = trc_charge_key(lock, TRC_REASON_RWLOCK_READ);
+	return reason == TRC_REASON_RWLOCK_WRITE ? 2 : 1;
+}
 
 enum trc_charge {
 	TRC_CHARGE_NOBODY,

@@ -119,10 +119,12 @@ static void evict_gave_up(struct trc_fold *f)
 
 /* ---- what comes ------------------------------------------------------------------------ */
 
-uint32_t trc_fold_lock_begin(struct trc_fold *f, uint64_t start, uint64_t object, uint32_t holder)
+uint32_t trc_fold_lock_begin(struct trc_fold *f, uint64_t start, uint64_t object,
+			     unsigned int reason, uint32_t holder)
 {
 	bool doubt = f->full_until && start >= f->full_since;
-	struct trc_fold_lock_event e = {.time = start, .object = object};
+	struct trc_fold_lock_event e = {
+		.time = start, .key = trc_charge_key(object, reason), .object = object};
 	struct trc_fold_lock_wait *w = NULL;
 
 	if (f->lock_waits.n == f->lock_waits.max)
@@ -134,6 +136,7 @@ uint32_t trc_fold_lock_begin(struct trc_fold *f, uint64_t start, uint64_t object
 		return 0;
 	}
 	w->waiter.wait = (struct trc_charge_wait){.start = start, .holder = holder};
+	w->key = e.key;
 	w->object = object;
 	e.wait = trc_fold_table_id(&f->lock_waits, w);
 	heap_put(f, TRC_FOLD_BEGIN, e);
@@ -143,7 +146,7 @@ uint32_t trc_fold_lock_begin(struct trc_fold *f, uint64_t start, uint64_t object
 void trc_fold_lock_end(struct trc_fold *f, uint32_t wait, uint64_t end, int result)
 {
 	struct trc_fold_lock_wait *w = wait_at(f, wait);
-	struct trc_fold_lock_event e = {.object = w->object, .wait = wait};
+	struct trc_fold_lock_event e = {.key = w->key, .object = w->object, .wait = wait};
 
 	/* Not before it began. */
 	e.time = end > w->waiter.wait.start ? end : w->waiter.wait.start;
@@ -159,12 +162,15 @@ void trc_fold_lock_unlock(struct trc_fold *f, const struct trc_fold_event *e)
 					     .thread = e->thread,
 					     .stack = e->stack,
 					     .labels = trc_fold_labels_of(f, e->thread)};
-	uint64_t held = (uint64_t)((double)e->b / f->ns_per_tick);
+	uint64_t held = (uint64_t)((double)e->b / f->ns_per_tick), key[2];
+	unsigned int n = trc_charge_keys(e->a, e->reason, key);
 
 	if (held && held < unlock.time)
 		unlock.taken = unlock.time - held;
-
-	heap_put(f, TRC_FOLD_UNLOCK, unlock);
+	for (unsigned int i = 0; i < n; i++) {
+		unlock.key = key[i];
+		heap_put(f, TRC_FOLD_UNLOCK, unlock);
+	}
 }
 
 void trc_fold_lock_gap(struct trc_fold *f, uint64_t time)
@@ -217,14 +223,16 @@ static void evict_locks(struct trc_fold *f, uint64_t now)
 
 static struct trc_fold_lock *lock_of(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
-	struct trc_fold_lock *lock = trc_fold_table_find(&f->locks, e->object);
+	struct trc_fold_lock *lock = trc_fold_table_find(&f->locks, e->key);
 
 	if (!lock) {
 		if (f->locks.n == f->locks.max)
 			evict_locks(f, e->time);
-		lock = trc_fold_table_add(&f->locks, e->object);
-		if (lock)
+		lock = trc_fold_table_add(&f->locks, e->key);
+		if (lock) {
+			lock->object = e->object;
 			lock->gap = f->gaps;
+		}
 	}
 	if (lock && lock->gap != f->gaps)
 		forget_lock(f, lock);
@@ -253,7 +261,7 @@ static void charge(struct trc_fold *f, const struct trc_fold_lock *lock,
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_MUTEX);
 
 		if (view && unlock->charge.at >= view->begin)
-			trc_view_add_unlock(view, unlock, lock->item.key, 1,
+			trc_view_add_unlock(view, unlock, lock->object, 1,
 					    trc_view_clip(view, start, w->waiter.wait.end));
 	}
 }
@@ -299,7 +307,7 @@ static void charge_waiting(struct trc_fold *f, const struct trc_fold_lock *lock,
 			continue;
 		n = trc_lock_waited(&lock->waited, &unlock->charge, view->begin, &ticks);
 		if (n)
-			trc_view_add_unlock(view, unlock, lock->item.key, n, (uint64_t)ticks);
+			trc_view_add_unlock(view, unlock, lock->object, n, (uint64_t)ticks);
 	}
 }
 

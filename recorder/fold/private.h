@@ -215,7 +215,7 @@ void trc_fold_fibers_mark(struct trc_fold *fold);
 struct trc_fold_lock_wait {
 	struct trc_fold_item item;
 	struct trc_lock_waiter waiter;
-	uint64_t object;
+	uint64_t key, object;
 	int16_t result;
 	bool begun, left_out;
 };
@@ -225,9 +225,10 @@ struct trc_fold_unlock {
 	uint32_t stack, labels;
 };
 
-/* A lock; key: its address. */
+/* A lock, or what is waited for to read it; key: trc_charge_key(). */
 struct trc_fold_lock {
 	struct trc_fold_item item;
+	uint64_t object; /* its address */
 	struct trc_waited_lock waited;
 	struct trc_fold_unlock last;
 	uint32_t gap; /* trc_fold.gaps when it was last looked at */
@@ -238,8 +239,8 @@ enum trc_fold_lock_step { TRC_FOLD_BEGIN, TRC_FOLD_UNLOCK, TRC_FOLD_END, TRC_FOL
 /* What happens to a lock, or to any of them.  At equal times waits begin, then it is released, then
  * waits end. */
 struct trc_fold_lock_event {
-	uint64_t time, order; /* order: step, then as they came */
-	uint64_t object;
+	uint64_t time, order;		/* order: step, then as they came */
+	uint64_t key, object;		/* of the lock; its address */
 	uint32_t wait;			/* BEGIN, END */
 	uint32_t thread, stack, labels; /* UNLOCK */
 	uint64_t taken;			/* UNLOCK */
@@ -247,7 +248,7 @@ struct trc_fold_lock_event {
 
 /* The id of the wait; 0 = no room, or it is in doubt. */
 uint32_t trc_fold_lock_begin(struct trc_fold *fold, uint64_t start, uint64_t object,
-			     uint32_t holder);
+			     unsigned int reason, uint32_t holder);
 /* How it went: the result; -1 = it was abandoned. */
 void trc_fold_lock_end(struct trc_fold *fold, uint32_t wait, uint64_t end, int result);
 void trc_fold_lock_unlock(struct trc_fold *fold, const struct trc_fold_event *e);

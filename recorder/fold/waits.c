@@ -216,8 +216,9 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 	park->labels = t->item.extra;
 	park->blocked = trc_fold_is_blocked(e->reason);
 	if (trc_reason_is_lock(e->reason)) /* what came of it before a loss nobody knows */
-		park->lock_wait = trc_fold_lock_begin(
-			f, e->time < f->gap_time ? f->gap_time + 1 : e->time, e->a, (uint32_t)e->b);
+		park->lock_wait =
+			trc_fold_lock_begin(f, e->time < f->gap_time ? f->gap_time + 1 : e->time,
+					    e->a, e->reason, (uint32_t)e->b);
 }
 
 /* Makes room: the ends of threads that were not seen any more may have been among what was lost. */
@@ -299,7 +300,7 @@ static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
 		trc_fold_count_wait(f, &park, e->time);
 	if (!trc_reason_is_lock(e->reason))
 		return;
-	wait = trc_fold_lock_begin(f, park.open.start, e->a, 0);
+	wait = trc_fold_lock_begin(f, park.open.start, e->a, e->reason, 0);
 	if (wait)
 		trc_fold_lock_end(f, wait, e->time, (int)e->b);
 }

@@ -412,6 +412,33 @@ static const struct causes_case {
 	 "1 t1 active 1000-2000 unlock=1\n"
 	 "1 t2 waking 2000-6300 mutex\n"},
 
+	{"a reader that leaves let no reader in: who was let in by the writer and ran late was waking",
+	 THREADS "@1000 thread=2 park reason=rwlock_read object=0x10 holder=1\n"
+		 "@2000 thread=3 park reason=rwlock_read object=0x10 holder=1\n"
+		 "@4000 thread=1 unlock reason=rwlock_write object=0x10\n"
+		 "@4100 thread=2 resume reason=rwlock_read object=0x10\n"
+		 "@6000 thread=2 unlock reason=rwlock_read object=0x10 held=1900\n"
+		 "@6200 thread=3 resume reason=rwlock_read object=0x10\n",
+	 2,
+	 "0 t3 waiting 2000-6200 rwlock_read\n"
+	 "1 t1 active 2000-4000 unlock=1\n"
+	 "1 t3 waking 4000-6200 rwlock_read\n"},
+
+	{"a reader behind a writer that waits for another reader is held up by that reader",
+	 THREADS "@1000 thread=1 park reason=rwlock_write object=0x10\n"
+		 "@2000 thread=3 park reason=rwlock_read object=0x10\n"
+		 "@4000 thread=2 unlock reason=rwlock_read object=0x10\n"
+		 "@4100 thread=1 resume reason=rwlock_write object=0x10\n"
+		 "@6000 thread=1 unlock reason=rwlock_write object=0x10\n"
+		 "@6200 thread=3 resume reason=rwlock_read object=0x10\n",
+	 2,
+	 "0 t3 waiting 2000-6200 rwlock_read\n"
+	 "1 t1 waiting 2000-4100 rwlock_write unlock=2\n"
+	 "2 t2 active 2000-4000 unlock=1\n"
+	 "2 t1 waking 4000-4100 rwlock_write\n"
+	 "1 t1 active 4100-6000 unlock=2\n"
+	 "1 t3 waking 6000-6200 rwlock_read\n"},
+
 	{"what is written out is waited for",
 	 THREADS "@1000 thread=2 park reason=fsync object=3\n"
 		 "@2000 thread=2 resume reason=fsync object=3\n",

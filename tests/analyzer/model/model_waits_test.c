@@ -123,12 +123,27 @@ static const struct waits_case {
 	{"readers let in together are each charged to the writer",
 	 THREADS "@1000 thread=2 park reason=rwlock_read object=0x10 holder=1\n"
 		 "@2000 thread=3 park reason=rwlock_read object=0x10 holder=1\n"
-		 "@4000 thread=1 unlock reason=rwlock_read object=0x10\n"
+		 "@4000 thread=1 unlock reason=rwlock_write object=0x10\n"
 		 "@4100 thread=2 resume reason=rwlock_read object=0x10\n"
 		 "@4200 thread=3 resume reason=rwlock_read object=0x10\n",
 	 {{2, TRC_REASON_RWLOCK_READ, 1000, 4100, 0, 0, 1, 4000, 1},
 	  {3, TRC_REASON_RWLOCK_READ, 2000, 4200, 0, 0, 1, 4000, 1}},
 	 {{1, 4000, 5000, 2}}},
+
+	{"... also if the first of them has left before the other one ran",
+	 THREADS "@1000 thread=2 park reason=rwlock_read object=0x10 holder=1\n"
+		 "@2000 thread=3 park reason=rwlock_read object=0x10 holder=1\n"
+		 "@2500 thread=4 park reason=rwlock_write object=0x10 holder=1\n"
+		 "@4000 thread=1 unlock reason=rwlock_write object=0x10\n"
+		 "@4100 thread=2 resume reason=rwlock_read object=0x10\n"
+		 "@6000 thread=2 unlock reason=rwlock_read object=0x10 held=1900\n"
+		 "@6200 thread=3 resume reason=rwlock_read object=0x10\n"
+		 "@7000 thread=3 unlock reason=rwlock_read object=0x10\n"
+		 "@7100 thread=4 resume reason=rwlock_write object=0x10\n",
+	 {{2, TRC_REASON_RWLOCK_READ, 1000, 4100, 0, 0, 1, 4000, 1},
+	  {3, TRC_REASON_RWLOCK_READ, 2000, 6200, 0, 0, 1, 4000, 1},
+	  {4, TRC_REASON_RWLOCK_WRITE, 2500, 7100, 0, 0, 3, 7000, 3}},
+	 {{1, 4000, 6500, 3}, {2, 6000, 1900, 1}, {3, 7000, 1000, 1}}},
 
 	{"a writer that waits for two readers: each is charged until it left",
 	 THREADS "@1000 thread=2 park reason=rwlock_write object=0x10\n"
