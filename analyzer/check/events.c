@@ -34,6 +34,7 @@ struct check_thread {
 	struct cut_wait cut;
 	struct trc_array parks; /* struct open_park */
 	int64_t last_ns;	/* its event before; TRC_NEVER = none */
+	int64_t outside_ns; /* the last that no wait has in it: a lock that it waited for is taken before the wait ends */
 	int64_t exit_ns;
 	int64_t start_ns; /* TRC_NEVER: it was there before the trace (check:V3) */
 	struct given labels, fiber;
@@ -80,7 +81,7 @@ static struct check_thread *thread_of(struct event_check *e, uint32_t serial)
 		return NULL;
 	t->serial = serial;
 	t->parks.row_bytes = sizeof(struct open_park);
-	t->last_ns = t->exit_ns = t->labels.ns = TRC_NEVER;
+	t->last_ns = t->outside_ns = t->exit_ns = t->labels.ns = TRC_NEVER;
 	t->start_ns = table_start_ns(e, serial);
 	t->fiber.ns = t->start_ns; /* in its root fiber */
 	return t;
@@ -184,7 +185,9 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 	uint64_t object = TRC_ROW_ARG(c, row, resume, object);
 	const struct open_park *park = t->parks.row;
 	bool cut = cut_wait_fits(&t->cut, reason, object);
-	int64_t from_ns = cut ? t->start_ns : t->last_ns;
+	int64_t from_ns = cut			       ? t->start_ns
+			  : t->outside_ns != TRC_NEVER ? t->outside_ns
+						       : t->last_ns;
 	size_t i = t->parks.n;
 
 	while (i && (park[i - 1].reason != reason || park[i - 1].object != object))
@@ -415,6 +418,8 @@ static int check_span(struct event_check *e, const struct trc_span *span)
 		if (c->time_ns[row] >= window_ns)
 			cut_wait_goes_on(&t->cut, c, row);
 		t->last_ns = c->time_ns[row];
+		if (c->kind[row] != TRC_KIND_ACQUIRE)
+			t->outside_ns = c->time_ns[row];
 	}
 	return err;
 }
