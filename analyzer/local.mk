@@ -46,7 +46,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/findings/barriers.c analyzer/findings/stages.c \
 	analyzer/findings/blamed.c analyzer/findings/blamed.h \
 	analyzer/report/margins.c analyzer/words/pools.c analyzer/words/pools.h \
-	analyzer/findings/late.c analyzer/findings/threads.c \
+	analyzer/findings/late.c analyzer/findings/threads.c analyzer/findings/spins.c \
 	analyzer/model/label_filter.c analyzer/model/label_filter.h \
 	analyzer/model/merge.c analyzer/model/merge.h \
 	analyzer/model/model.c analyzer/model/model.h analyzer/model/parts.h \

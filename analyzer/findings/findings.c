@@ -242,6 +242,7 @@ static const struct search {
 	{.find = trc_find_last_of_pool, .needs = ALL_THREADS},
 	{trc_find_one_worker, ALL_THREADS, {TRC_FINDING_ONE_WORKER}},
 	{.find = trc_find_pollers},
+	{.find = trc_find_spinners},
 	{trc_find_herds, ALL_THREADS, {TRC_FINDING_HERD}},
 	{trc_find_waited_for, WHOLE_TRACE, {TRC_FINDING_WAITED_FOR}},
 	{.find = trc_find_tails},

@@ -62,6 +62,7 @@ trc_find_fn trc_find_locks;					    /* locks.c */
 trc_find_fn trc_find_interpreters, trc_find_unnamed;		    /* interpreters.c */
 trc_find_fn trc_find_short_procs;				    /* procs.c */
 trc_find_fn trc_find_one_worker, trc_find_pollers;		    /* threads.c */
+trc_find_fn trc_find_spinners;					    /* spins.c */
 trc_find_fn trc_find_barriers, trc_find_last_of_pool;		    /* barriers.c */
 trc_find_fn trc_find_stages;					    /* stages.c */
 trc_find_fn trc_find_herds;					    /* herds.c */

@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE 1
+#include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -472,6 +473,43 @@ static void *ask_again(void *arg)
 	return arg;
 }
 
+/* Looks into a pipe in which nothing comes, without waiting; or works most of the time. */
+SITE void site_spin(int fd)
+{
+	struct pollfd in = {.fd = fd, .events = POLLIN};
+
+	poll(&in, 1, 0);
+}
+
+static void *look(uint64_t works_ns)
+{
+	struct timespec ts = {0};
+	int fd[2];
+
+	if (pipe(fd))
+		return NULL;
+	while (ts.tv_sec < 1 && ts.tv_nsec < 400000000) {
+		for (int i = 0; i < 1000; i++)
+			site_spin(fd[0]);
+		work(works_ns);
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	}
+	cost_ns += (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
+	return NULL;
+}
+
+static void *spin(void *arg)
+{
+	(void)arg;
+	return look(0);
+}
+
+static void *seldom_look(void *arg)
+{
+	(void)arg;
+	return look(10 * MS);
+}
+
 /* ---- herds ---- */
 
 enum { ITEMS = 300, HERD = 6 };
@@ -733,6 +771,7 @@ int main(int argc, char **argv)
 		{"even_stages", 3, stages},	{"barrier_imbalance", 2, meet},
 		{"even_barrier", 2, meet},	{"late_thread", 4, end_late},
 		{"one_worker", 4, one_works},	{"poll_loop", 1, ask_again},
+		{"spins", 1, spin},		{"seldom_looks", 1, seldom_look},
 		{"herd", HERD + 1, herd},	{"task_tail", 1, serve},
 		{"waited_for", CLIENTS + 1, commit}, {"handed_out", CLIENTS + 1, hand_out},
 		{"lock_convoy", CONVOY + 1, in_convoy},	{"procs", 3, want_proc},

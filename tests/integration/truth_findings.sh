@@ -20,11 +20,12 @@ near()
 
 # What other programs on a busy machine take of the processors is a fault of these programs, as it were: it
 # counts as stolen.
+# record KIND [OPTION...]
 record()
 {
 	local off_ms
 	rm -f t.trc
-	measure "$trace_record" -q -o t.trc -- "$program" "$1" >truth.txt 2>err.txt ||
+	measure "$trace_record" -q "${@:2}" -o t.trc -- "$program" "$1" >truth.txt 2>err.txt ||
 		fail "$1: $(cat err.txt)"
 	[ ! -s err.txt ] || fail "$1: $(cat err.txt)"
 	off_ms=$(sql t.trc "SELECT coalesce(sum(next_ns - end_ns), 0) / 1000000 FROM (SELECT end_ns, preempted,
@@ -220,6 +221,19 @@ while another_run; do
 	[ -n "$differed" ] || leads_somewhere poll_loop
 done
 passed 'a thread that asks again and again'
+
+# What returns at once is no wait: only samples tell.
+runs=0
+while another_run; do
+	record spins -F 250
+	costs poll_loop 30 && is_first poll_loop site_spin
+	[ "$(sql t.trc "$(finding poll_loop sql)" | grep -c site_spin)" -ge 20 ] || differs 'the samples of a thread that spins'
+done
+passed 'a thread that spins'
+
+record seldom_looks -F 250
+[ -z "$(finding poll_loop kind)" ] || fail "who works spins: $(finding poll_loop sentence)"
+passed 'who looks now and then, and works, does not spin'
 
 # Who did not come to wait before the next waking is not in the herd.
 runs=0
