@@ -8,6 +8,9 @@
 /* Where a member lies in a row of the model's. */
 #define F(row, member) offsetof(struct trc_##row, member)
 #define N(columns)     (sizeof(columns) / sizeof(columns[0]))
+/* Of a column whose values never decrease (table:Q2), and of one in which none comes twice. */
+#define IN_ORDER .ordered = true, .indexed = true
+#define IS_ID	 IN_ORDER, .unique = true
 /* The rows of a table that is called as the model calls them. */
 #define ROWS(name)                                                                                 \
 	static const void *name##_rows(const struct trc_model *m, size_t *n)                       \

@@ -44,15 +44,6 @@ static const struct {
 	[TRC_SELECTED_ALLOCS] = {"allocs", NULL, NULL, true},
 	[TRC_SELECTED_FIBER_WAITS] = {"fiber_waits", "waited_ns", NULL, true},
 };
-static const struct trc_sql_table *table_named(const char *name)
-{
-	const struct trc_sql_table *table;
-	size_t i = 0;
-
-	while ((table = trc_sql_table_at(i++)) && strcmp(table->name, name) != 0)
-		;
-	return table;
-}
 
 int trc_sql_selected_table(const struct trc_sql_table *table)
 {
@@ -66,7 +57,7 @@ static void begin(struct selected *c, const struct trc_model *m)
 {
 	trc_selected_rows_begin(&c->rows, m);
 	for (size_t t = 0; t < TRC_SELECTED_TABLES; t++)
-		c->table[t] = table_named(TABLES[t].name);
+		c->table[t] = trc_sql_table_named(TABLES[t].name);
 }
 
 static int need_caused(struct selected *c, size_t t)

@@ -155,3 +155,18 @@ const struct trc_sql_table *trc_sql_table_at(size_t i)
 	}
 	return NULL;
 }
+
+const struct trc_sql_table *trc_sql_table_named(const char *name)
+{
+	const struct trc_sql_table *table;
+	size_t i = 0;
+
+	while ((table = trc_sql_table_at(i++)) && strcmp(table->name, name) != 0)
+		;
+	return table;
+}
+
+bool trc_sql_is_looked_up(const struct trc_sql_column *column)
+{
+	return (column->indexed || column->of) && !strcmp(column->type, "INTEGER");
+}

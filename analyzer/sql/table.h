@@ -7,6 +7,8 @@
  *   table:Q1  unknown is NULL: a time that is TRC_NEVER, an id that is 0, a text
  *       that is "" unless it is known to be
  *   table:Q2  values of an `ordered` column never decrease from row to row, NULL first
+ *   table:Q3  rows are found without a walk by each column that is `ordered`, and by equality with each INTEGER column that is
+ *       `indexed` or the id of something (`of`)
  */
 #ifndef TRC_ANALYZER_SQL_TABLE_H
 #define TRC_ANALYZER_SQL_TABLE_H
@@ -61,6 +63,7 @@ struct trc_sql_column {
 	bool unique;
 	bool indexed; /* --db makes an index of it */
 	const char *doc;
+	const char *of; /* the table whose first column it refers to; NULL = none */
 };
 
 struct trc_sql_table {
@@ -119,6 +122,10 @@ extern const size_t trc_sql_n_code_tables;
 
 /* All of them, i = 0, 1, ...; NULL after the last. */
 const struct trc_sql_table *trc_sql_table_at(size_t i);
+/* NULL = there is none of this name. */
+const struct trc_sql_table *trc_sql_table_named(const char *name);
+/* Q3, of a column that is not ordered. */
+bool trc_sql_is_looked_up(const struct trc_sql_column *column);
 
 /* The value of a column in row i of n; `rows` as table->rows() returned it. */
 void trc_sql_get(const struct trc_model *m, const struct trc_sql_table *table,

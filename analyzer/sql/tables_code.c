@@ -114,8 +114,8 @@ CALL(stack_epoch)
 }
 
 static const struct trc_sql_column stacks_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true,
-	 "its id: the `stack` of parks, unlocks, events"},
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, IS_ID,
+	 .doc = "its id: the `stack` of parks, unlocks, events"},
 	{"addresses", "INTEGER", TRC_FIELD_CALL, 0, stack_n_frames,
 	 .doc = "return addresses in it; stack_frames has more rows where calls were inlined"},
 	{"epoch", "INTEGER", TRC_FIELD_CALL, 0, stack_epoch,
@@ -166,10 +166,11 @@ CALL(stack_frame_frame)
 }
 
 static const struct trc_sql_column stack_frames_columns[] = {
-	{"stack", "INTEGER", TRC_FIELD_CALL, 0, stack_frame_stack, true, false, true, "the stack"},
+	{"stack", "INTEGER", TRC_FIELD_CALL, 0, stack_frame_stack, IN_ORDER, .doc = "the stack",
+	 .of = "stacks"},
 	{"depth", "INTEGER", TRC_FIELD_CALL, 0, stack_frame_depth,
 	 .doc = "0 = innermost; an inlined call has a depth of its own"},
-	{"frame", "INTEGER", TRC_FIELD_CALL, 0, stack_frame_frame, .indexed = true,
+	{"frame", "INTEGER", TRC_FIELD_CALL, 0, stack_frame_frame, .indexed = true, .of = "frames",
 	 .doc = "the frame"},
 };
 
@@ -182,7 +183,7 @@ static const void *frames_rows(const struct trc_model *m, size_t *n)
 }
 
 static const struct trc_sql_column frames_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ..."},
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, IS_ID, .doc = "1, 2, ..."},
 	{"address", "INTEGER", TRC_FIELD_U64, F(frame, address),
 	 .doc = "where in memory: inside the call"},
 	{"function", "TEXT", TRC_FIELD_TEXT, F(frame, function),
@@ -191,7 +192,7 @@ static const struct trc_sql_column frames_columns[] = {
 	 .doc = "the source file; NULL = not known"},
 	{"line", "INTEGER", TRC_FIELD_ID32, F(frame, line),
 	 .doc = "the line there; NULL = not known"},
-	{"module", "INTEGER", TRC_FIELD_ID32, F(frame, module),
+	{"module", "INTEGER", TRC_FIELD_ID32, F(frame, module), .of = "modules",
 	 .doc = "the module that the address is in"},
 	{"inlined", "INTEGER", TRC_FIELD_BOOL, F(frame, inlined),
 	 .doc = "1 = this function was inlined into the one at the next depth"},
@@ -237,7 +238,7 @@ CALL(module_build_id)
 }
 
 static const struct trc_sql_column modules_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ..."},
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, IS_ID, .doc = "1, 2, ..."},
 	{"path", "TEXT", TRC_FIELD_CALL, 0, module_path, .doc = "the file"},
 	{"build_id", "TEXT", TRC_FIELD_CALL, 0, module_build_id,
 	 .doc = "its build id, hexadecimal"},
@@ -287,7 +288,7 @@ CALL(kind_doc)
 }
 
 static const struct trc_sql_column kinds_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "the number of the kind"},
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, IS_ID, .doc = "the number of the kind"},
 	{"name", "TEXT", TRC_FIELD_CALL, 0, kind_name, .doc = "the `kind` of events"},
 	{"events", "INTEGER", TRC_FIELD_CALL, 0, kind_events,
 	 .doc = "how many events of this kind there are"},

@@ -67,8 +67,9 @@ static const struct trc_sql_column finding_columns[] = {
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(finding, start_ns),
 	 .doc = "where to look: from when; NULL = not known"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(finding, end_ns), .doc = "until when"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(finding, thread), .doc = "at which thread"},
-	{"park", "INTEGER", TRC_FIELD_ID32, F(finding, park),
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(finding, thread), .of = "threads",
+	 .doc = "at which thread"},
+	{"park", "INTEGER", TRC_FIELD_ID32, F(finding, park), .of = "parks",
 	 .doc = "the id in parks of the longest wait"},
 };
 

@@ -35,15 +35,16 @@ CALL(alloc_lifetime)
 
 ROWS(allocs)
 static const struct trc_sql_column allocs_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by time"},
-	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(alloc, ts_ns), NULL, true, false, true, "when"},
-	{"proc", "INTEGER", TRC_FIELD_PROC, F(alloc, proc), .doc = "where the thread ran"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(alloc, thread), .indexed = true,
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, IS_ID, .doc = "1, 2, ... by time"},
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(alloc, ts_ns), IN_ORDER, .doc = "when"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(alloc, proc), .of = "procs",
+	 .doc = "where the thread ran"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(alloc, thread), .indexed = true, .of = "threads",
 	 .doc = "who allocated it"},
 	OBJECT_COLUMNS(alloc, ),
-	{"stack", "INTEGER", TRC_FIELD_ID32, F(alloc, stack), .indexed = true,
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(alloc, stack), .indexed = true, .of = "stacks",
 	 .doc = "where it was allocated"},
-	{"labels", "INTEGER", TRC_FIELD_ID32, F(alloc, labels), .indexed = true,
+	{"labels", "INTEGER", TRC_FIELD_ID32, F(alloc, labels), .indexed = true, .of = "labels",
 	 .doc = "the label set that the thread had"},
 	{"state", "TEXT", TRC_FIELD_CALL, 0, alloc_state,
 	 .doc = "live: at the end of the trace; freed, or gone when the process executed another "
@@ -51,19 +52,20 @@ static const struct trc_sql_column allocs_columns[] = {
 	{"freed_ns", "INTEGER", TRC_FIELD_NS, F(alloc, freed_ns),
 	 .doc = "when it was given back; NULL = not, or not known"},
 	{"lifetime_ns", "INTEGER", TRC_FIELD_CALL, 0, alloc_lifetime, .doc = "freed_ns - ts_ns"},
-	{"free", "INTEGER", TRC_FIELD_ID32, F(alloc, free), .indexed = true,
+	{"free", "INTEGER", TRC_FIELD_ID32, F(alloc, free), .indexed = true, .of = "frees",
 	 .doc = "the id in frees"},
 };
 
 ROWS(frees)
 static const struct trc_sql_column frees_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by time"},
-	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(free, ts_ns), NULL, true, false, true, "when"},
-	{"proc", "INTEGER", TRC_FIELD_PROC, F(free, proc), .doc = "where the thread ran"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(free, thread), .indexed = true,
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, IS_ID, .doc = "1, 2, ... by time"},
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(free, ts_ns), IN_ORDER, .doc = "when"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(free, proc), .of = "procs",
+	 .doc = "where the thread ran"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(free, thread), .indexed = true, .of = "threads",
 	 .doc = "who gave it back"},
 	OBJECT_COLUMNS(free, ),
-	{"alloc", "INTEGER", TRC_FIELD_ID32, F(free, alloc), .indexed = true,
+	{"alloc", "INTEGER", TRC_FIELD_ID32, F(free, alloc), .indexed = true, .of = "allocs",
 	 .doc = "the id in allocs; NULL = it was allocated before the trace or its window, or lost"},
 };
 
@@ -76,19 +78,19 @@ CALL(object_age)
 
 ROWS(heap)
 static const struct trc_sql_column heap_columns[] = {
-	{"alloc", "INTEGER", TRC_FIELD_U32, F(heap_object, id), NULL, true, true, true,
-	 "the id in allocs"},
-	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(heap_object, alloc.ts_ns), NULL, true, false, true,
-	 "when it was allocated"},
+	{"alloc", "INTEGER", TRC_FIELD_U32, F(heap_object, id), IS_ID, .doc = "the id in allocs",
+	 .of = "allocs"},
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(heap_object, alloc.ts_ns), IN_ORDER,
+	 .doc = "when it was allocated"},
 	{"age_ns", "INTEGER", TRC_FIELD_CALL, 0, object_age,
 	 .doc = "how long before the trace's end"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(heap_object, alloc.thread), .indexed = true,
-	 .doc = "who allocated it"},
+	 .of = "threads", .doc = "who allocated it"},
 	OBJECT_COLUMNS(heap_object, alloc.),
 	{"stack", "INTEGER", TRC_FIELD_ID32, F(heap_object, alloc.stack), .indexed = true,
-	 .doc = "where it was allocated"},
+	 .of = "stacks", .doc = "where it was allocated"},
 	{"labels", "INTEGER", TRC_FIELD_ID32, F(heap_object, alloc.labels), .indexed = true,
-	 .doc = "the label set that the thread had"},
+	 .of = "labels", .doc = "the label set that the thread had"},
 };
 
 #define TABLE(table, row, doc)                                                                     \

@@ -35,13 +35,13 @@ static void set_duration(struct trc_sql_value *value, int64_t start_ns, int64_t 
 
 ROWS(threads)
 static const struct trc_sql_column thread_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_U32, F(thread, serial), NULL, true, true, true,
-	 "its serial number; never used again in the trace"},
+	{"id", "INTEGER", TRC_FIELD_U32, F(thread, serial), IS_ID,
+	 .doc = "its serial number; never used again in the trace"},
 	{"tid", "INTEGER", TRC_FIELD_ID32, F(thread, tid), .doc = "the kernel's thread id"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(thread, name), .doc = "the name it had last"},
-	{"creator", "INTEGER", TRC_FIELD_ID32, F(thread, creator),
+	{"creator", "INTEGER", TRC_FIELD_ID32, F(thread, creator), .of = "threads",
 	 .doc = "the thread that created it"},
-	{"creator_stack", "INTEGER", TRC_FIELD_ID32, F(thread, creator_stack),
+	{"creator_stack", "INTEGER", TRC_FIELD_ID32, F(thread, creator_stack), .of = "stacks",
 	 .doc = "where it was created"},
 	{"created_ns", "INTEGER", TRC_FIELD_NS, F(thread, created_ns),
 	 .doc = "when, just before its creator asked for it; NULL = not known"},
@@ -62,8 +62,8 @@ static const struct trc_sql_column thread_columns[] = {
 
 ROWS(procs)
 static const struct trc_sql_column proc_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_U32, F(proc, proc), NULL, true, true, true,
-	 "the kernel's number of the logical processor"},
+	{"id", "INTEGER", TRC_FIELD_U32, F(proc, proc), IS_ID,
+	 .doc = "the kernel's number of the logical processor"},
 	{"events", "INTEGER", TRC_FIELD_U64, F(proc, n_events), .doc = "events recorded on it"},
 	{"lost_events", "INTEGER", TRC_FIELD_U64, F(proc, lost_events), .doc = "events lost on it"},
 	{"first_ns", "INTEGER", TRC_FIELD_NS, F(proc, first_ns), .doc = "its first event"},
@@ -127,33 +127,35 @@ CALL(park_labels)
 }
 FIBER(park, thread, start_ns, start_place)
 static const struct trc_sql_column park_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(park, thread), .indexed = true,
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, IS_ID, .doc = "1, 2, ... by start"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(park, thread), .indexed = true, .of = "threads",
 	 .doc = "the thread that waits"},
 	{"reason", "TEXT", TRC_FIELD_REASON, F(park, reason), .doc = "what kind of wait"},
-	{"object", "INTEGER", TRC_FIELD_U64, F(park, object), .indexed = true,
+	{"object", "INTEGER", TRC_FIELD_U64, F(park, object), .indexed = true, .of = "objects",
 	 .doc = "address of the lock, condition variable, ...; or the descriptor"},
-	{"start_ns", "INTEGER", TRC_FIELD_NS, F(park, start_ns), NULL, true, false, true,
-	 "when the wait began"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(park, start_ns), IN_ORDER,
+	 .doc = "when the wait began"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(park, end_ns),
 	 .doc = "when the thread ran again; NULL = still waiting at the end"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, park_duration,
 	 .doc = "end_ns - start_ns; NULL = still waiting at the end"},
 	{"waited_ns", "INTEGER", TRC_FIELD_CALL, 0, park_waited,
 	 .doc = "the same, but up to the end of the trace if still waiting"},
-	{"stack", "INTEGER", TRC_FIELD_ID32, F(park, stack), .indexed = true,
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(park, stack), .indexed = true, .of = "stacks",
 	 .doc = "where it waited"},
-	{"holder_thread", "INTEGER", TRC_FIELD_ID32, F(park, holder),
+	{"holder_thread", "INTEGER", TRC_FIELD_ID32, F(park, holder), .of = "threads",
 	 .doc = "who held the lock at start_ns, where the lock tells; of a join, who is joined"},
-	{"waker_thread", "INTEGER", TRC_FIELD_ID32, F(park, waker),
+	{"waker_thread", "INTEGER", TRC_FIELD_ID32, F(park, waker), .of = "threads",
 	 .doc = "who ended the wait by an unlock, signal, post, ..."},
-	{"waker_stack", "INTEGER", TRC_FIELD_ID32, F(park, waker_stack), .doc = "where it did so"},
+	{"waker_stack", "INTEGER", TRC_FIELD_ID32, F(park, waker_stack), .of = "stacks",
+	 .doc = "where it did so"},
 	{"wake_ns", "INTEGER", TRC_FIELD_NS, F(park, wake_ns), .doc = "when it did so"},
 	{"wake_latency_ns", "INTEGER", TRC_FIELD_CALL, 0, park_latency,
 	 .doc = "end_ns - wake_ns; of a condition wait that includes taking the mutex again"},
-	{"unlock", "INTEGER", TRC_FIELD_ID32, F(park, unlock), .indexed = true,
+	{"unlock", "INTEGER", TRC_FIELD_ID32, F(park, unlock), .indexed = true, .of = "unlocks",
 	 .doc = "the id in unlocks that ended the wait"},
-	{"proc", "INTEGER", TRC_FIELD_PROC, F(park, proc), .doc = "where the wait was recorded"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(park, proc), .of = "procs",
+	 .doc = "where the wait was recorded"},
 	{"result", "INTEGER", TRC_FIELD_ERRNO, F(park, result),
 	 .doc = "0, or the errno value that the wait ended with; NULL = not known"},
 	{"state", "TEXT", TRC_FIELD_CALL, 0, park_state,
@@ -162,9 +164,9 @@ static const struct trc_sql_column park_columns[] = {
 	{"cut", "INTEGER", TRC_FIELD_CALL, 0, park_cut,
 	 .doc = "1 = it began before the window of a snapshot: start_ns is where that begins, and the "
 		"wait lasted longer than it says"},
-	{"labels", "INTEGER", TRC_FIELD_CALL, 0, park_labels,
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, park_labels, .of = "labels",
 	 .doc = "the label set that the thread had when the wait began"},
-	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, park_fiber,
+	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, park_fiber, .of = "fibers",
 	 .doc = "the fiber that it was in then; NULL = its root fiber, or not known"},
 	{"descriptor", "TEXT", TRC_FIELD_CALL, 0, park_descriptor,
 	 .doc = "what the descriptor was: a path, addresses; NULL = it is none, or not known"},
@@ -191,18 +193,18 @@ CALL(unlock_preempted_waits)
 ROWS(unlocks)
 LABELS(unlock, thread, ts_ns, place)
 static const struct trc_sql_column unlock_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by time"},
-	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(unlock, ts_ns), NULL, true, false, true,
-	 "when the lock was released"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(unlock, thread), .indexed = true,
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, IS_ID, .doc = "1, 2, ... by time"},
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(unlock, ts_ns), IN_ORDER,
+	 .doc = "when the lock was released"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(unlock, thread), .indexed = true, .of = "threads",
 	 .doc = "who held and released it"},
-	{"proc", "INTEGER", TRC_FIELD_PROC, F(unlock, proc), .doc = "where"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(unlock, proc), .of = "procs", .doc = "where"},
 	{"reason", "TEXT", TRC_FIELD_REASON, F(unlock, reason), .doc = "what kind of lock"},
-	{"object", "INTEGER", TRC_FIELD_U64, F(unlock, object), .indexed = true,
+	{"object", "INTEGER", TRC_FIELD_U64, F(unlock, object), .indexed = true, .of = "objects",
 	 .doc = "address of the lock"},
 	{"waiters", "INTEGER", TRC_FIELD_U64, F(unlock, waiters),
 	 .doc = "how many threads waited for it then, as far as the unlocker saw"},
-	{"stack", "INTEGER", TRC_FIELD_ID32, F(unlock, stack), .indexed = true,
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(unlock, stack), .indexed = true, .of = "stacks",
 	 .doc = "where it was released"},
 	{"caused_waits", "INTEGER", TRC_FIELD_U32, F(unlock, caused_waits),
 	 .doc = "threads that waited during the critical section that ends here"},
@@ -215,7 +217,7 @@ static const struct trc_sql_column unlock_columns[] = {
 		"NULL without switch records"},
 	{"preempted_waits_ns", "INTEGER", TRC_FIELD_PREEMPTED, 0, unlock_preempted_waits,
 	 .doc = "how long they waited meanwhile, summed: a part of caused_ns"},
-	{"labels", "INTEGER", TRC_FIELD_CALL, 0, unlock_labels,
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, unlock_labels, .of = "labels",
 	 .doc = "the label set of the thread that released it"},
 };
 
@@ -234,8 +236,8 @@ CALL(object_offset)
 
 ROWS(objects)
 static const struct trc_sql_column object_columns[] = {
-	{"address", "INTEGER", TRC_FIELD_U64, F(object, address), NULL, true, false, true,
-	 "its address: the `object` of parks, unlocks, events"},
+	{"address", "INTEGER", TRC_FIELD_U64, F(object, address), IN_ORDER,
+	 .doc = "its address: the `object` of parks, unlocks, events"},
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, object_kind,
 	 .doc = "mutex, rwlock, spin, cond, sem, barrier, once, futex, futex_lock, sem_lock"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(object, name),
@@ -245,7 +247,7 @@ static const struct trc_sql_column object_columns[] = {
 	 .doc = "the variable that it is, or lies in; NULL = none that is known"},
 	{"offset_bytes", "INTEGER", TRC_FIELD_CALL, 0, object_offset,
 	 .doc = "how far into the variable"},
-	{"allocated_at", "INTEGER", TRC_FIELD_ID32, F(object, allocated_at),
+	{"allocated_at", "INTEGER", TRC_FIELD_ID32, F(object, allocated_at), .of = "stacks",
 	 .doc = "the stack that allocated the memory that it lay in when it was last used; known of "
 		"sampled allocations (`trace-record --heap`)"},
 };
@@ -279,8 +281,8 @@ static int descriptors_make(struct trc_model *m, struct trc_array *rows, struct 
 static const struct trc_sql_column descriptor_columns[] = {
 	{"fd", "INTEGER", TRC_FIELD_U64, F(descriptor, fd), .indexed = true,
 	 .doc = "its number: the `object` of parks and events"},
-	{"from_ns", "INTEGER", TRC_FIELD_NS, F(descriptor, from_ns), NULL, true, false, true,
-	 "when the first wait for it began"},
+	{"from_ns", "INTEGER", TRC_FIELD_NS, F(descriptor, from_ns), IN_ORDER,
+	 .doc = "when the first wait for it began"},
 	{"to_ns", "INTEGER", TRC_FIELD_NS, F(descriptor, to_ns), .doc = "when the last one ended"},
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, descriptor_kind,
 	 .doc = "file, memfd, pipe, tcp, udp, unix, socket, epoll, eventfd, timerfd, ..., other"},
@@ -303,19 +305,21 @@ LABELS(task, start_thread, start_ns, start_place)
 FIBER(task, start_thread, start_ns, start_place)
 static const struct trc_sql_column task_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_U64, F(task, task), .indexed = true, .doc = "the task's id"},
-	{"parent", "INTEGER", TRC_FIELD_ID64, F(task, parent), .indexed = true,
+	{"parent", "INTEGER", TRC_FIELD_ID64, F(task, parent), .indexed = true, .of = "tasks",
 	 .doc = "the task that it is a part of"},
 	{"type", "TEXT", TRC_FIELD_TEXT, F(task, type), .doc = "its type"},
-	{"start_ns", "INTEGER", TRC_FIELD_NS, F(task, start_ns), NULL, true, false, true,
-	 "when it began; NULL = before the trace"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(task, start_ns), IN_ORDER,
+	 .doc = "when it began; NULL = before the trace"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(task, end_ns),
 	 .doc = "when it ended; NULL = not yet"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, task_duration, .doc = "end_ns - start_ns"},
-	{"start_thread", "INTEGER", TRC_FIELD_ID32, F(task, start_thread), .doc = "who began it"},
-	{"end_thread", "INTEGER", TRC_FIELD_ID32, F(task, end_thread), .doc = "who ended it"},
-	{"labels", "INTEGER", TRC_FIELD_CALL, 0, task_labels,
+	{"start_thread", "INTEGER", TRC_FIELD_ID32, F(task, start_thread), .of = "threads",
+	 .doc = "who began it"},
+	{"end_thread", "INTEGER", TRC_FIELD_ID32, F(task, end_thread), .of = "threads",
+	 .doc = "who ended it"},
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, task_labels, .of = "labels",
 	 .doc = "the label set of start_thread when it began"},
-	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, task_fiber,
+	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, task_fiber, .of = "fibers",
 	 .doc = "the fiber that start_thread was in then; NULL = its root fiber, or not known"},
 };
 
@@ -329,23 +333,23 @@ ROWS(regions)
 DURATION(region)
 LABELS(region, thread, start_ns, start_place)
 static const struct trc_sql_column region_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, NULL, true, true, true, "1, 2, ... by start"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(region, thread), .indexed = true,
+	{"id", "INTEGER", TRC_FIELD_ROW_ID, 0, IS_ID, .doc = "1, 2, ... by start"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(region, thread), .indexed = true, .of = "threads",
 	 .doc = "where it began; its fiber may have ended it on another. Of one from before the trace, "
 		"where it ended"},
-	{"task", "INTEGER", TRC_FIELD_ID64, F(region, task), .indexed = true,
+	{"task", "INTEGER", TRC_FIELD_ID64, F(region, task), .indexed = true, .of = "tasks",
 	 .doc = "the task that it works for"},
 	{"type", "TEXT", TRC_FIELD_TEXT, F(region, type), .doc = "its type"},
 	{"depth", "INTEGER", TRC_FIELD_U32, F(region, depth),
 	 .doc = "within its fiber; 0 = outermost"},
-	{"start_ns", "INTEGER", TRC_FIELD_NS, F(region, start_ns), NULL, true, false, true,
-	 "when it began; NULL = before the trace"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(region, start_ns), IN_ORDER,
+	 .doc = "when it began; NULL = before the trace"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(region, end_ns),
 	 .doc = "when it ended; NULL = not yet, or not before its thread or fiber did"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, region_duration, .doc = "end_ns - start_ns"},
-	{"labels", "INTEGER", TRC_FIELD_CALL, 0, region_labels,
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, region_labels, .of = "labels",
 	 .doc = "the label set that the thread had when it began"},
-	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, region_fiber,
+	{"fiber", "INTEGER", TRC_FIELD_CALL, 0, region_fiber, .of = "fibers",
 	 .doc = "whose span it is; NULL = the thread's root fiber, or not known"},
 };
 
@@ -353,22 +357,24 @@ ROWS(logs)
 LABELS(log, thread, ts_ns, place)
 FIBER(log, thread, ts_ns, place)
 static const struct trc_sql_column log_columns[] = {
-	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(log, ts_ns), NULL, true, false, true, "when"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(log, thread), .doc = "whose message"},
-	{"task", "INTEGER", TRC_FIELD_ID64, F(log, task), .indexed = true,
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(log, ts_ns), IN_ORDER, .doc = "when"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(log, thread), .of = "threads",
+	 .doc = "whose message"},
+	{"task", "INTEGER", TRC_FIELD_ID64, F(log, task), .indexed = true, .of = "tasks",
 	 .doc = "the task that it belongs to"},
 	{"category", "TEXT", TRC_FIELD_TEXT, F(log, category), .doc = "the user's category"},
 	{"message", "TEXT", TRC_FIELD_STRING, F(log, message), .doc = "the message"},
-	{"labels", "INTEGER", TRC_FIELD_CALL, 0, log_labels,
+	{"labels", "INTEGER", TRC_FIELD_CALL, 0, log_labels, .of = "labels",
 	 .doc = "the label set that the thread had"},
-	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, log_fiber,
+	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, log_fiber, .of = "fibers",
 	 .doc = "the fiber that it was in; NULL = its root fiber, or not known"},
 };
 
 ROWS(counters)
 static const struct trc_sql_column counter_columns[] = {
-	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(counter, ts_ns), NULL, true, false, true, "when"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(counter, thread), .doc = "who set it"},
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(counter, ts_ns), IN_ORDER, .doc = "when"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(counter, thread), .of = "threads",
+	 .doc = "who set it"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(counter, name), .indexed = true, .doc = "whose value"},
 	{"value", "INTEGER", TRC_FIELD_I64, F(counter, value), .doc = "the value from then on"},
 };
@@ -386,8 +392,8 @@ static void set_label_number(const struct trc_model *m, size_t i, const void *ro
 
 ROWS(labels)
 static const struct trc_sql_column set_label_columns[] = {
-	{"labels", "INTEGER", TRC_FIELD_U32, F(set_label, labels), NULL, true, false, true,
-	 "the label set: the `labels` of parks, unlocks, ..."},
+	{"labels", "INTEGER", TRC_FIELD_U32, F(set_label, labels), IN_ORDER,
+	 .doc = "the label set: the `labels` of parks, unlocks, ..."},
 	{"key", "TEXT", TRC_FIELD_TEXT, F(set_label, key), .indexed = true,
 	 .doc = "the label's key"},
 	{"value", "TEXT", TRC_FIELD_STRING, F(set_label, value),
@@ -401,8 +407,8 @@ static const struct trc_sql_column set_label_columns[] = {
 ROWS(label_spans)
 DURATION(thread_span)
 static const struct trc_sql_column thread_span_columns[] = {
-	{"thread", "INTEGER", TRC_FIELD_U32, F(thread_span, thread), NULL, true, false, true,
-	 "the thread"},
+	{"thread", "INTEGER", TRC_FIELD_U32, F(thread_span, thread), IN_ORDER, .doc = "the thread",
+	 .of = "threads"},
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(thread_span, start_ns),
 	 .doc = "since when; NULL = from before the trace"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(thread_span, end_ns),
@@ -410,6 +416,7 @@ static const struct trc_sql_column thread_span_columns[] = {
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, thread_span_duration,
 	 .doc = "end_ns - start_ns"},
 	{"labels", "INTEGER", TRC_FIELD_ID32, F(thread_span, value), .indexed = true,
+	 .of = "labels",
 	 .doc = "its label set; NULL = none, or not known since events are missing"},
 };
 
@@ -418,11 +425,11 @@ static const struct trc_sql_column thread_span_columns[] = {
 ROWS(on_cpu)
 DURATION(on_cpu)
 static const struct trc_sql_column on_cpu_columns[] = {
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(on_cpu, thread), .indexed = true,
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(on_cpu, thread), .indexed = true, .of = "threads",
 	 .doc = "which thread"},
-	{"proc", "INTEGER", TRC_FIELD_PROC, F(on_cpu, proc), .doc = "on which proc"},
-	{"start_ns", "INTEGER", TRC_FIELD_NS, F(on_cpu, start_ns), NULL, true, false, true,
-	 "when it was put there; NULL = before the trace"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(on_cpu, proc), .of = "procs", .doc = "on which proc"},
+	{"start_ns", "INTEGER", TRC_FIELD_NS, F(on_cpu, start_ns), IN_ORDER,
+	 .doc = "when it was put there; NULL = before the trace"},
 	{"end_ns", "INTEGER", TRC_FIELD_NS, F(on_cpu, end_ns),
 	 .doc = "when it was taken off; NULL = still there at the end"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, on_cpu_duration, .doc = "end_ns - start_ns"},
@@ -432,11 +439,11 @@ static const struct trc_sql_column on_cpu_columns[] = {
 
 ROWS(gaps)
 static const struct trc_sql_column gap_columns[] = {
-	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(gap, ts_ns), NULL, true, false, true,
-	 "when events were recorded again"},
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(gap, ts_ns), IN_ORDER,
+	 .doc = "when events were recorded again"},
 	{"since_ns", "INTEGER", TRC_FIELD_NS, F(gap, since_ns),
 	 .doc = "when the first one was lost"},
-	{"proc", "INTEGER", TRC_FIELD_PROC, F(gap, proc), .doc = "on which proc"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(gap, proc), .of = "procs", .doc = "on which proc"},
 	{"source", "TEXT", TRC_FIELD_SOURCE, F(gap, source),
 	 .doc = "of which stream: ring, overflow, kernel"},
 	{"cause", "TEXT", TRC_FIELD_CAUSE, F(gap, cause), .doc = "why"},
@@ -445,7 +452,7 @@ static const struct trc_sql_column gap_columns[] = {
 
 ROWS(coverage)
 static const struct trc_sql_column coverage_columns[] = {
-	{"proc", "INTEGER", TRC_FIELD_PROC, F(coverage, proc),
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(coverage, proc), .of = "procs",
 	 .doc = "the proc; NULL = the overflow stream, which is of all"},
 	{"source", "TEXT", TRC_FIELD_SOURCE, F(coverage, source),
 	 .doc = "which stream: ring, overflow, kernel"},

@@ -4,25 +4,26 @@
 FIBER(sample, thread, ts_ns, place)
 ROWS(samples)
 static const struct trc_sql_column samples_columns[] = {
-	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(sample, ts_ns), NULL, true, false, true, "when"},
-	{"proc", "INTEGER", TRC_FIELD_PROC, F(sample, proc), .doc = "where the thread ran"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(sample, thread), .indexed = true,
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(sample, ts_ns), IN_ORDER, .doc = "when"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(sample, proc), .of = "procs",
+	 .doc = "where the thread ran"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(sample, thread), .indexed = true, .of = "threads",
 	 .doc = "the thread whose counter or timer it was"},
 	{"event", "INTEGER", TRC_FIELD_ID32, F(sample, event), .indexed = true,
-	 .doc = "what was sampled: an id in sample_events"},
+	 .of = "sample_events", .doc = "what was sampled: an id in sample_events"},
 	{"value", "INTEGER", TRC_FIELD_U64, F(sample, value),
 	 .doc = "how much of that this sample stands for, in its unit"},
 	{"scaled_value", "INTEGER", TRC_FIELD_U64, F(sample, scaled),
 	 .doc = "value, and its part of those that were lost and are made up for"},
 	{"period", "INTEGER", TRC_FIELD_U64, F(sample, period),
 	 .doc = "how much of it lay between two samples then"},
-	{"stack", "INTEGER", TRC_FIELD_ID32, F(sample, stack), .indexed = true,
+	{"stack", "INTEGER", TRC_FIELD_ID32, F(sample, stack), .indexed = true, .of = "stacks",
 	 .doc = "where the thread was"},
-	{"labels", "INTEGER", TRC_FIELD_ID32, F(sample, labels), .indexed = true,
+	{"labels", "INTEGER", TRC_FIELD_ID32, F(sample, labels), .indexed = true, .of = "labels",
 	 .doc = "the label set that it had"},
 	{"source", "TEXT", TRC_FIELD_SOURCE, F(sample, source),
 	 .doc = "who took it: ring, overflow: the thread itself; kernel: the kernel"},
-	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, sample_fiber,
+	{"fiber", "INTEGER", TRC_FIELD_FIBER, 0, sample_fiber, .of = "fibers",
 	 .doc = "the fiber that the thread was in; NULL = its root fiber, or not known"},
 };
 
@@ -36,8 +37,8 @@ CALL(event_how)
 
 ROWS(sample_events)
 static const struct trc_sql_column sample_events_columns[] = {
-	{"id", "INTEGER", TRC_FIELD_U32, F(sample_event, event), NULL, true, true, true,
-	 "its number; of two profiles in one trace each has its own"},
+	{"id", "INTEGER", TRC_FIELD_U32, F(sample_event, event), IS_ID,
+	 .doc = "its number; of two profiles in one trace each has its own"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(sample_event, name),
 	 .doc = "as it was asked for: cpu-clock, cycles:u, ..."},
 	{"unit", "TEXT", TRC_FIELD_TEXT, F(sample_event, unit), .doc = "nanoseconds, or count"},
@@ -72,12 +73,13 @@ CALL(lost_cause)
 
 ROWS(samples_lost)
 static const struct trc_sql_column samples_lost_columns[] = {
-	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(samples_lost, ts_ns), NULL, true, false, true,
-	 "when it was noticed"},
-	{"proc", "INTEGER", TRC_FIELD_PROC, F(samples_lost, proc), .doc = "on which proc"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(samples_lost, thread),
+	{"ts_ns", "INTEGER", TRC_FIELD_NS, F(samples_lost, ts_ns), IN_ORDER,
+	 .doc = "when it was noticed"},
+	{"proc", "INTEGER", TRC_FIELD_PROC, F(samples_lost, proc), .of = "procs",
+	 .doc = "on which proc"},
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(samples_lost, thread), .of = "threads",
 	 .doc = "whose samples; NULL = not known, or of several"},
-	{"event", "INTEGER", TRC_FIELD_ID32, F(samples_lost, event),
+	{"event", "INTEGER", TRC_FIELD_ID32, F(samples_lost, event), .of = "sample_events",
 	 .doc = "of which event: an id in sample_events; NULL = of any"},
 	{"lost_samples", "INTEGER", TRC_FIELD_U64, F(samples_lost, lost_samples),
 	 .doc = "how many"},

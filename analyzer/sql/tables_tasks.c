@@ -15,19 +15,19 @@ CALL(time_state)
 }
 
 static const struct trc_sql_column span_columns[] = {
-	{"task", "INTEGER", TRC_FIELD_U64, F(task_span, task), .indexed = true,
+	{"task", "INTEGER", TRC_FIELD_U64, F(task_span, task), .indexed = true, .of = "tasks",
 	 .doc = "the task's id"},
 	{"thread", "INTEGER", TRC_FIELD_ID32, F(task_span, thread), .indexed = true,
-	 .doc = "who worked for it, or for its children"},
+	 .of = "threads", .doc = "who worked for it, or for its children"},
 	{"from_ns", "INTEGER", TRC_FIELD_NS, F(task_span, from_ns), .doc = "from when"},
 	{"to_ns", "INTEGER", TRC_FIELD_NS, F(task_span, to_ns), .doc = "until when"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, span_duration, .doc = "to_ns - from_ns"},
 };
 
 static const struct trc_sql_column time_columns[] = {
-	{"task", "INTEGER", TRC_FIELD_U64, F(task_time, task), .indexed = true,
+	{"task", "INTEGER", TRC_FIELD_U64, F(task_time, task), .indexed = true, .of = "tasks",
 	 .doc = "the task's id"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(task_time, thread),
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(task_time, thread), .of = "threads",
 	 .doc = "who worked for it; NULL = nobody did"},
 	{"state", "TEXT", TRC_FIELD_CALL, 0, time_state,
 	 .doc = "running; runnable, without a proc; active, in no recorded wait, without switch "
@@ -40,9 +40,9 @@ static const struct trc_sql_column time_columns[] = {
 };
 
 static const struct trc_sql_column region_time_columns[] = {
-	{"region", "INTEGER", TRC_FIELD_U64, F(task_time, task), .indexed = true,
+	{"region", "INTEGER", TRC_FIELD_U64, F(task_time, task), .indexed = true, .of = "regions",
 	 .doc = "the region's id"},
-	{"thread", "INTEGER", TRC_FIELD_ID32, F(task_time, thread),
+	{"thread", "INTEGER", TRC_FIELD_ID32, F(task_time, thread), .of = "threads",
 	 .doc = "who was in it; NULL = no thread ran its fiber"},
 	{"state", "TEXT", TRC_FIELD_CALL, 0, time_state,
 	 .doc = "as in task_times; unworked: no thread ran its fiber"},

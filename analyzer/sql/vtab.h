@@ -42,6 +42,8 @@ const struct trc_kind_info *trc_event_kind(const struct trc_model *m, unsigned i
 /* Its name in SQL: "kind_200" if nobody has one. */
 const char *trc_event_kind_name(const struct trc_model *m, unsigned int kind);
 
+/* About how many rows a table has, known before anything is derived (sizes.c). */
+double trc_sql_rows_guess(const struct trc_model *m, const struct trc_sql_table *table);
 /* Tells SQLite which columns a table has.  An SQLite result code. */
 int trc_vtab_declare(sqlite3 *db, const struct trc_sql_table *table);
 /* Gives SQLite the value of a column in row i of `rows`. */

@@ -2,8 +2,10 @@
  * vtab_causes.c - the table of causes, and of critical paths, which are derived wait by wait, task by task, region by region, while
  * the table is read.
  *
- * Plan chosen by causes_best_index() and obeyed by causes_filter(): 1 = of one wait, task or region, the argument; 0 = of all, one
- * after the other.
+ * Plan bits chosen by causes_best_index() and obeyed by causes_filter(); the arguments arrive in this order:
+ *   PLAN_OF   of one wait, task or region; else of all, one after the other
+ *   PLAN_ID   only with the former: of its rows the one with this id, if it is only one wait, task or region
+ * A cursor that is asked for the same wait, task or region again has its rows still.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +16,8 @@
 #include "columns.h"
 #include "sql.h"
 #include "vtab.h"
+
+enum { PLAN_OF = 1 << 0, PLAN_ID = 1 << 1, ROWS_OF_ONE = 20 };
 
 static void cause_duration(const struct trc_model *m, size_t i, const void *row,
 			   struct trc_sql_value *value)
@@ -135,6 +139,8 @@ static const struct trc_sql_column region_path_columns[] = {
 
 /* Places in the array below. */
 enum of { OF_WAIT, OF_TASK, OF_REGION };
+/* Columns of all of them. */
+enum { COL_OF, COL_ID };
 
 const struct trc_sql_table trc_sql_cause_tables[] = {
 	[OF_WAIT] = {"causes", "why each wait lasted: what the threads did that it depended on",
@@ -178,7 +184,8 @@ struct causes_cursor {
 	sqlite3_vtab_cursor base; /* first: the two share an address */
 	size_t place, last;	  /* those that are left */
 	struct trc_path_row *row; /* of the first of them: others read while this one does */
-	size_t n, at;
+	size_t n, at, end;	  /* at <= i < end of the n rows are left */
+	size_t loaded;		  /* the place that they are of; 0 = none */
 	sqlite3_int64 rowid;
 };
 
@@ -212,27 +219,55 @@ static int causes_disconnect(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-static int causes_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+/* The first equality with this column; -1 = there is none. */
+static int equality(const sqlite3_index_info *info, int column)
 {
-	const struct trc_vtab_source *source = ((struct causes_vtab *)vtab)->source;
-
-	info->estimatedCost = (double)trc_reader_info(trc_model_reader(source->m))->n_events + 100;
-	info->estimatedRows = (sqlite3_int64)info->estimatedCost;
 	for (int i = 0; i < info->nConstraint; i++) {
 		const struct sqlite3_index_constraint *c = &info->aConstraint[i];
 
-		if (!c->usable || c->iColumn != 0 || c->op != SQLITE_INDEX_CONSTRAINT_EQ)
-			continue;
-		info->aConstraintUsage[i].argvIndex = 1;
-		info->idxNum = 1;
-		info->idxStr =
-			(char *)(source->table == &trc_sql_cause_tables[OF_WAIT]   ? "wait=?"
-				 : source->table == &trc_sql_cause_tables[OF_TASK] ? "task=?"
-										   : "region=?");
-		info->estimatedCost = 20;
-		info->estimatedRows = 20;
-		break;
+		if (c->usable && c->iColumn == column && c->op == SQLITE_INDEX_CONSTRAINT_EQ)
+			return i;
 	}
+	return -1;
+}
+
+static const char *plan_text(const struct trc_sql_table *table, int plan)
+{
+	static const char *const text[][2] = {
+		[OF_WAIT] = {"wait=?", "wait=? id=?"},
+		[OF_TASK] = {"task=?", "task=? id=?"},
+		[OF_REGION] = {"region=?", "region=? id=?"},
+	};
+
+	return plan & PLAN_OF ? text[table - trc_sql_cause_tables][plan & PLAN_ID ? 1 : 0] : "";
+}
+
+static int causes_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	const struct trc_vtab_source *source = ((struct causes_vtab *)vtab)->source;
+	const struct trc_sql_table *table = source->table;
+	int one = equality(info, COL_OF), id = equality(info, COL_ID);
+	double rows = ROWS_OF_ONE;
+
+	if (one < 0) {
+		const char *of = table == &trc_sql_cause_tables[OF_WAIT]   ? "parks"
+				 : table == &trc_sql_cause_tables[OF_TASK] ? "tasks"
+									   : "regions";
+
+		rows *= 1 + trc_sql_rows_guess(source->m, trc_sql_table_named(of));
+	} else {
+		info->aConstraintUsage[one].argvIndex = 1;
+		info->idxNum = PLAN_OF;
+	}
+	/* Deriving them takes as long, whichever is asked for. */
+	info->estimatedCost = 2 * rows;
+	if (one >= 0 && id >= 0) {
+		info->aConstraintUsage[id].argvIndex = 2;
+		info->idxNum |= PLAN_ID;
+		rows = 1;
+	}
+	info->idxStr = (char *)plan_text(table, info->idxNum);
+	info->estimatedRows = (sqlite3_int64)rows;
 	return SQLITE_OK;
 }
 
@@ -322,15 +357,20 @@ static int load(struct causes_cursor *c)
 	int rc = SQLITE_OK, err;
 	size_t n;
 
-	c->n = c->at = 0;
 	for (; c->place <= c->last && !rc; c->place++) {
+		if (c->loaded == c->place && c->n)
+			break;
+		c->n = c->loaded = 0;
 		err = derive(vtab, c->place, &rows, &n);
 		if (err)
 			return err == -E2BIG ? too_many(vtab, c->place) : SQLITE_NOMEM;
 		rc = copy(c, vtab, rows, n);
+		c->loaded = c->place;
 		if (c->n)
 			break;
 	}
+	c->at = 0;
+	c->end = c->n;
 	return rc;
 }
 
@@ -402,6 +442,19 @@ static int prepare(struct causes_vtab *vtab)
 	return of(vtab) == OF_TASK && !vtab->task_at ? sort_tasks(vtab) : SQLITE_OK;
 }
 
+/* Of the rows that were loaded. */
+static void take_id(struct causes_cursor *c, sqlite3_value *value)
+{
+	int64_t from = 1, until = (int64_t)c->n;
+
+	if (!trc_vtab_narrow(SQLITE_INDEX_CONSTRAINT_EQ, value, &from, &until) || from > until) {
+		c->place = c->last + 1;
+		return;
+	}
+	c->at = (size_t)from - 1;
+	c->end = (size_t)until;
+}
+
 static int causes_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_text, int argc,
 			 sqlite3_value **argv)
 {
@@ -422,7 +475,10 @@ static int causes_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan
 		if (until < INT64_MAX)
 			c->last = places_below(vtab, c->last, until + 1);
 	}
-	return load(c);
+	rc = load(c);
+	if (!rc && plan & PLAN_ID && c->place == c->last)
+		take_id(c, argv[1]);
+	return rc;
 }
 
 static int causes_next(sqlite3_vtab_cursor *cursor)
@@ -430,7 +486,7 @@ static int causes_next(sqlite3_vtab_cursor *cursor)
 	struct causes_cursor *c = (struct causes_cursor *)cursor;
 
 	c->rowid++;
-	if (++c->at < c->n)
+	if (++c->at < c->end)
 		return SQLITE_OK;
 	c->place++;
 	return load(c);

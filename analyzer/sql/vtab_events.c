@@ -197,23 +197,43 @@ static char *plan_text(int plan, sqlite3_uint64 columns)
 		columns);
 }
 
+/* How many events there are of the table's kind, and how many lie in blocks that have it. */
+static void count_events(const struct events_vtab *v, double *events, double *in_blocks)
+{
+	const struct trc_reader *r = trc_model_reader(v->source->m);
+
+	*events = *in_blocks = 10;
+	for (size_t b = 0; b < trc_reader_blocks(r); b++) {
+		const struct trc_block_info *block = trc_reader_block(r, b);
+		uint32_t n = v->source->kind ? block->kind_count[v->source->kind] : block->n_events;
+
+		*events += n;
+		*in_blocks += n ? block->n_events : 0;
+	}
+}
+
+/* Blocks are passed over by kind, proc and time; within a block each event is looked at. */
 static int events_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct events_vtab *v = (const struct events_vtab *)vtab;
-	double rows = (double)trc_reader_info(trc_model_reader(v->source->m))->n_events + 10;
+	const struct trc_reader *r = trc_model_reader(v->source->m);
 	int plan = take_constraints(v, info);
 	int order = take_order(v, info);
+	double rows, looked_at;
 
-	rows /= plan & PLAN_KIND || v->source->kind ? 10 : 1;
-	rows /= plan & PLAN_THREAD ? 10 : 1;
-	rows /= plan & PLAN_FROM ? 4 : 1;
-	rows /= plan & PLAN_UNTIL ? 4 : 1;
+	count_events(v, &rows, &looked_at);
+	rows /= plan & PLAN_KIND ? 10 : 1;
+	rows /= plan & PLAN_THREAD ? (double)trc_reader_threads(r) + 1 : 1;
+	for (int bit = PLAN_PROC; bit <= PLAN_UNTIL; bit <<= 1) {
+		rows /= plan & bit && bit != PLAN_THREAD ? 4 : 1;
+		looked_at /= plan & bit && bit != PLAN_THREAD ? 4 : 1;
+	}
 	info->orderByConsumed = order != 0;
 	info->idxNum = plan | order;
 	info->idxStr = plan_text(info->idxNum, info->colUsed);
 	info->needToFreeIdxStr = 1;
-	info->estimatedRows = (sqlite3_int64)rows;
-	info->estimatedCost = rows * 2;
+	info->estimatedRows = (sqlite3_int64)rows + 1;
+	info->estimatedCost = looked_at / 8 + rows * 2;
 	return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 

@@ -8,7 +8,7 @@ EXTRA_DIST += tests/analyzer/model/symbols_test.sh tests/analyzer/model/members_
 # The model, from traces written as text.
 if HAVE_CHECK
 model_tests = tests/analyzer/model/model_waits_test tests/analyzer/model/model_user_test \
-	tests/analyzer/sql/sql_test tests/analyzer/model/model_random_test \
+	tests/analyzer/sql/sql_test tests/analyzer/sql/joins_test tests/analyzer/model/model_random_test \
 	tests/analyzer/model/model_merge_test tests/analyzer/model/model_now_test \
 	tests/analyzer/check/check_window_test tests/analyzer/model/model_labels_test \
 	tests/analyzer/model/model_samples_test tests/analyzer/model/model_heap_test \
@@ -76,6 +76,9 @@ tests_analyzer_model_model_samples_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_sql_sql_test_SOURCES = tests/analyzer/sql/sql_test.c
 tests_analyzer_sql_sql_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
 tests_analyzer_sql_sql_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)
+tests_analyzer_sql_joins_test_SOURCES = tests/analyzer/sql/joins_test.c
+tests_analyzer_sql_joins_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
+tests_analyzer_sql_joins_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)
 tests_analyzer_model_selection_test_SOURCES = tests/analyzer/model/selection_test.c
 tests_analyzer_model_selection_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
 tests_analyzer_model_selection_test_LDADD = libtrcmodelfixture.la $(SQLITE_LIBS)

@@ -215,7 +215,13 @@ static const struct {
 	 "SCAN stack_frames VIRTUAL TABLE INDEX 1:stack=?\n"},
 	{"SELECT fiber FROM parks", "SCAN parks VIRTUAL TABLE INDEX 33554432:fibers\n"},
 	{"SELECT id FROM parks WHERE id > 7 AND fiber = 5 ORDER BY id DESC",
-	 "SCAN parks VIRTUAL TABLE INDEX 50331650:id>? backwards fibers\n"},
+	 "SCAN parks VIRTUAL TABLE INDEX 50332321:fiber=? id>? backwards fibers\n"},
+	/* a look-up of an id, and bounds among its rows; nobody looks up what is in order already, or no id */
+	{"SELECT id FROM parks WHERE start_ns > 5 AND thread = 1",
+	 "SCAN parks VIRTUAL TABLE INDEX 8713:thread=? start_ns>?\n"},
+	{"SELECT thread FROM parks WHERE object = 16 AND id = 2", "SCAN parks VIRTUAL TABLE INDEX 1:id=?\n"},
+	{"SELECT id FROM parks WHERE proc = 1 AND rowid = 1", "SCAN parks VIRTUAL TABLE INDEX 249:rowid=?\n"},
+	{"SELECT id FROM parks WHERE waited_ns = 1 OR reason = 'cond'", "SCAN parks VIRTUAL TABLE INDEX 0:\n"},
 	/* no order that is consumed by mistake */
 	{"SELECT ts_ns FROM events ORDER BY ts_ns DESC",
 	 "SCAN events VIRTUAL TABLE INDEX 0:columns=1\nUSE TEMP B-TREE FOR ORDER BY\n"},
