@@ -115,6 +115,14 @@ CALL(wait_fiber)
 	trc_sql_set_fiber(m, ((const struct trc_fiber_wait *)row)->fiber, value);
 }
 
+CALL(wait_object)
+{
+	const struct trc_fiber_wait *wait = row;
+
+	if (wait->reason)
+		trc_sql_set_integer(value, (int64_t)wait->object);
+}
+
 CALL(wait_waker_fiber)
 {
 	trc_sql_set_fiber(m, ((const struct trc_fiber_wait *)row)->waker_fiber, value);
@@ -169,8 +177,8 @@ static const struct trc_sql_column fiber_waits_columns[] = {
 	{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(fiber_wait, reason),
 	 .doc = "what kind of wait: user: for another fiber or thread; sleep; poll; NULL = not "
 		"known: it is cut"},
-	{"object", "INTEGER", TRC_FIELD_U64, F(fiber_wait, object), .indexed = true,
-	 .of = "objects", .doc = "what it waits for, as the program's scheduler said"},
+	{"object", "INTEGER", TRC_FIELD_CALL, 0, wait_object, .indexed = true, .of = "objects",
+	 .doc = "what it waits for, as the program's scheduler said; NULL = not known: it is cut"},
 	{"start_ns", "INTEGER", TRC_FIELD_NS, F(fiber_wait, start_ns), IN_ORDER,
 	 .doc = "when it was left"},
 	{"ready_ns", "INTEGER", TRC_FIELD_NS, F(fiber_wait, ready_ns),

@@ -39,6 +39,14 @@ CALL(now_state)
 	trc_sql_set_text(value, name[((const struct trc_thread_now *)row)->state]);
 }
 
+CALL(now_object)
+{
+	const struct trc_thread_now *now = row;
+
+	if (now->reason)
+		trc_sql_set_integer(value, (int64_t)now->object);
+}
+
 CALL(now_waited)
 {
 	set_waited(m, ((const struct trc_thread_now *)row)->since_ns, value);
@@ -82,7 +90,7 @@ static const struct trc_sql_column threads_now_columns[] = {
 	 .doc = "waiting; not waiting: in no wait that is recorded; it runs, or waits for what is not; unknown"},
 	{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(thread_now, reason),
 	 .doc = "what kind of wait"},
-	{"object", "INTEGER", TRC_FIELD_ID64, F(thread_now, object), .of = "objects",
+	{"object", "INTEGER", TRC_FIELD_CALL, 0, now_object, .of = "objects",
 	 .doc = "what it waits for: address of the lock, ...; or the descriptor"},
 	{"since_ns", "INTEGER", TRC_FIELD_NS, F(thread_now, since_ns),
 	 .doc = "when the wait began"},

@@ -27,6 +27,15 @@ static void cause_duration(const struct trc_model *m, size_t i, const void *row,
 	trc_sql_set_integer(value, cause->to_ns - cause->from_ns);
 }
 
+/* 0 where a wait was for nothing that has a number, and of descriptor 0. */
+CALL(cause_object)
+{
+	const struct trc_cause *cause = row;
+
+	if (cause->reason)
+		trc_sql_set_integer(value, (int64_t)cause->object);
+}
+
 CALL(cause_instead_ns)
 {
 	const struct trc_cause *cause = row;
@@ -69,7 +78,7 @@ static const struct trc_sql_column cause_columns[] = {
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, cause_duration, .doc = "to_ns - from_ns"},
 	{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(cause, reason),
 	 .doc = "what kind of wait the thread was in; NULL = in none"},
-	{"object", "INTEGER", TRC_FIELD_ID64, F(cause, object),
+	{"object", "INTEGER", TRC_FIELD_CALL, 0, cause_object,
 	 .doc = "what that wait was for, as in parks"},
 	{"park", "INTEGER", TRC_FIELD_ID32, F(cause, park), .doc = "the id of that wait in parks"},
 	{"unlock", "INTEGER", TRC_FIELD_ID32, F(cause, unlock),
@@ -105,8 +114,8 @@ struct trc_path_row {
 		 .doc = "to_ns - from_ns"},                                                          \
 		{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(path_row, cause.reason),              \
 		 .doc = "what kind of wait the thread was in; NULL = in none"},                      \
-		{"object", "INTEGER", TRC_FIELD_ID64, F(path_row, cause.object),                     \
-		 .doc = "what that wait was for, as in parks"},                                      \
+		{"object", "INTEGER",	 TRC_FIELD_CALL,                                             \
+		 0,	   cause_object, .doc = "what that wait was for, as in parks"},              \
 		{"park", "INTEGER", TRC_FIELD_ID32, F(path_row, cause.park),                         \
 		 .doc = "the id of that wait in parks"},                                             \
 		{"unlock", "INTEGER", TRC_FIELD_ID32, F(path_row, cause.unlock),                     \

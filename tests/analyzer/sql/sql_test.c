@@ -508,6 +508,21 @@ START_TEST(test_fibers)
 }
 END_TEST
 
+/* What a wait from before the window was for is not known. */
+START_TEST(test_cut_fiber_wait)
+{
+	char *got;
+
+	tear_down();
+	open_trace("thread 1 tid=101\n@2000 thread=1 fiber_ready fiber=5\n"
+		   "@3000 thread=1 fiber_switch fiber=5\ncoverage proc=0 from=1000 to=9000\n");
+	got = answer("SELECT fiber, thread, reason, object, start_ns, ready_ns, end_ns, stack, cut FROM fiber_waits",
+		     TRC_OUTPUT_TSV);
+	ck_assert_str_eq(got, "5\t\\N\t\\N\t\\N\t1000\t2000\t3000\t\\N\t1\n");
+	free(got);
+}
+END_TEST
+
 /* Fibers are derived for who asks for them, and for regions, which nest in them. */
 static const struct {
 	const char *sql;
@@ -637,6 +652,28 @@ START_TEST(test_descriptors)
 }
 END_TEST
 
+/* Descriptor 0 is one that threads wait for; what is in no wait has none. */
+START_TEST(test_descriptor_0)
+{
+	char *got;
+
+	tear_down();
+	open_trace("thread 1 tid=101\nthread 2 tid=102\n"
+		   "@100 thread=1 park reason=read object=0\n@200 thread=1 resume reason=read object=0\n"
+		   "@300 thread=1 park reason=read object=0\n@400 thread=2 counter name=\"c\" value=1\n");
+	got = answer("SELECT reason, object FROM causes WHERE wait = 1 AND depth = 0 UNION ALL "
+		     "SELECT reason, object FROM threads_now",
+		     TRC_OUTPUT_TSV);
+	ck_assert_str_eq(got, "read\t0\nread\t0\n\\N\t\\N\n");
+	free(got);
+	got = answer("SELECT count(*) FROM causes AS c JOIN parks AS p ON p.id = c.park AND p.object = c.object "
+		     "WHERE c.reason IS NOT NULL",
+		     TRC_OUTPUT_TSV);
+	ck_assert_str_eq(got, "2\n");
+	free(got);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sql");
@@ -656,6 +693,8 @@ int main(void)
 	tcase_add_test(tcase, test_long_tables);
 	tcase_add_test(tcase, test_objects);
 	tcase_add_test(tcase, test_descriptors);
+	tcase_add_test(tcase, test_descriptor_0);
+	tcase_add_test(tcase, test_cut_fiber_wait);
 	tcase_add_loop_test(tcase, test_fibers, 0, N_FIBER_ROWS);
 	tcase_add_loop_test(tcase, test_fibers_derived, 0, N_FIBER_NEEDS);
 	suite_add_tcase(suite, tcase);
