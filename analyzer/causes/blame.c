@@ -8,7 +8,7 @@
 
 /* Those that wait for a node, by what will end their waiting for it and by their labels. */
 struct entry {
-	int64_t since_ns; /* of a root: charged up to then */
+	int64_t since_ns; /* of a root: charged up to then, or up to its own_since_ns if that is later */
 	uint32_t stack, labels;
 	uint32_t n;
 };
@@ -101,28 +101,21 @@ static void charge_entry(struct blame *b, const struct node *root, struct entry 
 	bool own = root->stack || root->waits;
 
 	charge(b, root, own ? root->stack : entry->stack, own, entry->labels, entry->n,
-	       entry->since_ns);
+	       entry->since_ns > root->own_since_ns ? entry->since_ns : root->own_since_ns);
 	entry->since_ns = b->now_ns;
 }
 
+/* A lock that is handed over is free for no time at all, and has all its waiters then: they need not be looked at. */
 static void charge_root(struct blame *b, struct node *root)
 {
 	struct entry *entry = root->entries.row;
 
+	if (root->own_since_ns == b->now_ns)
+		return;
 	for (size_t i = 0; i < root->entries.n; i++)
 		charge_entry(b, root, &entry[i]);
 	if (root->counts)
 		charge(b, root, root->stack, true, root->own_labels, 1, root->own_since_ns);
-	root->own_since_ns = b->now_ns;
-}
-
-/* From now on. */
-static void begin_root(struct blame *b, struct node *root)
-{
-	struct entry *entry = root->entries.row;
-
-	for (size_t i = 0; i < root->entries.n; i++)
-		entry[i].since_ns = b->now_ns;
 	root->own_since_ns = b->now_ns;
 }
 
@@ -171,13 +164,20 @@ static void above_add(struct blame *b, const struct node *node, uint32_t labels,
 	}
 }
 
-/* All that wait for the node, and itself, begin (1) or cease (-1) to wait for what it waits for. */
+/* All that wait for the node, and itself, begin (1) or cease (-1) to wait for what it waits for.  Those that have the same labels, as in
+ * most programs all have, are passed on together. */
 static void above_add_all(struct blame *b, const struct node *node, int64_t sign)
 {
 	const struct entry *entry = node->entries.row;
+	int64_t n = 0;
 
-	for (size_t i = 0; i < node->entries.n && node->parent; i++)
-		above_add(b, node, entry[i].labels, sign * (int64_t)entry[i].n);
+	for (size_t i = 0; i < node->entries.n && node->parent; i++) {
+		n += entry[i].n;
+		if (i + 1 < node->entries.n && entry[i + 1].labels == entry[i].labels)
+			continue;
+		above_add(b, node, entry[i].labels, sign * n);
+		n = 0;
+	}
 	if (node->counts)
 		above_add(b, node, node->own_labels, sign);
 }
@@ -239,7 +239,7 @@ static void set_state(struct blame *b, struct node *node, const struct state *st
 	if (node->parent)
 		above_add_all(b, node, 1);
 	else
-		begin_root(b, node);
+		node->own_since_ns = b->now_ns;
 }
 
 /* Those that waited for themselves, and do no longer. */
