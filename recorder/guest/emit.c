@@ -11,6 +11,7 @@
 #include "recorder/ring/rec.h"
 #include "recorder/ring/ring_inline.h"
 #include "recorder/ring/slot_inline.h"
+#include "recorder/sampling/sample.h"
 #include "recorder/shared/trigger.h"
 #include "recorder/unwind/kept.h"
 #include "recorder/unwind/unwind.h"
@@ -308,7 +309,7 @@ static void park(struct trc_wait *wait, enum trc_reason reason, const void *obje
 	wait->session = session_now();
 	if (!wait->session)
 		return;
-	wait->since = trc_clock_now();
+	wait->since = trc_sample_waits(trc_clock_now());
 	trc_otel_note(wait->since);
 	trc_waiter_enter(wait);
 	stack = TRC_RECORD_STACK(args);
@@ -438,7 +439,7 @@ void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t obje
 	if (!wait->session)
 		return;
 	call_begins(wait, from);
-	wait->since = trc_clock_now();
+	wait->since = trc_sample_waits(trc_clock_now());
 	trc_slot_wait(reason, object, wait->since, 0, wait->stack, from);
 	trc_mark_set(); /* last: what is above may record */
 }

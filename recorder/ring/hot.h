@@ -73,8 +73,10 @@ struct trc_self {
 	bool interrupted;
 	uint64_t handled; /* signals that handlers of the program's ran for (interpose/restart.h) */
 	void *sampler;	  /* what samples this thread (sample.c); NULL = nothing */
-	uint64_t heap_period; /* the period that heap_left was drawn for */
-	uint64_t heap_left;   /* bytes to allocate up to the next sample, and with the one drawn */
+	uint64_t sample_looked; /* ticks of its last look after timers (sample.h) */
+	bool wait_seen;		/* one of those was before a wait (sample_turn.c) */
+	uint64_t heap_period;	/* the period that heap_left was drawn for */
+	uint64_t heap_left; /* bytes to allocate up to the next sample, and with the one drawn */
 	uint64_t heap_random;
 	uint64_t heap_due; /* allocations that were due (heap.c) */
 	bool heap_busy;	   /* allocations are now the recorder's, not the program's */

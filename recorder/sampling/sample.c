@@ -24,12 +24,16 @@ enum {
 	CLAIMS = 256,
 	CLAIM_TRIES = 1000,
 	/* A thread has a counter for so long before it has a timer: the tick that a timer may miss
-	 * at a thread's end is then no more than a 25th of what it has used, on average half. */
-	GROWN_TICKS = 25,
+	 * at a thread's end is then no more than a hundredth of what it has used, on average half. */
+	GROWN_TICKS = 100,
+	/* A thread that ticks find by chance is behind by more once in 8,000 ticks. */
+	BEHIND_TICKS = 8,
+	LOOK_NS = 10000000,
 };
 
 struct trc_sample_state trc_sample;
 _Atomic uint32_t trc_sampling;
+_Atomic uint64_t trc_sample_look_ticks = UINT64_MAX;
 
 static uint32_t runs;		       /* the number of the last sampling */
 static _Atomic uint32_t sampler_limit; /* places in sampler[] from here on were never used */
@@ -172,7 +176,10 @@ static struct trc_sampler *sampler_enter(uint32_t tid, uint32_t run)
 	if (s) {
 		s->run = run;
 		memset(s->source, 0, sizeof(s->source));
-		s->leaving.kind = TRC_SOURCE_NONE;
+		s->leaving.kind = s->coming.kind = TRC_SOURCE_NONE;
+		/* relaxed: the thread is found by its entry, which is made with a release. */
+		atomic_store_explicit(&s->comes, false, memory_order_relaxed);
+		atomic_store_explicit(&s->found_ns, 0, memory_order_relaxed);
 		atomic_store_explicit(&s->state, TRC_SAMPLER_ARMING, memory_order_relaxed);
 	}
 	if (s && !entry_make(tid, s)) {
@@ -183,8 +190,8 @@ static struct trc_sampler *sampler_enter(uint32_t tid, uint32_t run)
 	return s;
 }
 
-/* Takes it down if it stands (S3). */
-static void sampler_end(struct trc_sampler *s)
+/* Takes it down if it stands (S3); false: it does not. */
+static bool sampler_end(struct trc_sampler *s)
 {
 	uint32_t armed = TRC_SAMPLER_ARMED;
 	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
@@ -193,10 +200,27 @@ static void sampler_end(struct trc_sampler *s)
 	if (!tid ||
 	    !atomic_compare_exchange_strong_explicit(&s->state, &armed, TRC_SAMPLER_DISARMING,
 						     memory_order_seq_cst, memory_order_seq_cst))
-		return;
+		return false;
 	trc_sampler_disarm(s);
 	entry_drop(tid, s);
 	sampler_give(s);
+	return true;
+}
+
+/* The same for a thread that ends: if somebody holds it just now, that one takes it down. */
+static void sampler_leave(struct trc_sampler *s, uint32_t tid)
+{
+	uint32_t is = TRC_SAMPLER_ARMED;
+
+	while (is == TRC_SAMPLER_ARMED && !sampler_end(s)) {
+		is = TRC_SAMPLER_ARMING;
+		/* seq_cst: either whoever releases it sees this, or it is armed here. */
+		if (atomic_load_explicit(&s->tid, memory_order_relaxed) != tid ||
+		    atomic_compare_exchange_strong_explicit(&s->state, &is, TRC_SAMPLER_LEFT,
+							    memory_order_seq_cst,
+							    memory_order_seq_cst))
+			return;
+	}
 }
 
 bool trc_sampler_hold(struct trc_sampler *s)
@@ -212,9 +236,27 @@ void trc_sampler_release(struct trc_sampler *s)
 {
 	/* seq_cst: either whoever turns sampling off sees that this is armed, or the look below
 	 * sees that it is off. */
-	atomic_store_explicit(&s->state, TRC_SAMPLER_ARMED, memory_order_seq_cst);
-	if (atomic_load_explicit(&trc_sampling, memory_order_seq_cst) != s->run)
+	uint32_t was = atomic_exchange_explicit(&s->state, TRC_SAMPLER_ARMED, memory_order_seq_cst);
+
+	if (was == TRC_SAMPLER_LEFT ||
+	    atomic_load_explicit(&trc_sampling, memory_order_seq_cst) != s->run)
 		sampler_end(s);
+}
+
+struct trc_sampler *trc_sampler_next(void)
+{
+	enum { TRIES = 16 };
+	static _Atomic uint32_t next;
+	uint32_t n = n_places();
+
+	for (uint32_t i = 0; i < TRIES && i < n; i++) {
+		/* relaxed: any place is right. */
+		uint32_t place = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % n;
+
+		if (atomic_load_explicit(&trc_sample.sampler[place].found_ns, memory_order_relaxed))
+			return &trc_sample.sampler[place];
+	}
+	return NULL;
 }
 
 /* Whether it could be: a thread that has a sampler has been seen to. */
@@ -246,7 +288,7 @@ void trc_sample_thread_begin(void)
 	/* Of a thread that had this tid before, and is gone.  What has just sent a signal is not
 	 * (sample_signal.c). */
 	if (s && trc_self.sampler != s)
-		sampler_end(s);
+		sampler_leave(s, tid);
 	if (!thread_arm(tid))
 		count_missing();
 	trc_self.sampler = trc_sampler_of(tid);
@@ -254,11 +296,12 @@ void trc_sample_thread_begin(void)
 
 void trc_sample_thread_end(void)
 {
-	struct trc_sampler *s = trc_sampler_of((uint32_t)trc_raw1(SYS_gettid, 0));
+	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
+	struct trc_sampler *s = trc_sampler_of(tid);
 
 	trc_self.sampler = NULL;
 	if (s)
-		sampler_end(s);
+		sampler_leave(s, tid);
 }
 
 /* Not in a child that runs in our memory. */
@@ -552,6 +595,7 @@ bool trc_sample_budget_shrink(void)
 static int enter_events(const struct trc_cpu_event *events, unsigned int n)
 {
 	trc_sample.n = 0;
+	trc_sample.turns = TRC_CPU_EVENTS_MAX;
 	trc_sample.tick_ns = trc_cpu_tick_ns();
 	for (unsigned int i = 0; i < n; i++) {
 		uint32_t number;
@@ -561,6 +605,10 @@ static int enter_events(const struct trc_cpu_event *events, unsigned int n)
 		number = trc_sample_event_add(trc_rec.shared, &events[i]);
 		if (!number)
 			return -ENOSPC;
+		if (events[i].how == TRC_SAMPLE_TIMER && !events[i].is_timer) {
+			trc_sample.turns = trc_sample.n;
+			trc_sample.behind_ns = events[i].period + BEHIND_TICKS * trc_sample.tick_ns;
+		}
 		trc_sample.number[trc_sample.n] = number;
 		trc_sample.event[trc_sample.n++] = events[i];
 	}
@@ -587,6 +635,10 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 	if (err || !trc_sample.n)
 		return err;
 	trc_sample_own_signal();
+	atomic_store_explicit(&trc_sample_look_ticks,
+			      trc_sample.turns < TRC_CPU_EVENTS_MAX ? trc_clock_ns_to_ticks(LOOK_NS)
+								    : UINT64_MAX,
+			      memory_order_relaxed);
 	runs = runs == UINT32_MAX ? 1 : runs + 1;
 	/* seq_cst: pairs with the loads of trc_sampling: whoever sees the run sees its events; and a
 	 * thread that begins now either sees the run, or is found by arm_tasks(). */
@@ -600,6 +652,7 @@ void trc_sample_stop(void)
 	/* seq_cst: see trc_sampler_release(). */
 	if (!atomic_exchange_explicit(&trc_sampling, 0, memory_order_seq_cst))
 		return;
+	atomic_store_explicit(&trc_sample_look_ticks, UINT64_MAX, memory_order_relaxed);
 	for (uint32_t i = 0; i < n_places(); i++)
 		sampler_end(&trc_sample.sampler[i]);
 }
@@ -610,6 +663,7 @@ void trc_sample_forget(void)
 
 	/* relaxed, all below: a forked child has one thread. */
 	atomic_store_explicit(&trc_sampling, 0, memory_order_relaxed);
+	atomic_store_explicit(&trc_sample_look_ticks, UINT64_MAX, memory_order_relaxed);
 	trc_self.sampler = NULL;
 	for (uint32_t i = 0; i < n_places(); i++) {
 		struct trc_sampler *s = &trc_sample.sampler[i];

@@ -18,7 +18,10 @@
  *       probability one half
  *   sample:S6  a sample that was due and is not recorded is counted, in an event or in the mapping
  *   sample:S7  an event of timers that is not `timer` begins with a counter in each thread; when
- *       the thread has used 25 ticks of the kernel, a timer takes the counter's place
+ *       the thread has used 100 ticks of the kernel, a timer takes the counter's place
+ *   sample:S8  such a timer that is behind its thread by more than 8 ticks is not found by them:
+ *       whoever sees this opens a counter, which takes the timer's place at its first overflow; that
+ *       sample stands for all that the timer is behind
  */
 #ifndef TRC_RECORDER_SAMPLING_SAMPLE_H
 #define TRC_RECORDER_SAMPLING_SAMPLE_H
@@ -27,6 +30,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include "recorder/ring/hot.h"
+#include "recorder/shared/clock.h"
 #include "recorder/shared/cpu_event.h"
 #include "recorder/shared/layout.h"
 
@@ -63,5 +68,29 @@ void trc_sample_forget(void);
  * thread, all signals blocked.
  */
 bool trc_sample_signal(const siginfo_t *info, const void *context);
+
+/* A thread looks after timers (sample:S8) when so many ticks have passed since it last did. */
+extern TRC_HIDDEN _Atomic uint64_t trc_sample_look_ticks;
+/* Looks after the calling thread's and one other's.  Context: traced thread, signal handlers. */
+void trc_sample_look(uint64_t now);
+
+static inline bool trc_sample_look_is_due(uint64_t now)
+{
+	/* relaxed: a look at the edge is made, or not. */
+	return __builtin_expect(
+		now - trc_self.sample_looked >=
+			atomic_load_explicit(&trc_sample_look_ticks, memory_order_relaxed),
+		0);
+}
+
+/* Before the calling thread waits: `now`, or what it is after such a look.  Context: as above. */
+static inline uint64_t trc_sample_waits(uint64_t now)
+{
+	if (!trc_sample_look_is_due(now))
+		return now;
+	trc_self.wait_seen = true;
+	trc_sample_look(now);
+	return trc_clock_now();
+}
 
 #endif

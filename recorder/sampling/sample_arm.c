@@ -102,7 +102,7 @@ static int create_timer(struct trc_source *source, uint32_t tid, uint64_t period
 	return err;
 }
 
-static int arm_timer(struct trc_source *source, uint32_t tid, uint64_t period)
+int trc_source_arm_timer(struct trc_source *source, uint32_t tid, uint64_t period)
 {
 	int err = -EAGAIN;
 
@@ -115,7 +115,7 @@ static int arm_timer(struct trc_source *source, uint32_t tid, uint64_t period)
 	return err;
 }
 
-static void disarm_timer(struct trc_source *source)
+void trc_source_disarm_timer(struct trc_source *source)
 {
 	trc_raw1(SYS_timer_delete, source->handle);
 	atomic_fetch_sub_explicit(&trc_sample.n_timers, 1, memory_order_relaxed);
@@ -162,52 +162,71 @@ static int direct_to(int fd, uint32_t tid)
 	return err;
 }
 
-static int open_counter(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
+static void close_counter(struct trc_source *source)
+{
+	source->kind = TRC_SOURCE_NONE;
+	trc_raw1(SYS_close, source->handle);
+	atomic_fetch_sub_explicit(&trc_sample.n_fds, 1, memory_order_relaxed);
+}
+
+static int open_far(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
 {
 	struct perf_event_attr attr;
-	int fd, err;
+	int fd;
 
 	trc_cpu_event_attr(e, &attr);
 	attr.sample_period = source->first_period;
 	attr.wakeup_events = 1;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	fd = (int)trc_raw5(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd >= 0)
-		fd = move_away(fd);
-	if (fd < 0)
+	return fd < 0 ? fd : move_away(fd);
+}
+
+int trc_source_open_counter(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
+{
+	int fd = -EMFILE, err;
+
+	source->first_period = random_up_to(e->period, tid);
+	/* relaxed: a count, no more. */
+	if (atomic_fetch_add_explicit(&trc_sample.n_fds, 1, memory_order_relaxed) <
+	    trc_sample.fds_max)
+		fd = open_far(source, tid, e);
+	if (fd < 0) {
+		atomic_fetch_sub_explicit(&trc_sample.n_fds, 1, memory_order_relaxed);
 		return fd;
+	}
 	source->handle = fd;
 	source->first = true;
 	err = (int)trc_raw3(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &source->perf_id);
 	if (!err)
 		err = direct_to(fd, tid);
+	if (err)
+		close_counter(source);
+	return err;
+}
+
+int trc_source_start_counter(struct trc_source *source, uint32_t tid)
+{
+	int err;
+
 	source->resumed_ns = trc_cpu_time_of(tid);
 	/* seq_cst fence: for a signal handler: `kind` is stored before the first signal comes. */
 	source->kind = TRC_SOURCE_COUNTER;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (!err)
-		err = (int)trc_raw3(SYS_ioctl, fd, PERF_EVENT_IOC_REFRESH, 1);
-	if (err) {
-		source->kind = TRC_SOURCE_NONE;
-		trc_raw1(SYS_close, fd);
-	}
+	err = (int)trc_raw3(SYS_ioctl, source->handle, PERF_EVENT_IOC_REFRESH, 1);
+	if (err)
+		close_counter(source);
 	return err;
 }
 
 static int arm_counter(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
 {
-	int err = -EMFILE;
+	int err = trc_source_open_counter(source, tid, e);
 
-	/* relaxed: a count, no more. */
-	if (atomic_fetch_add_explicit(&trc_sample.n_fds, 1, memory_order_relaxed) <
-	    trc_sample.fds_max)
-		err = open_counter(source, tid, e);
-	if (err)
-		atomic_fetch_sub_explicit(&trc_sample.n_fds, 1, memory_order_relaxed);
-	return err;
+	return err ? err : trc_source_start_counter(source, tid);
 }
 
-static void disarm_counter(struct trc_source *source)
+void trc_source_disarm_counter(struct trc_source *source)
 {
 	/* The program may have closed it, and have opened something else. */
 	if (trc_source_is_ours(source)) {
@@ -223,7 +242,9 @@ bool trc_sampler_is_whole(const struct trc_sampler *s)
 	for (unsigned int i = 0; i < trc_sample.n; i++)
 		if (s->source[i].kind == TRC_SOURCE_COUNTER && !trc_source_is_ours(&s->source[i]))
 			return false;
-	return true;
+	/* acquire: pairs with the release in coming_open() (sample_turn.c). */
+	return !atomic_load_explicit(&s->comes, memory_order_acquire) ||
+	       trc_source_is_ours(&s->coming);
 }
 
 /* What read() says, by the read_format of open_counter(). */
@@ -329,48 +350,19 @@ static bool needs_counter(const struct trc_source *source, const struct trc_cpu_
 	       (e->how == TRC_SAMPLE_SIGNAL || source->cpu_ns < trc_sample.grown_ns);
 }
 
-bool trc_source_is_grown(const struct trc_source *source, const struct trc_cpu_event *e,
-			 uint64_t cpu_ns)
-{
-	return e->how == TRC_SAMPLE_TIMER && source->kind == TRC_SOURCE_COUNTER && !source->stays &&
-	       cpu_ns - source->cpu_ns >= trc_sample.grown_ns;
-}
-
-bool trc_source_turn(struct trc_sampler *s, unsigned int i)
-{
-	struct trc_source *source = &s->source[i];
-	uint64_t period = trc_sample.event[i].period;
-	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
-
-	trc_source_account(s, i, false);
-	s->leaving = *source;
-	/* release fence: a child that does not find the counter in its old place finds it here. */
-	atomic_thread_fence(memory_order_release);
-	*source = (struct trc_source){.first_period = period, .cpu_ns = trc_cpu_time_of(0)};
-	if (arm_timer(source, tid, period)) {
-		*source = s->leaving;
-		source->stays = true;
-		atomic_thread_fence(memory_order_release); /* as above, the other way */
-		s->leaving.kind = TRC_SOURCE_NONE;
-		return false;
-	}
-	disarm_counter(&s->leaving);
-	s->leaving.kind = TRC_SOURCE_NONE;
-	return true;
-}
-
 static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
 {
 	int err = -EMFILE;
 
-	*source = (struct trc_source){.first_period = random_up_to(e->period, tid),
-				      .cpu_ns = trc_cpu_time_of(tid)};
+	*source = (struct trc_source){.cpu_ns = trc_cpu_time_of(tid)};
+	source->turn_ns = trc_source_turn_ns(source, source->cpu_ns);
 	if (needs_counter(source, e))
 		err = arm_counter(source, tid, e);
 	if (err && e->is_clock) {
-		source->first_period = first_expiration(source->first_period);
+		source->first_period = first_expiration(random_up_to(e->period, tid));
 		source->first = true;
-		err = arm_timer(source, tid, e->period);
+		source->stays = needs_counter(source, e);
+		err = trc_source_arm_timer(source, tid, e->period);
 	}
 	return err;
 }
@@ -399,20 +391,27 @@ void trc_sampler_arm(struct trc_sampler *s)
 	for (unsigned int i = 0; i < trc_sample.n; i++)
 		if (arm_source(&s->source[i], tid, &trc_sample.event[i]))
 			tell_missing(tid, i);
+	if (trc_sample.turns < trc_sample.n)
+		trc_timer_found(s, trc_sample.turns, 0);
 }
 
 void trc_sampler_disarm(struct trc_sampler *s)
 {
+	/* relaxed: who looks after it finds that it cannot be held. */
+	atomic_store_explicit(&s->found_ns, 0, memory_order_relaxed);
 	for (unsigned int i = 0; i < trc_sample.n; i++) {
 		struct trc_source *source = &s->source[i];
 
 		if (source->kind == TRC_SOURCE_TIMER)
-			disarm_timer(source);
+			trc_source_disarm_timer(source);
 		trc_source_account(s, i, true);
 		if (source->kind == TRC_SOURCE_COUNTER)
-			disarm_counter(source);
+			trc_source_disarm_counter(source);
 		source->kind = TRC_SOURCE_NONE;
 	}
+	if (s->coming.kind == TRC_SOURCE_COUNTER)
+		trc_source_disarm_counter(&s->coming);
+	s->coming.kind = TRC_SOURCE_NONE;
 }
 
 /* It still counts for the parent.  One that is found in two places is ours in the first. */
@@ -428,4 +427,5 @@ void trc_sampler_abandon(struct trc_sampler *s)
 	for (unsigned int i = 0; i < trc_sample.n; i++)
 		abandon_source(&s->source[i]);
 	abandon_source(&s->leaving);
+	abandon_source(&s->coming);
 }

@@ -12,7 +12,10 @@ struct trc_source {
 	int32_t handle;	  /* a timer's id, or a descriptor */
 	uint64_t perf_id; /* tells whether the descriptor is still ours */
 	bool first;	  /* no sample yet: the first period is the random one */
-	bool stays;	  /* a counter: there was no timer for it */
+	bool stays;	  /* what it is: the other was not to be had */
+	uint32_t misses;  /* how often ticks did not find the thread, lately */
+	uint64_t turn_ns; /* a counter of S7: what its thread has used when it turns */
+	uint64_t waits;	  /* how often its thread had waited when that was decided */
 	uint64_t first_period;
 	uint64_t enabled_ns, running_ns; /* at the sample before, of a hardware counter */
 	uint64_t cpu_ns;		 /* what the thread had used when this was armed */
@@ -22,7 +25,12 @@ struct trc_source {
 	uint64_t taken, told;		 /* periods that samples stand for, and lost ones told of */
 };
 
-enum trc_sampler_state { TRC_SAMPLER_ARMING, TRC_SAMPLER_ARMED, TRC_SAMPLER_DISARMING };
+enum trc_sampler_state {
+	TRC_SAMPLER_ARMING, /* or held */
+	TRC_SAMPLER_ARMED,
+	TRC_SAMPLER_DISARMING,
+	TRC_SAMPLER_LEFT, /* held, and its thread has ended: who holds it takes it down */
+};
 
 struct trc_sampler {
 	_Atomic uint32_t tid;	/* 0 = free */
@@ -32,6 +40,13 @@ struct trc_sampler {
 	/* The counter whose place a timer takes just now; kind NONE = none.  A child that is forked
 	 * meanwhile finds its descriptor here. */
 	struct trc_source leaving;
+	/* S8: the counter that is to take the timer's place.  Filled in by who holds the sampler; the
+	 * thread's own when `comes` is true. */
+	struct trc_source coming;
+	_Atomic bool comes;
+	/* The timer's samples stand for what the thread has used up to here; 0 = there is no timer, or
+	 * nobody needs to look after it. */
+	_Atomic uint64_t found_ns;
 };
 
 /* Constant while sampling is on, but for what is atomic. */
@@ -48,7 +63,9 @@ struct trc_sample_state {
 	_Atomic uint32_t n_fds;
 	uint32_t timers_max;
 	_Atomic uint32_t n_timers;
-	uint64_t grown_ns; /* what a thread has used that has lived long enough for a timer */
+	uint64_t grown_ns;  /* what a thread has used that has lived long enough for a timer */
+	unsigned int turns; /* which event begins with counters (S7); TRC_CPU_EVENTS_MAX = none */
+	uint64_t behind_ns; /* a timer that is behind by more is not found by ticks (S8) */
 };
 extern TRC_HIDDEN struct trc_sample_state trc_sample;
 
@@ -62,6 +79,8 @@ void trc_sampler_renew(struct trc_sampler *s, uint32_t tid);
  * somebody does already.  Context: as above. */
 bool trc_sampler_hold(struct trc_sampler *s);
 void trc_sampler_release(struct trc_sampler *s);
+/* One that was in use lately or is, each time another; NULL = there is none. */
+struct trc_sampler *trc_sampler_next(void);
 
 /* The program may have fewer descriptors than when sampling began: ours lie lower from now on. True
  * if that makes a difference.  Context: as above. */
@@ -113,12 +132,6 @@ uint64_t trc_source_next(const struct trc_source *source, const struct trc_cpu_e
  * thread had used when its handler began. */
 uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e,
 			  uint64_t cpu_ns);
-/* True of a counter of an event of timers, if its thread has lived for long enough: it may turn. */
-bool trc_source_is_grown(const struct trc_source *source, const struct trc_cpu_event *e,
-			 uint64_t cpu_ns);
-/* From a counter to a timer.  False: it stays a counter, which is to be let go.  Context: the signal
- * handler of its thread; the sampler is held. */
-bool trc_source_turn(struct trc_sampler *s, unsigned int i);
 /* For how long it has been counting. */
 bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns);
 /* In a forked child: its descriptors are closed, its timers are not there. */
@@ -129,5 +142,26 @@ void trc_sampler_abandon(struct trc_sampler *s);
 bool trc_source_stands(const struct trc_source *source);
 /* Lets a counter go on after a sample; false: its descriptor is not ours any more. */
 bool trc_source_resume(struct trc_source *source, uint64_t period);
+/* 0, or -errno: there is none to be had. */
+int trc_source_arm_timer(struct trc_source *source, uint32_t tid, uint64_t period);
+void trc_source_disarm_timer(struct trc_source *source);
+/* A counter with a random first period, which does not count yet.  As above. */
+int trc_source_open_counter(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e);
+/* Lets it count.  On failure it is closed. */
+int trc_source_start_counter(struct trc_source *source, uint32_t tid);
+void trc_source_disarm_counter(struct trc_source *source);
+
+/* ---- sample_turn.c.  Context: the signal handler of the sampler's thread. ---- */
+
+/* A counter of S7 may turn from then on. */
+uint64_t trc_source_turn_ns(const struct trc_source *source, uint64_t cpu_ns);
+/* From a counter to a timer, if its thread has lived for long enough.  False: it stays a counter,
+ * which is to be let go. */
+bool trc_source_turn(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns);
+/* The timer has had a sample, which stands for value_ns. */
+void trc_timer_found(struct trc_sampler *s, unsigned int i, uint64_t value_ns);
+/* If the counter that is to come has overflowed, it takes the timer's place, and its sample is to be
+ * taken.  False: its descriptor is not ours any more. */
+bool trc_sampler_come(struct trc_sampler *s);
 
 #endif

@@ -187,19 +187,6 @@ static void leave_abort(const void *context)
 #endif
 }
 
-/* True if a timer has taken the counter's place. */
-static bool turn_if_grown(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns)
-{
-	bool turned;
-
-	if (!trc_source_is_grown(&s->source[i], &trc_sample.event[i], cpu_ns) ||
-	    !trc_sampler_hold(s))
-		return false;
-	turned = trc_source_turn(s, i);
-	trc_sampler_release(s);
-	return turned;
-}
-
 /* False: its descriptor is not ours any more. */
 static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 			 const void *context)
@@ -214,7 +201,7 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 	record(i, s->source[i].taken - before, value, context);
 	if (s->source[i].taken / ACCOUNT_EVERY != before / ACCOUNT_EVERY)
 		trc_source_account(s, i, false);
-	return turn_if_grown(s, i, cpu_ns) ||
+	return trc_source_turn(s, i, cpu_ns) ||
 	       trc_source_resume(&s->source[i], trc_sample.event[i].period);
 }
 
@@ -264,6 +251,7 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	struct cause cause = cause_of(info, tid);
 	struct trc_sampler *s = trc_sampler_of(tid);
 	int saved = errno;
+	uint64_t now;
 
 	leave_abort(context);
 	if (trc_answer_is_question(info))
@@ -283,11 +271,15 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 		s->source[cause.i].first = false;
 		s->source[cause.i].taken += n; /* as in take_counter() */
 		record(cause.i, n, n * period, context);
+		trc_timer_found(s, cause.i, n * period);
 	}
-	if (!take_counters(s, &cause, context)) {
+	if (!trc_sampler_come(s) | !take_counters(s, &cause, context)) {
 		trc_sampler_renew(s, tid);
 		trc_self.sampler = trc_sampler_of(tid);
 	}
+	now = trc_clock_now();
+	if (trc_sample_look_is_due(now))
+		trc_sample_look(now);
 	trc_self.no_wait--;
 	errno = saved;
 	return cause.ours;

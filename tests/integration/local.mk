@@ -1,6 +1,7 @@
 # tests/integration - whole programs, recorded and compared with what they say themselves
 integration_programs = \
 	tests/integration/favoured \
+	tests/integration/behind_ticks \
 	tests/integration/truth_waits tests/integration/truth_wait_times \
 	tests/integration/wait_calls \
 	tests/integration/truth_blame \
@@ -52,6 +53,9 @@ check_PROGRAMS += $(integration_programs)
 # -no-install: programs, not scripts that run programs.
 tests_integration_truth_waits_SOURCES = tests/integration/truth_waits.c tests/integration/truth.h
 tests_integration_truth_waits_LDADD = -lpthread
+tests_integration_behind_ticks_SOURCES = tests/integration/behind_ticks.c
+tests_integration_behind_ticks_CFLAGS = $(AM_CFLAGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls
+tests_integration_behind_ticks_LDADD = -lpthread
 tests_integration_favoured_SOURCES = tests/integration/favoured.c
 tests_integration_favoured_CFLAGS = $(AM_CFLAGS) -fno-builtin -fno-omit-frame-pointer -fno-optimize-sibling-calls
 tests_integration_favoured_LDADD = -lpthread
@@ -222,6 +226,7 @@ tests_integration_contended_LDADD = -lpthread
 
 integration_tests = \
 	tests/integration/favoured.sh \
+	tests/integration/behind_ticks.sh \
 	tests/integration/truth_waits.sh tests/integration/truth_wait_times.sh \
 	tests/integration/open_waits.sh \
 	tests/integration/wait_calls.sh \
