@@ -12,7 +12,7 @@ include tests/bench/local.mk
 include tests/long/local.mk
 
 # Tests that measure what the machine gives them: these run one after the other, when nothing else does.
-alone_tests = sample_test tests/integration/favoured.sh tests/integration/behind_ticks.sh tests/integration/sampled_guest.sh tests/integration/samples_due.sh \
+alone_tests = sample_test tests/integration/favoured.sh tests/integration/behind_ticks.sh tests/integration/java_samples.sh tests/integration/sampled_guest.sh tests/integration/samples_due.sh \
 	tests/integration/truth_blame.sh tests/integration/truth_chain.sh \
 	tests/integration/truth_cpu.sh tests/integration/truth_fibers.sh tests/integration/truth_findings.sh \
 	tests/integration/truth_futex.sh tests/integration/truth_futex_pi.sh tests/integration/truth_path.sh tests/integration/truth_profile.sh tests/integration/truth_select.sh \

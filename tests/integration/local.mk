@@ -263,6 +263,7 @@ integration_tests = \
 	tests/integration/left_waits.sh \
 	tests/integration/jit.sh \
 	tests/integration/python_gil.sh tests/integration/ruby_gvl.sh tests/integration/postgres.sh tests/integration/mariadb.sh tests/integration/java_monitor.sh \
+	tests/integration/java_samples.sh \
 	tests/integration/python_lock.sh \
 	tests/integration/own_malloc.sh \
 	tests/integration/demo.sh \
