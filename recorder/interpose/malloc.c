@@ -55,7 +55,7 @@ TRC_EXPORT int posix_memalign(void **object, size_t alignment, size_t n)
 
 static __attribute__((noinline)) void free_otherwise(void *object)
 {
-	if (trc_heap_may_know(object))
+	if (trc_heap_probably_knows(object))
 		trc_heap_freed(object);
 	REAL(free)(object);
 }
@@ -77,7 +77,7 @@ static __attribute__((noinline)) void *realloc_otherwise(void *object, size_t n,
 	struct trc_heap_move move = {object, NULL};
 	void *moved;
 
-	if (trc_heap_may_know(object))
+	if (trc_heap_probably_knows(object))
 		trc_heap_moving(&move, object);
 	moved = REAL(realloc)(object, n);
 	/* With n = 0 NULL says that it was freed. */

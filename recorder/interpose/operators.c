@@ -216,7 +216,7 @@ NEW(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t n, size_t alignment, const void 
 #define DELETE(name, parameters, arguments)                                                        \
 	static __attribute__((noinline)) void name##_otherwise parameters                          \
 	{                                                                                          \
-		if (trc_heap_may_know(object))                                                     \
+		if (trc_heap_probably_knows(object))                                               \
 			trc_heap_freed(object);                                                    \
 		OPERATOR(name) arguments;                                                          \
 	}                                                                                          \

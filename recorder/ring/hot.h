@@ -26,9 +26,9 @@ struct trc_switch {
 				  the public functions of this one */
 	uint64_t wait_ticks;  /* waits shorter than this are not recorded (trc_wait_end()) */
 	_Atomic uint64_t heap_period; /* bytes between two samples of allocations; 0 = none */
-	_Atomic(const uint8_t *) heap_filter; /* heap_table.h; NULL = no object is known */
-	_Atomic uint64_t otel;		      /* where threads publish their contexts (otel.h) */
-	_Atomic uint64_t otel_search;	      /* ticks from which on that is looked for again */
+	_Atomic(const struct trc_heap_filter *) heap_filter; /* NULL = no object is known */
+	_Atomic uint64_t otel;	      /* where threads publish their contexts (otel.h) */
+	_Atomic uint64_t otel_search; /* ticks from which on that is looked for again */
 };
 union trc_switch_page {
 	struct trc_switch sw;
@@ -351,33 +351,66 @@ static inline bool trc_heap_counted_since(struct trc_heap_count before)
 
 /*
  * The filter of sampled objects has two parts: a coarse part, which stays in the processor's
- * nearest cache, then a fine part, for many objects.  Neighbours in memory are neighbours in both
- * parts.
+ * nearest caches, then a fine part, for many objects.  Neighbours in memory are neighbours in both
+ * parts.  A cell of the coarse part also tells of which address it is, as long as that is one:
+ * otherwise each address that shares the cell would cost a look at the fine part, which is in no
+ * cache.
  */
-enum { TRC_HEAP_COARSE_BYTES = 1 << 12, TRC_HEAP_FILTER_BYTES = 1 << 20 };
+enum { TRC_HEAP_COARSE_CELLS = 1 << 12, TRC_HEAP_FILTER_BYTES = 1 << 20 };
+/* A cell: the number of its objects, and all their marks, by exclusive or. */
+enum { TRC_HEAP_CELL_ONE = 1 << 8, TRC_HEAP_CELL_MARKS = TRC_HEAP_CELL_ONE - 1 };
+
+struct trc_heap_filter {
+	_Atomic uint16_t coarse[TRC_HEAP_COARSE_CELLS];
+	_Atomic uint8_t fine[TRC_HEAP_FILTER_BYTES];
+};
 
 static inline uint32_t trc_heap_coarse_index(uint64_t address)
 {
-	return (uint32_t)((address >> 4 ^ address >> 16) % TRC_HEAP_COARSE_BYTES);
+	return (uint32_t)((address >> 4 ^ address >> 16) % TRC_HEAP_COARSE_CELLS);
 }
 
-/* The fine part lies behind the coarse part. */
-static inline uint32_t trc_heap_filter_index(uint64_t address)
+static inline uint32_t trc_heap_fine_index(uint64_t address)
 {
-	return TRC_HEAP_COARSE_BYTES +
-	       (uint32_t)((address >> 4 ^ address >> 24) % TRC_HEAP_FILTER_BYTES);
+	return (uint32_t)((address >> 4 ^ address >> 24) % TRC_HEAP_FILTER_BYTES);
 }
 
-/* False: the object was not sampled. */
+static inline uint16_t trc_heap_mark(uint64_t address)
+{
+	return (uint16_t)((address >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
+static inline const struct trc_heap_filter *trc_heap_filter(void)
+{
+	/* Its cells are found by its value: no order is needed between the two. */
+	return atomic_load_explicit(&trc_switch.heap_filter, memory_order_relaxed);
+}
+
+/* False: the object was not sampled.  Of others trc_heap_probably_knows() tells more. */
 static inline bool trc_heap_may_know(const void *object)
 {
-	/* Its bytes are found by its value: no order is needed between the two. */
-	const _Atomic uint8_t *filter = (const _Atomic uint8_t *)atomic_load_explicit(
-		&trc_switch.heap_filter, memory_order_relaxed);
-	uint64_t address = (uintptr_t)object;
+	const struct trc_heap_filter *filter = trc_heap_filter();
+	uint32_t i = trc_heap_coarse_index((uintptr_t)object);
 
-	return __builtin_expect(filter && filter[trc_heap_coarse_index(address)] != 0, 0) &&
-	       filter[trc_heap_filter_index(address)] != 0;
+	return __builtin_expect(
+		filter && atomic_load_explicit(&filter->coarse[i], memory_order_relaxed) != 0, 0);
+}
+
+/* The same, and false of nearly all objects that were not sampled. */
+static inline bool trc_heap_probably_knows(const void *object)
+{
+	const struct trc_heap_filter *filter = trc_heap_filter();
+	uint64_t address = (uintptr_t)object;
+	uint32_t cell;
+
+	if (!filter)
+		return false;
+	cell = atomic_load_explicit(&filter->coarse[trc_heap_coarse_index(address)],
+				    memory_order_relaxed);
+	if (cell < 2 * TRC_HEAP_CELL_ONE && cell != (TRC_HEAP_CELL_ONE | trc_heap_mark(address)))
+		return false;
+	return atomic_load_explicit(&filter->fine[trc_heap_fine_index(address)],
+				    memory_order_relaxed) != 0;
 }
 
 /* Before the release of an object that may be known. */

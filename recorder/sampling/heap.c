@@ -99,7 +99,7 @@ static void sample(uint64_t address, uint64_t bytes)
 		trc_self.heap_period};
 	uint64_t n;
 
-	if (trc_heap_may_know((const void *)(uintptr_t)address))
+	if (trc_heap_probably_knows((const void *)(uintptr_t)address))
 		trc_heap_freed((const void *)(uintptr_t)address); /* H3 */
 	if (trc_heap_table_put(address, &object)) {
 		record_alloc(address, &object);

@@ -11,50 +11,52 @@
 #endif
 
 /* As many places as levels up to this one have lines of eight: 4 Ki, 32 Ki, 256 Ki, 2 Mi. */
-enum { LEVELS = 4, LINE = 8, FIRST_LINE_BITS = 9, LEVEL_BITS = 3 };
+enum { LEVELS = 4, PLACES = 8, FIRST_LINE_BITS = 9, LEVEL_BITS = 3 };
 
 struct value {
 	_Atomic uint64_t sample, bytes, period;
 };
-/* A line's keys first: a search touches no more. */
-struct level {
-	_Atomic uint64_t *key; /* [lines * LINE], 64-byte aligned */
-	struct value *value;
-	uint32_t line_bits;
+/* The keys first: a search touches no more.  All of a line is on one page. */
+struct line {
+	_Alignas(256) _Atomic uint64_t key[PLACES];
+	struct value value[PLACES];
 };
+_Static_assert(sizeof(struct line) == 256 && sizeof(struct trc_heap_filter) % 256 == 0,
+	       "a key's address says where its line begins");
 
-/* Stored by trc_heap_table_open() before the filter is published. */
-static struct level levels[LEVELS];
-static unsigned int n_levels;
-static _Atomic uint8_t *filter;
+/* Together, for whoever comes here with cold caches. */
+static _Alignas(64) struct {
+	/* Stored by trc_heap_table_open() before the filter is published. */
+	struct line *level[LEVELS];
+	struct trc_heap_filter *filter;
+	unsigned int n_levels;
+	_Atomic uint32_t n_used;  /* levels that ever held anything */
+	_Atomic uint32_t n_ended; /* places of objects that have ended; never too few, as n_used */
+} table;
 static void *memory;
 static uint64_t memory_bytes;
-static _Atomic uint32_t n_used; /* levels that ever held anything */
 
-static uint64_t level_places(unsigned int i)
+static unsigned int line_bits(unsigned int level)
 {
-	return (uint64_t)LINE << (FIRST_LINE_BITS + i * LEVEL_BITS);
+	return FIRST_LINE_BITS + level * LEVEL_BITS;
 }
 
 static uint64_t bytes_of(unsigned int n)
 {
-	uint64_t bytes = TRC_HEAP_COARSE_BYTES + TRC_HEAP_FILTER_BYTES;
+	uint64_t bytes = sizeof(struct trc_heap_filter);
 
 	for (unsigned int i = 0; i < n; i++)
-		bytes += level_places(i) * (sizeof(uint64_t) + sizeof(struct value));
+		bytes += sizeof(struct line) << line_bits(i);
 	return bytes;
 }
 
 static void lay_out(char *at)
 {
-	filter = (_Atomic uint8_t *)at;
-	at += TRC_HEAP_COARSE_BYTES + TRC_HEAP_FILTER_BYTES;
-	for (unsigned int i = 0; i < n_levels; i++) {
-		levels[i].line_bits = FIRST_LINE_BITS + i * LEVEL_BITS;
-		levels[i].key = (_Atomic uint64_t *)at;
-		at += level_places(i) * sizeof(uint64_t);
-		levels[i].value = (struct value *)at;
-		at += level_places(i) * sizeof(struct value);
+	table.filter = (struct trc_heap_filter *)at;
+	at += sizeof(struct trc_heap_filter);
+	for (unsigned int i = 0; i < table.n_levels; i++) {
+		table.level[i] = (struct line *)at;
+		at += sizeof(struct line) << line_bits(i);
 	}
 }
 
@@ -77,7 +79,8 @@ int trc_heap_table_open(void)
 	unsigned int n;
 
 	if (memory) {
-		atomic_store_explicit(&n_used, 0, memory_order_relaxed);
+		atomic_store_explicit(&table.n_used, 0, memory_order_relaxed);
+		atomic_store_explicit(&table.n_ended, 0, memory_order_relaxed);
 		return madvise(memory, memory_bytes, MADV_DONTNEED) ? -errno : 0;
 	}
 	/* Touched as it is used; where address space is short, a smaller one. */
@@ -90,21 +93,21 @@ int trc_heap_table_open(void)
 	madvise(map, bytes_of(n), MADV_DONTDUMP);
 	/* Places are used at random: huge pages would be mostly empty. */
 	madvise(map, bytes_of(n), MADV_NOHUGEPAGE);
-	n_levels = n;
+	table.n_levels = n;
 	memory = map;
 	memory_bytes = bytes_of(n);
 	lay_out(map);
 	return 0;
 }
 
-const uint8_t *trc_heap_table_filter(void)
+const struct trc_heap_filter *trc_heap_table_filter(void)
 {
-	return (const uint8_t *)filter;
+	return table.filter;
 }
 
-/* ---- the filter (T4) -------------------------------------------------------------------- */
+/* ---- the filter (T4, T5) ---------------------------------------------------------------- */
 
-static void count_add(_Atomic uint8_t *count, int by)
+static void fine_add(_Atomic uint8_t *count, int by)
 {
 	uint8_t was = atomic_load_explicit(count, memory_order_relaxed), is;
 
@@ -117,29 +120,42 @@ static void count_add(_Atomic uint8_t *count, int by)
 							memory_order_relaxed));
 }
 
+static void coarse_add(_Atomic uint16_t *cell, uint16_t mark, int by)
+{
+	uint16_t was = atomic_load_explicit(cell, memory_order_relaxed), is;
+
+	do {
+		if (was >= UINT16_MAX - TRC_HEAP_CELL_MARKS || (by < 0 && was < TRC_HEAP_CELL_ONE))
+			return;
+		is = (uint16_t)((was ^ mark) + by * TRC_HEAP_CELL_ONE);
+		/* relaxed: as above. */
+	} while (!atomic_compare_exchange_weak_explicit(cell, &was, is, memory_order_relaxed,
+							memory_order_relaxed));
+}
+
 static void filter_add(uint64_t address, int by)
 {
-	count_add(&filter[trc_heap_coarse_index(address)], by);
-	count_add(&filter[trc_heap_filter_index(address)], by);
+	coarse_add(&table.filter->coarse[trc_heap_coarse_index(address)], trc_heap_mark(address),
+		   by);
+	fine_add(&table.filter->fine[trc_heap_fine_index(address)], by);
 }
 
 /* ---- places ----------------------------------------------------------------------------- */
 
 /* One of the two lines of an address. */
-static uint64_t line_of(const struct level *l, uint64_t address, unsigned int which)
+static struct line *line_of(unsigned int level, uint64_t address, unsigned int which)
 {
 	static const uint64_t multiplier[2] = {UINT64_C(0x9e3779b97f4a7c15),
 					       UINT64_C(0xd6e8feb86659fd93)};
 
-	return (address >> 3) * multiplier[which] >> (64 - l->line_bits);
+	return &table.level[level][(address >> 3) * multiplier[which] >> (64 - line_bits(level))];
 }
 
 /* A place of the level whose key is `from`, and is `to` now. */
-static _Atomic uint64_t *exchange(const struct level *l, uint64_t address, uint64_t from,
-				  uint64_t to)
+static _Atomic uint64_t *exchange(unsigned int level, uint64_t address, uint64_t from, uint64_t to)
 {
-	for (unsigned int i = 0; i < 2 * LINE; i++) {
-		_Atomic uint64_t *key = &l->key[line_of(l, address, i / LINE) * LINE + i % LINE];
+	for (unsigned int i = 0; i < 2 * PLACES; i++) {
+		_Atomic uint64_t *key = &line_of(level, address, i / PLACES)->key[i % PLACES];
 		uint64_t is = atomic_load_explicit(key, memory_order_relaxed);
 
 		/* acquire: pairs with the release of who put the object, or left the place. */
@@ -152,21 +168,20 @@ static _Atomic uint64_t *exchange(const struct level *l, uint64_t address, uint6
 
 static struct value *value_of(const _Atomic uint64_t *key)
 {
-	for (unsigned int i = 0;; i++) {
-		uint64_t at = (uint64_t)(key - levels[i].key);
+	uintptr_t off = (uintptr_t)key % sizeof(struct line);
+	struct line *line = (struct line *)((uintptr_t)key - off);
 
-		if (at < level_places(i))
-			return &levels[i].value[at];
-	}
+	return &line->value[off / sizeof(*key)];
 }
 
 static void note_used(uint32_t n)
 {
-	uint32_t was = atomic_load_explicit(&n_used, memory_order_relaxed);
+	uint32_t was = atomic_load_explicit(&table.n_used, memory_order_relaxed);
 
-	/* relaxed: see filter_add(). */
-	while (was < n && !atomic_compare_exchange_weak_explicit(
-				  &n_used, &was, n, memory_order_relaxed, memory_order_relaxed))
+	/* relaxed: see fine_add(). */
+	while (was < n &&
+	       !atomic_compare_exchange_weak_explicit(&table.n_used, &was, n, memory_order_relaxed,
+						      memory_order_relaxed))
 		;
 }
 
@@ -178,8 +193,8 @@ bool trc_heap_table_put(uint64_t address, const struct trc_heap_object *object)
 
 	if (address & (TRC_HEAP_KEY_BUSY | TRC_HEAP_KEY_ENDED))
 		return false; /* no allocator's */
-	for (i = 0; i < n_levels && !key; i++)
-		key = exchange(&levels[i], address, 0, TRC_HEAP_KEY_BUSY);
+	for (i = 0; i < table.n_levels && !key; i++)
+		key = exchange(i, address, 0, TRC_HEAP_KEY_BUSY);
 	if (!key)
 		return false;
 	note_used(i);
@@ -204,13 +219,13 @@ void trc_heap_table_get(const _Atomic uint64_t *key, struct trc_heap_object *obj
 
 static _Atomic uint64_t *take(uint64_t address, uint64_t bits, struct trc_heap_object *object)
 {
-	uint32_t n = atomic_load_explicit(&n_used, memory_order_relaxed);
+	uint32_t n = atomic_load_explicit(&table.n_used, memory_order_relaxed);
 	_Atomic uint64_t *key = NULL;
 
 	if (!address || address & (TRC_HEAP_KEY_BUSY | TRC_HEAP_KEY_ENDED))
 		return NULL;
 	for (uint32_t i = 0; i < n && !key; i++)
-		key = exchange(&levels[i], address, address | bits, TRC_HEAP_KEY_BUSY);
+		key = exchange(i, address, address | bits, TRC_HEAP_KEY_BUSY);
 	if (key)
 		trc_heap_table_get(key, object);
 	return key;
@@ -223,7 +238,15 @@ _Atomic uint64_t *trc_heap_table_take(uint64_t address, struct trc_heap_object *
 
 _Atomic uint64_t *trc_heap_table_take_ended(uint64_t address, struct trc_heap_object *object)
 {
-	return take(address, TRC_HEAP_KEY_ENDED, object);
+	_Atomic uint64_t *key;
+
+	/* relaxed: see fine_add(). */
+	if (!atomic_load_explicit(&table.n_ended, memory_order_relaxed))
+		return NULL;
+	key = take(address, TRC_HEAP_KEY_ENDED, object);
+	if (key)
+		atomic_fetch_sub_explicit(&table.n_ended, 1, memory_order_relaxed);
+	return key;
 }
 
 void trc_heap_table_drop(_Atomic uint64_t *key, uint64_t address)
@@ -240,5 +263,7 @@ void trc_heap_table_back(_Atomic uint64_t *key, uint64_t address)
 
 void trc_heap_table_leave(_Atomic uint64_t *key, uint64_t address)
 {
+	/* Before anybody can take it. */
+	atomic_fetch_add_explicit(&table.n_ended, 1, memory_order_relaxed);
 	trc_heap_table_back(key, address | TRC_HEAP_KEY_ENDED);
 }

@@ -11,8 +11,9 @@
  *       for it
  *   heap_table:T3  an address is in one place at most, as long as the program frees what it
  *       allocates once
- *   heap_table:T4  the filter's bytes of an address count the places that hold one like it; at 255
- *       it has lost count, and stays
+ *   heap_table:T4  a byte of the filter's fine part, and a cell of its coarse part, count the places that
+ *       hold an address like it; at 255 it has lost count, and stays
+ *   heap_table:T5  a cell that counts one object has the mark of its address
  */
 #ifndef TRC_RECORDER_SAMPLING_HEAP_TABLE_H
 #define TRC_RECORDER_SAMPLING_HEAP_TABLE_H
@@ -32,8 +33,7 @@ struct trc_heap_object {
 /* Makes the table, or empties it. 0 or -ENOMEM.  Context: any thread, may block; nobody else
  * makes it. */
 int trc_heap_table_open(void);
-/* [TRC_HEAP_COARSE_BYTES + TRC_HEAP_FILTER_BYTES] */
-const uint8_t *trc_heap_table_filter(void);
+const struct trc_heap_filter *trc_heap_table_filter(void);
 
 /* ---- Context: traced thread, signal handlers. ---- */
 

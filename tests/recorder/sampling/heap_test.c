@@ -36,8 +36,8 @@ START_TEST(logarithms_are_as_those_of_libm)
 		random = next(&state) >> (i % 60);
 		if (!random)
 			continue;
-		if (fabs((double)trc_heap_log2(random) / 4294967296.0 - 64 +
-			 log2((double)random)) > 1e-8)
+		if (fabs((double)trc_heap_log2(random) / 4294967296.0 - 64 + log2((double)random)) >
+		    1e-8)
 			ck_abort_msg("-log2(%lu / 2^64)", (unsigned long)random);
 	}
 	ck_assert_uint_eq(trc_heap_log2(UINT64_C(1) << 63), UINT64_C(1) << 32);
@@ -95,9 +95,15 @@ static uint64_t address_of(uint64_t i)
 
 static bool filtered(uint64_t address)
 {
-	const uint8_t *filter = trc_heap_table_filter();
+	const void *object = (const void *)(uintptr_t)address;
 
-	return filter[trc_heap_coarse_index(address)] && filter[trc_heap_filter_index(address)];
+	trc_switch.heap_filter = trc_heap_table_filter();
+	if (!trc_heap_probably_knows(object))
+		return false;
+	/* Who asks this first misses none. */
+	if (!trc_heap_may_know(object))
+		ck_abort_msg("object at %lx is not known at first", (unsigned long)address);
+	return true;
 }
 
 /* Takes and drops an object, which is there as it was put. */
@@ -163,6 +169,52 @@ START_TEST(one_that_is_left_has_ended)
 	ck_assert(was.sample == 1 && was.bytes == 3 && was.period == 5);
 	trc_heap_table_drop(key, address_of(1));
 	ck_assert(!filtered(address_of(1)));
+}
+END_TEST
+
+/* heap_table:T5: two addresses that have the same places in both parts of the filter. */
+START_TEST(one_in_a_cell_is_told_from_others)
+{
+	const struct trc_heap_object object = object_of(1);
+	const uint64_t one = address_of(1), other = one ^ UINT64_C(1) << 44;
+	struct trc_heap_object was;
+
+	ck_assert_uint_eq(trc_heap_coarse_index(one), trc_heap_coarse_index(other));
+	ck_assert_uint_eq(trc_heap_fine_index(one), trc_heap_fine_index(other));
+	ck_assert_uint_ne(trc_heap_mark(one), trc_heap_mark(other));
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	ck_assert(trc_heap_table_put(one, &object));
+	ck_assert(filtered(one) && !filtered(other));
+	ck_assert(trc_heap_table_put(other, &object));
+	ck_assert(filtered(one) && filtered(other));
+	trc_heap_table_drop(trc_heap_table_take(one, &was), one);
+	ck_assert(!filtered(one) && filtered(other));
+	trc_heap_table_drop(trc_heap_table_take(other, &was), other);
+	ck_assert(!filtered(one) && !filtered(other));
+}
+END_TEST
+
+/* More than a cell can count: none of them is missed, ever. */
+START_TEST(a_cell_that_has_lost_count_misses_none)
+{
+	const struct trc_heap_object object = object_of(1);
+	const uint64_t n = 300, apart = UINT64_C(1) << 28;
+	struct trc_heap_object was;
+
+	ck_assert_int_eq(trc_heap_table_open(), 0);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t address = address_of(1) + i * apart;
+
+		ck_assert_uint_eq(trc_heap_coarse_index(address),
+				  trc_heap_coarse_index(address_of(1)));
+		ck_assert(trc_heap_table_put(address, &object));
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t address = address_of(1) + i * apart;
+
+		ck_assert(filtered(address));
+		trc_heap_table_drop(trc_heap_table_take(address, &was), address);
+	}
 }
 END_TEST
 
@@ -424,6 +476,8 @@ int main(void)
 	tcase_add_test(tc, a_period_of_one_leaves_nothing_out);
 	tcase_add_test(tc, objects_are_found_once);
 	tcase_add_test(tc, one_that_is_left_has_ended);
+	tcase_add_test(tc, one_in_a_cell_is_told_from_others);
+	tcase_add_test(tc, a_cell_that_has_lost_count_misses_none);
 	tcase_add_test(tc, a_million_fit_in_100_megabytes);
 	tcase_add_test(tc, a_few_take_little);
 	tcase_add_test(tc, full_is_said_and_passes);
