@@ -37,9 +37,11 @@ static inline bool trc_elf_loader_is_ours(int fd, const Elf64_Phdr *interp)
 	static const char names[][9] = {"ld-linux", "ld-lsb", "ld-2.", "ld.so"};
 	char path[256] = "";
 	uint64_t wanted = interp->p_filesz < sizeof(path) ? interp->p_filesz : sizeof(path) - 1;
+	/* Of a long path the end, which has the name. */
+	uint64_t off = interp->p_offset + (interp->p_filesz - wanted);
 	const char *name;
 
-	if (trc_raw4(SYS_pread64, fd, path, wanted, interp->p_offset) != (long)wanted)
+	if (trc_raw4(SYS_pread64, fd, path, wanted, off) != (long)wanted)
 		return true; /* exec will say */
 	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)

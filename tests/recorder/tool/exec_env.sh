@@ -54,6 +54,17 @@ check "descendants are followed: it is named" status 0 "$record" -q --follow -o 
 check "... with the reason" grep -qF './tells (its C library is not glibc)' err
 check "... and has no recorder" grep -q '^-,' out
 
+# A loader of glibc's whose path is longer than what is read of it.
+long=$work
+for _ in 1 2 3; do
+	long=$long/$(printf 'long%.0s' {1..30})
+done
+mkdir -p "$long" && cp "$loader" "$long/ld-linux.so" || exit 99
+${CC:-cc} -o far tells.c -Wl,--dynamic-linker="$long/ld-linux.so" || exit 99
+check "a loader in a deep directory is told by its name" status 5 "$record" -q -o f.trc ./far
+check "... of a program that is executed, too" status 5 "$record" -q --follow -o f.trc sh -c './far; exit $?'
+check "... which has the recorder" empty err
+
 # The recorder's file is out of reach by the time of the exec: another root, or other rights.
 copy_gone()
 {
