@@ -22,6 +22,7 @@ libtrccore_la_SOURCES = \
 	recorder/guest/emit.c \
 	recorder/guest/signalled.c \
 	recorder/ring/waiters.c recorder/ring/waiters.h \
+	recorder/guest/closing.c recorder/guest/closing.h \
 	recorder/guest/fiber.c recorder/guest/fiber.h recorder/guest/fiber_switch.c \
 	recorder/shared/elf_loader.h \
 	recorder/guest/exec_target.c recorder/guest/exec_target.h \

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include "recorder/ring/rec.h"
 #include "recorder/sampling/cpu_profile.h"
+#include "closing.h"
 #include "fork.h"
 #include "recorder/sampling/heap.h"
 #include "recorder/sampling/sample.h"
@@ -33,6 +34,7 @@ void trc_fork_child(void)
 	trc_answers_forget();
 	trc_cpu_profile_forget();
 	trc_heap_forget();
+	trc_closing_forget();
 	if (trc_child_hook)
 		trc_child_hook();
 }

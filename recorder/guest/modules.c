@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "closing.h"
 #include "format/raw.h"
 #include "recorder/ring/otel.h"
 #include "recorder/ring/rec.h"
@@ -541,6 +542,7 @@ static uint32_t next_epoch(void)
 
 void trc_modules_changing(void)
 {
+	trc_closing_begin();
 	if (trc_recording()) {
 		trc_otel_forget();
 		next_epoch();
@@ -554,4 +556,5 @@ void trc_modules_changed(void)
 		trc_otel_forget(); /* another thread may have searched meanwhile */
 	}
 	trc_unwind_modules_changed();
+	trc_closing_end();
 }

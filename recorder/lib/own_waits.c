@@ -6,6 +6,7 @@
 #include "format/pages.h"
 #include "format/raw.h"
 #include "own_waits.h"
+#include "recorder/guest/closing.h"
 #include "recorder/guest/descriptor.h"
 #include "recorder/ring/rec.h"
 #include "recorder/shared/slot_look.h"
@@ -48,8 +49,6 @@ static void stack_read(struct wait *wait, const struct trc_slot_wait *open)
 	const struct trc_unwind_start start = {open->from.pc, open->from.sp, open->from.fp};
 	uint32_t n, skip = 0;
 
-	if (open->stack)
-		return;
 	n = trc_unwind_other(&start, wait->frame, TRC_STACK_DEPTH_MAX + 8);
 	while (skip < n && wait->frame[skip] - trc_own_text[0] < trc_own_text[1] - trc_own_text[0])
 		skip++;
@@ -59,6 +58,20 @@ static void stack_read(struct wait *wait, const struct trc_slot_wait *open)
 		wait->n_frames = TRC_STACK_DEPTH_MAX;
 	}
 	memmove(wait->frame, wait->frame + skip, wait->n_frames * sizeof(*wait->frame));
+}
+
+/* Also notes its modules: while none can be closed (Z2). */
+static void stack_look(struct wait *wait, const struct trc_slot *slot,
+		       const struct trc_slot_wait *open)
+{
+	if (open->stack || !trc_look_begin())
+		return;
+	stack_read(wait, open);
+	if (trc_slot_same(slot, wait->seq))
+		trc_modules_note(
+			wait->frame, wait->n_frames,
+			atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed));
+	trc_look_end();
 }
 
 /* A thread may have a table of descriptors of its own. */
@@ -94,15 +107,10 @@ static void slot_look(struct trc_own_waits *w, const struct trc_slot *slot, uint
 		return;
 	wait->slot = i;
 	wait->n_frames = wait->n_bytes = 0;
-	stack_read(wait, &open);
+	stack_look(wait, slot, &open);
 	name_read(wait, &open, asks_sockets);
-	if (!trc_slot_same(slot, wait->seq)) /* Z1 */
-		return;
-	if (wait->n_frames)
-		trc_modules_note(
-			wait->frame, wait->n_frames,
-			atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed));
-	w->n++;
+	if (trc_slot_same(slot, wait->seq)) /* Z1 */
+		w->n++;
 }
 
 static void look_at_all(struct trc_own_waits *w, struct trc_shared *shared, bool asks_sockets)

@@ -8,6 +8,8 @@
  *
  *   own_waits:Z1  what was found counts only if the slot has not changed from before the look until
  *       after, nor until the ring was copied: of a copy that is made later, by the slot's counter
+ *   own_waits:Z2  a stack is read while no object can be unmapped (closing.h): its thread may go on, and close
+ *       what it was in.  While one is being closed no stack is read
  */
 #ifndef TRC_RECORDER_LIB_OWN_WAITS_H
 #define TRC_RECORDER_LIB_OWN_WAITS_H

@@ -90,6 +90,7 @@ struct trc_self {
 	/* By the place of a call that may wait: how many of the last ones there have waited, one after
 	 * the other, up to 2 (emit.c). */
 	uint8_t have_waited[16];
+	uint32_t closes; /* calls of dlclose() that it is in (closing.c) */
 	uint64_t
 		otel_busy; /* ticks since when these are being changed, 0 = they are not (otel.c) */
 };
@@ -450,7 +451,7 @@ void trc_sample_exec_failed(bool signals_lost);
 void trc_sample_descriptors_closed(int fd, bool own_only);
 /* The same for one descriptor; quick if the descriptor is no sampler's. */
 void trc_sample_descriptor_closed(int fd);
-/* Before dlclose(): stacks from now on belong to a new module epoch. */
+/* Before dlclose(): stacks from now on belong to a new module epoch.  May block (closing.h). */
 void trc_modules_changing(void);
 /* After dlclose(): addresses may belong to other code now. */
 void trc_modules_changed(void);

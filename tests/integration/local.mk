@@ -66,7 +66,7 @@ tests_integration_http_threads_SOURCES = tests/integration/http_threads.c \
 tests_integration_http_threads_LDADD = -lpthread
 tests_integration_open_waits_SOURCES = tests/integration/open_waits.c tests/recorder/interpose/blocked.h
 tests_integration_open_waits_LDFLAGS = $(AM_LDFLAGS) -no-install
-tests_integration_open_waits_LDADD = libtrc.la -lpthread
+tests_integration_open_waits_LDADD = libtrc.la -lpthread -ldl
 tests_integration_wait_calls_SOURCES = tests/integration/wait_calls.c \
 	tests/integration/check_or_exit.h
 tests_integration_wait_calls_LDADD = -lpthread
@@ -152,7 +152,8 @@ if !SANITIZED
 integration_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonexistent
 check_LTLIBRARIES += tests/integration/libfrontmalloc.la tests/integration/liboperators.la \
 	tests/integration/libarrays.la tests/integration/libheapplugin.la \
-	tests/integration/libreloadwork.la tests/integration/libreloadother.la
+	tests/integration/libreloadwork.la tests/integration/libreloadother.la \
+	tests/integration/libclosing.la
 tests_integration_libfrontmalloc_la_SOURCES = tests/integration/front_malloc.c
 tests_integration_libfrontmalloc_la_LDFLAGS = $(integration_LDFLAGS)
 tests_integration_liboperators_la_SOURCES = tests/integration/operators.cc
@@ -166,6 +167,8 @@ tests_integration_libheapplugin_la_SOURCES = tests/integration/heap_plugin.c \
 	tests/integration/heap_plugin.h
 tests_integration_libheapplugin_la_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_libheapplugin_la_LDFLAGS = $(integration_LDFLAGS)
+tests_integration_libclosing_la_SOURCES = tests/integration/closing_plugin.c
+tests_integration_libclosing_la_LDFLAGS = $(integration_LDFLAGS)
 tests_integration_libreloadwork_la_SOURCES = tests/integration/reload_plugin.c
 tests_integration_libreloadwork_la_CPPFLAGS = $(AM_CPPFLAGS) -DRUN=reload_work
 tests_integration_libreloadwork_la_LDFLAGS = $(integration_LDFLAGS)

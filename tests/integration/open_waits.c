@@ -6,9 +6,11 @@
  *   open_waits again         each has waited at its place a few times before
  *   open_waits self FILE     records itself, and takes a snapshot of itself
  *   open_waits storm FILE    the same, again and again, while threads come and go with their stacks
+ *   open_waits closing FILE BEFORE PLUGIN   takes one, BEFORE, while it closes a plugin, and one afterwards
  *
  * Before that it prints a line for each: the reason, and the function.
  */
+#include <dlfcn.h>
 #include <err.h>
 #include <poll.h>
 #include <pthread.h>
@@ -205,11 +207,32 @@ static void storm(const char *path)
 		pthread_join(parent[i], NULL);
 }
 
+/* ---- while a plugin is closed ----------------------------------------------------------------- */
+
+static const char *closing_path;
+
+static void closes(void)
+{
+	self(closing_path);
+}
+
+static void close_plugin(const char *plugin)
+{
+	void *handle = dlopen(plugin, RTLD_NOW);
+	void (**on_close)(void) = handle ? dlsym(handle, "on_close") : NULL;
+
+	if (!on_close)
+		errx(1, "%s", dlerror());
+	*on_close = closes;
+	if (dlclose(handle))
+		errx(1, "%s", dlerror());
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 
-	if (argc == 3 && trace_flight_start(NULL))
+	if (argc >= 3 && trace_flight_start(NULL))
 		errx(1, "no flight recorder: %s", trace_last_error());
 	if (!strcmp(what, "storm")) {
 		storm(argv[2]);
@@ -223,6 +246,12 @@ int main(int argc, char **argv)
 	printf("waiting\n");
 	fflush(stdout);
 	if (!strcmp(what, "self")) {
+		self(argv[2]);
+		_exit(0);
+	}
+	if (!strcmp(what, "closing") && argc == 5) {
+		closing_path = argv[3];
+		close_plugin(argv[4]);
 		self(argv[2]);
 		_exit(0);
 	}

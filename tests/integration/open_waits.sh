@@ -105,3 +105,17 @@ passed 'it has the names of their descriptors'
 "$program" storm storm.trc || fail "snapshots of itself while threads come and go: $?"
 "$trace_analyze" --check storm.trc >check.txt 2>&1 || fail "the last of them: $(cat check.txt)"
 passed 'stacks may go while they are read'
+
+# ---- of itself, while it closes a plugin ----------------------------------------------------------------
+# Then objects may be unmapped to which the stacks of other threads lead: none is read.
+mkdir closing
+(cd closing && "$program" closing after.trc before.trc "$here/.libs/libclosing.so" >said 2>err </dev/null) ||
+	fail "snapshots while a plugin is closed, and afterwards: $? $(cat closing/err)"
+grep -vE '^(waiting|pid)' closing/said | sort >closing/truth
+sql closing/before.trc "SELECT n.reason, f.function FROM threads_now n JOIN stack_frames s ON s.stack = n.stack
+	JOIN frames f ON f.id = s.frame WHERE f.function LIKE 'place\_%' ESCAPE '\'" >found.tsv || fail 'no query'
+[ ! -s found.tsv ] || fail "stacks of other threads were read while a plugin was closed: $(cat found.tsv)"
+[ "$(sql closing/before.trc "SELECT count(*) FROM threads_now WHERE reason IN ('read', 'recv', 'open', 'flock')")" = 4 ] ||
+	fail 'the snapshot that was taken while a plugin was closed does not tell of the waits'
+passed 'while a plugin is closed no stack of another thread is read'
+stacks closing/after.trc closing 'a snapshot after that'

@@ -129,6 +129,11 @@ fiber_test_SOURCES = tests/recorder/guest/fiber_test.c tests/recorder/guest/fibe
 	tests/recorder/ring/ring_reader.h
 fiber_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 fiber_test_LDADD = $(trc_core_test_LIBS)
+check_PROGRAMS += closing_test
+TESTS += closing_test
+closing_test_SOURCES = tests/recorder/guest/closing_test.c tests/recorder/interpose/blocked.h
+closing_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+closing_test_LDADD = $(trc_core_test_LIBS)
 check_PROGRAMS += labels_kept_test
 TESTS += labels_kept_test
 labels_kept_test_SOURCES = tests/recorder/guest/labels_kept_test.c

@@ -1,0 +1,33 @@
+/*
+ * closing.h - shared objects stay mapped while a thread reads what another thread's stack leads to.
+ *
+ * A thread that unwinds its own stack is in the objects that it reads: nobody unmaps them.  Another
+ * thread's may be unmapped at any time: that thread returns, and closes what it was in.
+ *
+ *   closing:Q1  a look begins only while no dlclose() is under way, and a dlclose() that begins later
+ *       unmaps nothing before the look has ended
+ *   closing:Q2  what is waited for is one look at one stack: whoever looks takes no lock, and waits for
+ *       nobody who closes.  Nobody waits for a thread that is gone, nor in a forked child for one of its
+ *       parent's
+ *   closing:Q3  what is closed past the interposed dlclose() (with RTLD_DEEPBIND, by libc itself) is not
+ *       seen
+ */
+#ifndef TRC_RECORDER_GUEST_CLOSING_H
+#define TRC_RECORDER_GUEST_CLOSING_H
+
+#include <stdbool.h>
+
+/* True if the calling thread looks now, until trc_look_end(); false if an object is being closed.
+ * Context: any thread, may block for as long as another look takes. */
+bool trc_look_begin(void);
+void trc_look_end(void);
+
+/* Around the real dlclose(), also within one another.  Context: any thread, may block for as long as a
+ * look takes. */
+void trc_closing_begin(void);
+void trc_closing_end(void);
+
+/* Context: a forked child. */
+void trc_closing_forget(void);
+
+#endif
