@@ -1,8 +1,13 @@
-/* exec_target.c - see exec_target.h */
+/*
+ * exec_target.c - see exec_target.h
+ *
+ *   exec_target:Y1  all of it, together with its caller, takes little of the stack, which may be a
+ *       signal handler's: what is large lies in functions that are not inlined, one at a time, and no
+ *       function of stdio is called
+ */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,9 +19,14 @@
 #include "format/raw.h"
 #include "recorder/shared/elf_loader.h"
 #include "recorder/shared/layout.h"
+#include "recorder/shared/text.h"
 #include "recorder/unwind/memory.h"
 
-enum { HEAD_BYTES = 1024, SCRIPTS_MAX = 4 };
+enum {
+	HEAD_BYTES = 256,     /* as many as the kernel reads of a script */
+	HEADERS_BYTES = 1024, /* program headers beyond are not looked at */
+	SCRIPTS_MAX = 4,
+};
 
 const char *trc_exec_preload;
 
@@ -84,23 +94,33 @@ static const char *variable_find(char *const *envp, const char *start)
 	return NULL;
 }
 
+/* The first n bytes of `dir`, and the name.  False: it is too long. */
+static bool path_make(char path[TRC_EXEC_PATH_BYTES], const char *dir, size_t n, const char *name)
+{
+	struct trc_text t = trc_text_in(path, TRC_EXEC_PATH_BYTES);
+
+	trc_text_put_bytes(&t, dir, n);
+	trc_text_put(&t, n ? "/" : "./");
+	trc_text_put(&t, name);
+	return t.at < t.end;
+}
+
 /* As execvp(3): the first that can be executed. */
 static bool target_find(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES],
 			struct stat *st)
 {
 	const char *at = variable_find(environ, "PATH=");
 
-	if (t->how != TRC_EXEC_SEARCHED || strchr(t->path, '/'))
-		return snprintf(path, TRC_EXEC_PATH_BYTES, "%s", t->path) < TRC_EXEC_PATH_BYTES &&
-		       look_at_file(path, st);
+	if (t->how != TRC_EXEC_SEARCHED || strchr(t->path, '/')) {
+		memcpy(path, t->path, strlen(t->path) + 1); /* is_text() */
+		return look_at_file(path, st);
+	}
 	if (!at)
 		at = "/bin:/usr/bin";
 	for (;; at++) {
 		size_t n = strcspn(at, ":");
 
-		if (snprintf(path, TRC_EXEC_PATH_BYTES, "%.*s%s%s", (int)n, at, n ? "/" : "./",
-			     t->path) < TRC_EXEC_PATH_BYTES &&
-		    look_at_file(path, st))
+		if (path_make(path, at, n, t->path) && look_at_file(path, st))
 			return true;
 		at += n;
 		if (!*at)
@@ -127,9 +147,9 @@ static const char *look_at_elf(int fd, const char *head, size_t n_bytes, bool *w
 	for (unsigned int i = 0; i < elf.e_phnum; i++) {
 		uint64_t off = elf.e_phoff + i * sizeof(phdr);
 
-		if (elf.e_phentsize != sizeof(phdr) || off > n_bytes - sizeof(phdr))
+		if (elf.e_phentsize != sizeof(phdr) || off > HEADERS_BYTES - sizeof(phdr) ||
+		    trc_raw4(SYS_pread64, fd, &phdr, sizeof(phdr), off) != sizeof(phdr))
 			return NULL; /* PT_INTERP is one of the first, as a rule */
-		memcpy(&phdr, head + off, sizeof(phdr));
 		if (phdr.p_type == PT_INTERP) {
 			*without = !trc_elf_loader_is_ours(fd, &phdr);
 			return *without ? "its C library is not glibc" : NULL;
@@ -171,7 +191,7 @@ static const char *look_at_modes(const struct stat *st)
 }
 
 /* The loader ignores LD_PRELOAD in a program that gains rights by being executed. */
-static const char *look_at_rights(const char *path, const struct stat *st)
+static __attribute__((noinline)) const char *look_at_rights(const char *path, const struct stat *st)
 {
 	const char *why = st->st_mode & (S_ISUID | S_ISGID) ? look_at_modes(st) : NULL;
 	struct statfs fs;
@@ -185,7 +205,7 @@ static const char *look_at_rights(const char *path, const struct stat *st)
 }
 
 /* `look->path` gets a script's interpreter. */
-static bool look_inside(struct trc_exec_look *look)
+static __attribute__((noinline)) bool look_inside(struct trc_exec_look *look)
 {
 	char head[HEAD_BYTES];
 	int fd =

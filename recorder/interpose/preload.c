@@ -30,6 +30,7 @@
 #include "recorder/shared/seccomp_filters.h"
 #include "recorder/guest/session.h"
 #include "recorder/shared/signals.h"
+#include "recorder/shared/text.h"
 #include "recorder/unwind/valgrind.h"
 
 /* Found by a libtrc that the program is linked with, now or later by dlopen(). */
@@ -163,18 +164,24 @@ static bool is_thread_checker(void)
 }
 
 /* Leaves word of a program that is not recorded, once, whoever meets it: a file is named for what
- * it says. */
-static void unrecorded_told(const struct trc_exec_look *look)
+ * it says.  exec_target:Y1. */
+static __attribute__((noinline)) void unrecorded_told(const struct trc_exec_look *look)
 {
 	char text[TRC_EXEC_PATH_BYTES + 40], word[320];
+	struct trc_text t = TRC_TEXT_IN(text), w = TRC_TEXT_IN(word);
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 	int fd;
 
-	snprintf(text, sizeof(text), "%s (%s)", look->path, look->why);
+	trc_text_put(&t, look->path);
+	trc_text_put(&t, " (");
+	trc_text_put(&t, look->why);
+	trc_text_put(&t, ")");
 	for (const char *c = text; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-	snprintf(word, sizeof(word), "%s/%016llx.unrecorded", session_dir,
-		 (unsigned long long)hash);
+	trc_text_put(&w, session_dir);
+	trc_text_put(&w, "/");
+	trc_text_put_number(&w, hash, 16);
+	trc_text_put(&w, ".unrecorded");
 	fd = (int)trc_raw4(SYS_openat, AT_FDCWD, word, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 			   0600);
 	if (fd < 0)
@@ -185,7 +192,7 @@ static void unrecorded_told(const struct trc_exec_look *look)
 
 /* A filter may kill for a look at the next program: then what is executed is not looked at.  A
  * process that was executed behind one knows of it only here. */
-static bool may_look(void)
+static __attribute__((noinline)) bool may_look(void)
 {
 	int n = trc_seccomp_filters();
 

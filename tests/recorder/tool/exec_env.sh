@@ -74,6 +74,61 @@ copy_gone()
 }
 check "the recorder's file is out of reach" copy_gone
 
+# A handler that executes a program, on a stack that is just large enough without the recorder, or a little more.
+cat >small.c <<'END'
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+static char **wanted;
+static int is_spawn;
+static pid_t pid;
+static void handler(int number)
+{
+	if (is_spawn) {
+		posix_spawn(&pid, *wanted, 0, 0, wanted, environ);
+	} else {
+		pid = vfork();
+		if (!pid) {
+			execve(*wanted, wanted, environ);
+			_exit(9);
+		}
+	}
+}
+int main(int argc, char **argv)
+{
+	size_t bytes = (size_t)atoi(argv[2]), page = 65536;
+	char *at = mmap(0, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+	stack_t stack = {.ss_sp = at + page, .ss_size = bytes};
+	int status = -1;
+	wanted = argv + 3;
+	is_spawn = !strcmp(argv[1], "spawn");
+	if (at == MAP_FAILED || mprotect(at, page, PROT_NONE) || sigaltstack(&stack, 0) || sigaction(SIGUSR1, &action, 0))
+		return 3;
+	raise(SIGUSR1);
+	return waitpid(pid, &status, 0) != pid || status != 5 << 8;
+}
+END
+${CC:-cc} -O2 -o small small.c || exit 99
+# on_little spawn|vfork PROGRAM
+on_little()
+{
+	local bytes=2048
+	until ./small "$1" $bytes "$2" >out 2>&1; do
+		bytes=$((bytes + 256))
+		[ $bytes -lt 65536 ] || return 1
+	done
+	status 0 "$record" -q -o f.trc ./small "$1" $((bytes + 1536)) "$2"
+}
+check "in a handler on a small stack, by posix_spawn()" on_little spawn ./here
+check "... by vfork() and execve()" on_little vfork ./here
+check "... a program that cannot load the recorder" on_little vfork ./tells
+
 if ${CC:-cc} -m32 -o narrow tells.c 2>/dev/null && ! ./narrow >/dev/null; then
 	check "a 32-bit program" status 5 "$record" -q -o f.trc sh -c './narrow; exit $?'
 	check "... is told nothing" empty err
