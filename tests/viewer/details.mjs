@@ -146,10 +146,10 @@ function parkIs(t, told, park) {
 		`${what}: who held it`);
 	same(told.facts["Woken by"], park.waker_thread ? threadName(t, park.waker_thread) +
 		(wake === null ? "" : ` at ${exact(wake)}`) : undefined, `${what}: who woke it`);
-	same(/made/.test(told.facts["Caused by"] || ""), park.unlock !== null, `${what}: what caused it`);
+	same(/made/.test(told.facts["Ended by"] || ""), park.unlock !== null, `${what}: what caused it`);
 	if (park.unlock !== null && t.unlock.get(park.unlock).caused_waits > 1)
-		check(told.facts["Caused by"].includes(`${t.unlock.get(park.unlock).caused_waits} threads`),
-			`${what}: how many that made wait`, told.facts["Caused by"]);
+		check(told.facts["Ended by"].includes(`${t.unlock.get(park.unlock).caused_waits} threads`),
+			`${what}: how many that made wait`, told.facts["Ended by"]);
 	if (park.reason === "mutex")
 		same(/^busy_/.test(told.facts.Object), t.own, `${what}: the name of the lock`);
 	if (park.reason === "mutex")
@@ -310,20 +310,17 @@ async function fiberRunShown(page, t) {
 	same(told.title.includes(" of it on a proc"), on <= 0.99 * (end - run.start_ns), `${what}: so does its title`);
 }
 
-// How many critical sections had others wait, by stack, as SQL has it and the table beside the timeline.
-async function sectionsCounted(page, t) {
-	const byStack = new Map(), seen = await page.evaluate(() => {
+// How many critical sections had others wait, by place, as SQL has it and the table beside the timeline.
+async function sectionsCounted(page, trace) {
+	const seen = await page.evaluate(() => {
 		const table = [...document.querySelectorAll("#tops details")].find((d) =>
 			d.querySelector("summary").textContent === "Who made others wait");
 		return table ? [...table.querySelectorAll("tbody tr")].map((r) => Number(r.cells[1].textContent.replace(/,/g, "")))
 			: [];
 	});
 
-	for (const u of t.unlocks.filter((row) => row.caused_waits > 0)) {
-		const sum = byStack.get(`${u.stack} ${u.reason}`) || {n: 0, ns: 0};
-		byStack.set(`${u.stack} ${u.reason}`, {n: sum.n + 1, ns: sum.ns + u.caused_ns});
-	}
-	const wanted = [...byStack.values()].sort((a, b) => b.ns - a.ns).slice(0, 15).map((s) => s.n);
+	const wanted = sql(trace, "SELECT count(*) AS n FROM unlocks WHERE caused_waits > 0 GROUP BY reason, chain(stack), stack IS NULL " +
+		"ORDER BY sum(caused_ns) DESC LIMIT 15").map(({n}) => n);
 	same(seen.toSorted(), wanted.toSorted(), "critical sections are counted, not their waiters");
 }
 
@@ -445,10 +442,11 @@ async function inReportsOrder(page, trace, report) {
 	return {tables: places.length, idle};
 }
 
-// Where threads waited, as SQL has it: "a < b < c" of the program's own functions.
+// Where threads waited, as SQL has it: "a file.c:12 < b < c" of the program's own functions.
 async function placesAre(page, trace, heading, reasons) {
 	const seen = (await topRows(page, heading) || []).map(([cell]) => cell), own = sql(trace, `SELECT DISTINCT chain(stack) AS chain FROM parks WHERE reason IN (${
-		reasons.map((reason) => `'${reason}'`).join()}) AND stack IS NOT NULL`).map(({chain}) => chain.replace(/ \S*:\d+(?= < |$)/g, "").split(" < ").slice(0, 3).join(" < "));
+		reasons.map((reason) => `'${reason}'`).join()}) AND stack IS NOT NULL`).map(({chain}) => chain.split(" < ").slice(0, 3)
+		.map((place, i) => i ? place.replace(/ \S*:\d+$/, "") : place).join(" < "));
 
 	check(seen.length > 0 && seen.every((cell) => own.some((place) => cell.includes(place))), `${trace}: ${heading}: places as SQL has them`, [seen, own]);
 	check(seen.some((cell) => cell.includes(" < ")), `${trace}: ${heading}: two functions a row`, seen);
@@ -541,7 +539,7 @@ async function findingsLead(page, trace, report) {
 
 	// Crashes and deadlocks have sections of their own in the report.
 	const shown = await items.evaluateAll((list) => list.map((item) => [...item.children]
-		.filter((part) => !part.matches(".rows, .copy")).map((part) => part.textContent)));
+		.filter((part) => !part.matches(".about")).map((part) => part.textContent)));
 	same(shown.filter((parts, i) => !["crash", "deadlock", "killed"].includes(found[i].kind)), findingsOf(report), `${trace}: the report's findings`);
 	for (let i = 0; i < n; i++) {
 		const f = found[i], what = `${trace}: ${f.text}`;
@@ -628,7 +626,7 @@ async function comparePage(context, trace, file) {
 	same([counts.regions, counts.tasks, counts.logs, await page.evaluate(() => window.trc.counterTracks)], [t.regions.length, t.tasks.length,
 		t.logs.length, new Set(t.counters.map((c) => c.name)).size + Number(sql(trace, "SELECT 1 FROM allocs LIMIT 1").length)], `${file}: regions, tasks, logs, counters`);
 	await leads(page, trace, t);
-	await sectionsCounted(page, t);
+	await sectionsCounted(page, trace);
 	const rowsOfTables = [await latenciesAre(page, trace, t), await labelsAre(page, trace, t), await memoryIs(page, trace)];
 	if (/labelled/.test(file))
 		check(rowsOfTables[1] > 1 && rowsOfTables[2] > 0 && (rowsOfTables[0] > 0 || !t.on_cpu.length), `${file}: there are such rows`, rowsOfTables);

@@ -362,7 +362,7 @@ async function keysAlone(page) {
 async function compares(page, span) {
 	await selectPart(page, {range: [0, Math.round(span / 2)], thread: null});
 	const a = await flameSet(page, {of: "cpu"});
-	await page.locator(".flame-tools button", {hasText: "Compare: this is A"}).click();
+	await page.locator(".flame-tools button", {hasText: "Compare: keep as A"}).click();
 	await selectPart(page, {range: [Math.round(span / 2), span], thread: null});
 	await flameIdle(page);
 	const b = await page.evaluate(() => window.trc.flame.result);

@@ -146,7 +146,7 @@ async function leadsBack(page) {
 	await press(page, "[");
 	same(await trailOf(page), [start], "[ remembers where it began");
 	check((await crumbs())[0].startsWith("worker-b: cond"), "and says so", await crumbs());
-	await page.locator("#details").getByText("that critical section").click();
+	await page.locator("#details").getByText("a release of the lock").click();
 	await settle(page);
 	same((await trailOf(page)).length, 2, "so does a link in the details");
 	check(await holds(page, () => /trail=park:\d+;park:\d+/.test(location.hash)), "the address holds the way");

@@ -149,8 +149,8 @@ function notBeforeEnd(longer) {
 function unlockText(u) {
 	const unlock = trace.unlock, i = u - 1;
 
-	return [link("that critical section", {kind: "unlock", id: u}, {show: false}),
-		` made ${plural(unlock.caused[i], "thread")} wait, ${duration(unlock.caused_ns[i])} in all`];
+	return [link("a release of the lock", {kind: "unlock", id: u}, {show: false}),
+		`; its critical section made ${plural(unlock.caused[i], "thread")} wait, ${duration(unlock.caused_ns[i])} in all`];
 }
 
 // A way to take a lock's address along, to a debugger say.
@@ -227,7 +227,7 @@ function parkDetails(sel) {
 			["Held by", threadLink(p.holder[i], start)],
 			["Woken by", threadLink(p.waker[i], wake), wake >= 0 ? ` at ${exactTime(wake)}` : null],
 			["Woken → ran", wake >= 0 && !open ? duration(Math.max(0, end - wake)) : null],
-			["Caused by", p.unlock[i] ? unlockText(p.unlock[i]) : null],
+			["Ended by", p.unlock[i] ? unlockText(p.unlock[i]) : null],
 			["Result", open ? null : resultText(p.result[i])],
 			["Began on proc", p.proc[i] ? String(p.proc[i] - 1) : null],
 			["Note", abandoned ? "left without a recorded return (longjmp, cancellation, or a lost " +
@@ -619,11 +619,25 @@ function nothingDetails() {
 	];
 }
 
+// The way back to the findings, which details take the place of.
+function findingsBackDraw() {
+	const back = byId("findings-back");
+
+	back.hidden = !view.range && !view.selection;
+	back.textContent = `‹ ${head.findings.length ? "Findings" : "Nothing selected"}`;
+	back.onclick = () => {
+		rangeSet(null);
+		select(null);
+		byId("details").focus({preventScroll: true});
+	};
+}
+
 function detailsDraw() {
 	const parts = view.range ? rangeDetails()
 		: view.selection ? detailViews[view.selection.kind](view.selection) : nothingDetails();
 
 	parts.splice(1, 0, view.range ? null : hiddenView(view.selection));
+	findingsBackDraw();
 	const box = byId("details"), hadFocus = box.contains(document.activeElement);
 	box.replaceChildren(...parts.filter((p) => p));
 	if (hadFocus) // else the keyboard would begin at the top of the page again

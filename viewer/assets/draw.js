@@ -181,8 +181,9 @@ function intervalLabel(item, i, lines = false) {
 		return `${count(refOf(trace.states, i))} short ones, mostly ${stateName[value]}`;
 	const length = duration(laneEnd(item.lane, i) - laneStart(item.lane, i));
 	if (value >= PARKED) {
-		const p = refOf(trace.states, i) - 1, stack = trace.park.stack[p];
-		return `${reasonAndName(trace.park.reason[p], trace.park.object[p])} ${length}${stack ? `${lines ? "\n" : " "}in ${stackTop(stack)}` : ""}`;
+		// The details and the tables say how long the whole wait was: with the time without a proc, or woken.
+		const p = refOf(trace.states, i) - 1, stack = trace.park.stack[p], whole = duration(waitInPage(p)), of = whole === length ? "" : ` of ${whole}`;
+		return `${reasonAndName(trace.park.reason[p], trace.park.object[p])} ${length}${of}${stack ? `${lines ? "\n" : " "}in ${stackTop(stack)}` : ""}`;
 	}
 	return value === ACTIVE || value === RUNNING ? length : `${stateName[value]} ${length}`;
 }

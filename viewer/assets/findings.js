@@ -129,8 +129,8 @@ function findingsList() {
 	const rows = (f) => f.sql && sqlIsThere() ? el("button", {type: "button", class: "link rows", title: f.sql,
 		onclick: () => sqlOpen(f.sql)}, "its rows") : null;
 	// Red is for what failed, and not for what somebody ended.
-	const item = (f) => el("li", {class: f.kind === "killed" && f.severity === "alarm" ? "killed" : f.severity}, said(f), " ", rows(f),
-		copyIcon("Copy the finding", () => [f.text, f.why, f.remedy && `helps: ${f.remedy}`].filter((part) => part).join("\n")), f.why ? el("p", {class: "why"}, f.why) : null,
+	const item = (f) => el("li", {class: f.kind === "killed" && f.severity === "alarm" ? "killed" : f.severity}, said(f), " ",
+		el("span", {class: "about"}, rows(f), " ", copyIcon("Copy the finding", () => [f.text, f.why, f.remedy && `helps: ${f.remedy}`].filter((part) => part).join("\n"))), f.why ? el("p", {class: "why"}, f.why) : null,
 		f.remedy ? el("p", {class: "helps"}, `helps: ${f.remedy}`) : null);
 
 	return head.findings.length ? [title("Findings"), el("ul", {class: "findings"}, ...head.findings.map(item))] : [];

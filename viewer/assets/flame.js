@@ -77,7 +77,7 @@ function flameAsked() {
 /** @param {Asked} asked */
 function askedText(asked) {
 	const whole = asked.t0 <= trace.begin && asked.t1 >= trace.span;
-	const of = trace.taskTypes.find((t) => t.type === asked.task);
+	const of = asked.task ? trace.taskTypes.find((t) => t.type === asked.task) : null;
 
 	return [whole ? head.cut ? "whole page" : "whole trace" : `${duration(asked.t0)} to ${duration(asked.t1)}`,
 		asked.threads && (asked.threads.length === 1 ? trace.threads[asked.threads[0]].label : plural(asked.threads.length, "thread")),

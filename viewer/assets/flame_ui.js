@@ -47,7 +47,7 @@ function labelFirst(label) {
 }
 
 function flameControls() {
-	const {parts} = flame;
+	const {parts} = flame, named = trace.taskTypes.filter((t) => t.type); // of a task that began before the trace no type is known
 
 	if (!parts.kind)
 		return;
@@ -57,9 +57,9 @@ function flameControls() {
 	choiceFill(parts.threads, [["all", "All threads"], ["filter", "Threads of the filter"], ["pinned", "Threads kept at the top"],
 		["selected", "The selected thread"]], flame.threads);
 	choiceFill(parts.label, [["0", "Any labels"], ...labelChoices()], String(labelFirst(flame.label)));
-	choiceFill(parts.task, [["0", "Any tasks"], ...trace.taskTypes.map((t) => [String(t.type), cutText(t.name, 40)])], String(flame.task));
+	choiceFill(parts.task, [["0", "Any tasks"], ...named.map((t) => [String(t.type), cutText(t.name, 40)])], String(flame.task));
 	parts.label.hidden = !trace.label.n;
-	parts.task.hidden = !trace.taskTypes.length;
+	parts.task.hidden = !named.length;
 	parts.slowest.parentElement.hidden = !flame.task;
 	if (document.activeElement !== parts.slowest || slowestRead(parts.slowest.value) !== flame.slowest)
 		parts.slowest.value = flame.slowest ? String(flame.slowest) : "";
@@ -68,7 +68,7 @@ function flameControls() {
 	if (parts.search.value !== flame.search)
 		parts.search.value = flame.search;
 	const compares = Boolean(flame.before || flame.file);
-	parts.before.textContent = compares ? "End comparison" : "Compare: this is A";
+	parts.before.textContent = compares ? "End comparison" : "Compare: keep as A";
 	parts.before.title = compares ? "Show one part of the trace again"
 		: "Keep what is shown as A; then choose another range, thread, label or task as B (key in the graph: X)";
 	parts.before.setAttribute("aria-pressed", String(compares));
@@ -194,6 +194,8 @@ function flameTip(box, clientX, clientY) {
 function flameSummary() {
 	const {result} = flame, {kind} = result, side = result.sums.length - 1, sum = result.sums[side], parts = [];
 
+	if (side && !flame.file && askedText(flame.before) === askedText(result.asked))
+		return `A: ${flameAmount(result.sums[0])}, ${askedText(flame.before)}. Now choose B: another range, other threads, labels or tasks`;
 	if (side)
 		return `A: ${flameAmount(result.sums[0])}, ${flame.file ? flame.file.name : askedText(flame.before)}. B: ${flameAmount(sum)}, ${askedText(result.asked)}. ` +
 			"+ and red: a greater part of B than of A; − and blue: a smaller one";

@@ -123,6 +123,16 @@ function sumsTable(names, sums, cell) {
 
 // ---- the tab ----
 
+// Of a lock all holds are known, and so how long they lasted in all.
+/** @param {number} i */
+function heldWhole(i) {
+	return locks.rows.holds[i] > 0 && locks.rows.holds_from[i] === HOLDS_ALL;
+}
+
+function holdsKnown() {
+	return locks.rows.holds_from.some((_, i) => heldWhole(i));
+}
+
 /** @param {number} i */
 function lockRow(i) {
 	const r = locks.rows, chosen = i === locks.chosen, name = `${lockKind(i)} ${lockName(i)}`;
@@ -130,7 +140,7 @@ function lockRow(i) {
 	return el("tr", {class: chosen ? "chosen" : ""}, el("td", {class: "wide"}, el("button", {type: "button", class: "link line", title: name,
 		"aria-pressed": String(chosen), onclick: () => locksChoose(i)}, name)),
 	...[count(r.waits[i]), r.waits[i] ? duration(r.waited[i]) : "", knownNs(r.wait_p50[i]), knownNs(r.wait_p99[i]),
-		r.holds[i] && r.holds_from[i] === HOLDS_ALL ? duration(r.held[i]) : ""].map((cell) => el("td", {class: "n"}, cell)));
+		...holdsKnown() ? [heldWhole(i) ? duration(r.held[i]) : ""] : []].map((cell) => el("td", {class: "n"}, cell)));
 }
 
 // Figures that may be unknown are + 1, as above.
@@ -141,7 +151,7 @@ function lockColumns() {
 	return [{id: "lock", name: "lock", key: (i) => `${lockKind(i)} ${lockName(i)}`}, {id: "waits", name: "waits", n: true, key: (i) => r.waits[i]},
 		{id: "waited", name: "waited", n: true, key: (i) => r.waited[i]}, {id: "p50", name: "p50", n: true, key: (i) => known(r.wait_p50[i])},
 		{id: "p99", name: "p99", n: true, key: (i) => known(r.wait_p99[i])},
-		{id: "held", name: "held", n: true, key: (i) => r.holds[i] && r.holds_from[i] === HOLDS_ALL ? r.held[i] : null}];
+		...holdsKnown() ? [{id: "held", name: "held", n: true, key: (i) => heldWhole(i) ? r.held[i] : null}] : []];
 }
 
 function locksNote() {
@@ -167,14 +177,15 @@ function lockWords(i) {
 		say(`${plural(r.waits[i], "wait")} of ${plural(r.threads[i], "thread")}, ${duration(r.waited[i])}` +
 			(reads ? `, of that to write ${plural(r.write_waits[i], "wait")}, ${duration(r.write_waited[i])}` : "") +
 			`; longest ${knownNs(r.wait_max[i])}` + (r.timed_out[i] ? `; ${count(r.timed_out[i])} gave up` : ""));
+	const all = r.holds_from[i] === HOLDS_ALL, option = el("code", {class: "option"}, "--locks=all");
 	if (r.holds[i])
-		say(`held ${plural(r.holds[i], "time")}, ${duration(r.held[i])}` +
+		say(`held ${all ? "" : "by threads that had waited for it "}${plural(r.holds[i], "time")}, ${duration(r.held[i])}` +
 			(reads ? `, of that to write ${plural(r.write_holds[i], "time")}, ${duration(r.write_held[i])}` : "") +
 			`; p50 ${knownNs(r.hold_p50[i])}, p99 ${knownNs(r.hold_p99[i])}, longest ${knownNs(r.hold_max[i])}` +
 			(r.holds_preempted[i] > 1 ? `; for ${knownNs(r.holds_preempted[i])} of that its holders had no processor` : "") +
-			(r.holds_from[i] === HOLDS_ALL ? "" : ". Only of who came in after a wait is it known when: no sample of all holds"));
+			(all ? "" : ". How long others held it is not known: record with "), all ? "" : option);
 	else
-		say("how long it was held is not known: record with ", el("code", {class: "option"}, "--locks=all"));
+		say("how long it was held is not known: record with ", option);
 	if (r.convoys[i])
 		words.push(lockConvoys(i));
 	return words;

@@ -40,6 +40,8 @@ function nowName(number) {
 function nowFor(i) {
 	const reason = reasonName(now.rows.reason[i]), of = now.rows.object[i] ? objectOf(reason, now.rows.object[i]) : "";
 
+	if (reason === "join" && now.rows.holder[i])
+		return `join ${nowName(now.rows.holder[i])}`; // whose end it waits for: in the report's words
 	return of && reason !== "sleep" ? `${reason} ${variableName(now.rows.object[i]) || of}` : reason;
 }
 

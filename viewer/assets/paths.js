@@ -170,7 +170,7 @@ function pathSums(pieces) {
 function pathSumRow({words, ns, times, longest}, whole) {
 	return el("tr", {}, el("td", {class: "n"}, duration(ns)), el("td", {class: "n"}, percent(ns, whole)), el("td", {class: "wide"},
 		el("button", {type: "button", class: "link", title: `Show the longest in the timeline: ${duration(longest.until - longest.from)}`,
-			onclick: () => pathGo(longest)}, words), times > 1 ? el("span", {class: "dim"}, `, ${count(times)} times`) : null,
+			onclick: () => pathGo(longest)}, words + (times > 1 ? `, ${count(times)} times` : "")),
 		pathPlaceView(paths.rows, longest.row)));
 }
 

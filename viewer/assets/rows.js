@@ -747,6 +747,13 @@ function stackPath(stack, n = 3) {
 	return stackOwn(stack).slice(0, n).map((f) => f.function || f.address).join(" < ");
 }
 
+// The same with the line of the innermost, as the report has it: two places in one function are two rows.
+/** @param {number} stack */
+function stackPlace(stack, n = 3) {
+	return stackOwn(stack).slice(0, n).map((f, i) => !f.function ? f.address
+		: !i && f.file && f.line ? `${f.function} ${baseName(f.file)}:${f.line}` : f.function).join(" < ");
+}
+
 // The same for stacks that the report tells in the same words (analyzer/words/names.c).
 /** @param {number} stack */
 function stackAlike(stack) {

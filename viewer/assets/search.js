@@ -199,7 +199,7 @@ function searchTime(time, only = null) {
 	for (const idx of time < trace.begin || time > trace.span ? [] : shown.sort((a, b) => Number(b === own) - Number(a === own))) {
 		const {lane} = trace.threads[idx], sel = lane.hi > lane.lo ? selectionAt(idx, time) : null;
 		if (sel && (sel.kind !== "iv" || trace.states.v[sel.id - 1] & 127))
-			listAdd(byKind, sel.kind, [sel.id, time, group(idx)]);
+			listAdd(byKind, sel.kind, [sel.id, time, Object.assign(group(idx), {did: chosenState(sel)})]);
 	}
 	for (const [kind, rows] of byKind)
 		found.list(kind, rows);
@@ -306,6 +306,7 @@ function searchSet(string, only = null) {
 
 	if (query !== search.query)
 		search.unfolded.clear();
+	search.typed = false;
 	Object.assign(search, {query, only, groups, matches, at: -1, place: null, active: -1});
 	flame.lit = null;
 	ticksMake(matches);
@@ -320,6 +321,8 @@ function searchShow(list, name) {
 	const group = {kind: "flame graph", name, count: matches.n, source: 0, row: 0, length: 0};
 
 	Object.assign(search, {query: name, only: null, groups: matches.n ? [group] : [], matches, at: -1, place: null, active: -1});
+	clearTimeout(search.timer);
+	search.typed = false;
 	byId("search").value = "";
 	ticksMake(matches);
 	searchDraw();
@@ -394,6 +397,8 @@ function longestGo({kind, name}) {
 
 /** @param {SearchGroup} group */
 function optionText(group) {
+	if (group.did)
+		return [el("span", {class: "kind"}, group.kind), el("span", {class: "what", title: `${group.name}: ${group.did}`}, `${group.name}: ${group.did}`)];
 	return [el("span", {class: "kind"}, group.kind), el("span", {class: "what", title: group.name}, group.name), el("span", {class: "dim"}, `×${count(group.count)}`)];
 }
 
@@ -470,6 +475,16 @@ function searchStep(step) {
 	matchGo(place, at);
 }
 
+// The same by a button or a key: what was typed a moment ago is searched for first.
+/** @param {number} step */
+function searchWalk(step) {
+	if (search.typed) {
+		clearTimeout(search.timer);
+		searchSet(byId("search").value);
+	}
+	searchStep(step);
+}
+
 // Enter: what is chosen of the list; else the next match, with Shift the one before.
 /** @param {boolean} shift */
 function searchEnter(shift) {
@@ -513,6 +528,7 @@ function searchInit() {
 
 	input.addEventListener("input", () => {
 		clearTimeout(search.timer);
+		search.typed = true;
 		search.timer = setTimeout(() => searchSet(input.value),
 			input.value.trim().length < 2 ? 600 : 150);
 	});
@@ -530,6 +546,6 @@ function searchInit() {
 		if (!byId("searchbox").contains(/** @type {Node} */ (event.target)))
 			resultsShow(false);
 	});
-	byId("search-next").addEventListener("click", () => searchStep(1));
-	byId("search-prev").addEventListener("click", () => searchStep(-1));
+	byId("search-next").addEventListener("click", () => searchWalk(1));
+	byId("search-prev").addEventListener("click", () => searchWalk(-1));
 }

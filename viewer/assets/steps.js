@@ -133,14 +133,21 @@ function trailBack(at = view.trail.length - 1) {
 		select(view.trail[at], {how: "led"});
 }
 
+// What a thread did: its wait or another state, and how long.
+/** @param {Chosen} sel */
+function chosenState(sel) {
+	const i = sel.id - 1;
+
+	return sel.kind === "park" ? parkLabel(sel.id) : `${stateName[trace.states.v[i] & 127]} ${duration(timeOf(trace.states.s, i + 1) - timeOf(trace.states.s, i))}`;
+}
+
 // A selection in a few words.
 /** @param {Chosen} sel */
 function chosenName(sel) {
 	const i = sel.id - 1, idx = selectionThread(sel), thread = idx >= 0 ? trace.threads[idx].label : "";
 
 	switch (sel.kind) {
-	case "park": return `${thread}: ${parkLabel(sel.id)}`;
-	case "iv": return `${thread}: ${stateName[trace.states.v[i]]} ${duration(timeOf(trace.states.s, i + 1) - timeOf(trace.states.s, i))}`;
+	case "park": case "iv": return `${thread}: ${chosenState(sel)}`;
 	case "task": return `task ${taskName(sel.id)}`;
 	case "tasktype": return `tasks ${text(sel.id)}`;
 	case "region": return `${thread}: region ${text(trace.region.type[i]) || "(no type)"}`;

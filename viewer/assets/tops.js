@@ -1,6 +1,7 @@
 // tops.js - the tables beside the timeline: what cost most, the longest waits, the trace itself.
 
 const TOP_IDLE = 128; // added to the reason of waits that the report calls idle (viewer/rows_top.c)
+const OTHERS = " and others"; // where a row is of several objects
 const TOP_ROWS = 15, LONGEST_ROWS = 20, LATENCY_ROWS = 8, HEAP_ROWS = 10;
 
 // The first rows as they came, or as they are sorted (sorting.js); a cell is an element or text.
@@ -28,8 +29,8 @@ function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS} = {
 }
 
 // One line of a wide cell, cut with a mark where it does not fit; the tooltip has all of it.
-function cellLine(parts, title) {
-	const line = el("div", {class: "line"}, ...parts);
+function cellLine(parts, title, kind = "") {
+	const line = el("div", {class: `line ${kind}`.trim()}, ...parts);
 
 	line.title = title === undefined ? line.textContent : title;
 	return line;
@@ -39,7 +40,30 @@ function stateLabel(state) {
 	return [swatch(state), el("span", {title: stateDoc[state]}, stateName[state])];
 }
 
-// What took most, by reason and stack: precomputed over all rows.
+// Rows of one place: what the report tells in the same words is one row, though it is of two stacks (a loop that the compiler unrolled).
+// Waits for one object stay together (byObject()).
+/** @param {boolean} areWaits */
+function byPlace(rows, areWaits) {
+	const places = new Map();
+
+	for (const row of rows) {
+		const key = [row.state, row.isIdle, areWaits ? row.what : "", areWaits && objectKinds[stateName[row.state]] ? row.object : 0, row.stack ? stackAlike(row.stack) : ""].join("\n"), place = places.get(key);
+		if (!place) {
+			places.set(key, row);
+			continue;
+		}
+		if (row.max > place.max)
+			Object.assign(place, {max: row.max, row: row.row, stack: row.stack});
+		if (place.object !== row.object)
+			Object.assign(place, {object: 0, what: place.what && !place.what.endsWith(OTHERS) ? place.what + OTHERS : place.what});
+		place.count += row.count;
+		place.total += row.total;
+		place.noProc += row.noProc;
+	}
+	return [...places.values()].sort((a, b) => b.total - a.total);
+}
+
+// What took most, by reason and place: precomputed over all rows.
 function topRows(prefix, key) {
 	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several", "no_proc");
 	const rows = [];
@@ -48,8 +72,8 @@ function topRows(prefix, key) {
 		if (c.total[i] > 0)
 			rows.push({state: PARKED + (c.reason[i] & ~TOP_IDLE), isIdle: (c.reason[i] & TOP_IDLE) !== 0, stack: c.stack[i], count: c.count[i],
 				total: c.total[i], max: c.max[i], noProc: c.no_proc[i], row: c[key][i], object: c.several[i] ? 0 : c.object[i],
-				what: variableName(c.object[i]) && variableName(c.object[i]) + (c.several[i] ? " and others" : "")});
-	return rows;
+				what: variableName(c.object[i]) && variableName(c.object[i]) + (c.several[i] ? OTHERS : "")});
+	return byPlace(rows, prefix !== "hold");
 }
 
 // What it is for, and below where in the program.
@@ -152,13 +176,13 @@ function topHolders() {
 
 /** @param {string} kind */
 function whereCell(row, kind, before = "") {
-	const where = stackPath(row.stack) || "(no stack)", whole = stackPath(row.stack, Infinity) || where;
+	const where = stackPlace(row.stack) || "(no stack)", whole = stackPath(row.stack, Infinity) || where;
 
 	if (!row.row)
-		return cellLine([before, where], whole);
+		return cellLine([before, where], whole, "where");
 	const line = cellLine([before && el("span", {}, before),
 		el("button", {type: "button", class: "link", onclick: () => select({kind, id: row.row})}, where)],
-	`${whole}\nGo to the longest: ${duration(row.max)}`);
+	`${whole}\nGo to the longest: ${duration(row.max)}`, "where");
 
 	line.classList.toggle("shared", !!before);
 	return line;
@@ -224,7 +248,7 @@ function longestTable(id, heading, open, rows) {
 	return topTable(id, heading, rows, [
 		{id: "for", name: "for, in", wide: true, key: (i) => `${reasonAndName(p.reason[i], p.object[i])} ${stackPath(p.stack[i])}`, cell: (i) => waitCell(PARKED + p.reason[i], variableName(p.object[i]),
 			cellLine([link(stackPath(p.stack[i]) || "(no stack)", {kind: "park", id: i + 1})],
-				stackPath(p.stack[i], Infinity)))},
+				stackPath(p.stack[i], Infinity), "where"))},
 		{id: "thread", name: "thread", key: (i) => trace.threads[p.thread[i] - 1].label, cell: (i) => el("div", {class: "line thread"}, trace.threads[p.thread[i] - 1].label)},
 		{id: "length", name: "length", n: true, key: waitInPage, cell: (i) => `${isAtLeast(i) ? "> " : ""}${duration(waitInPage(i))}`},
 	], {open, most: LONGEST_ROWS});

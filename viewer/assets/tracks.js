@@ -48,10 +48,10 @@ const threadOrders = {
 	start: ["start", (a, b) => a.firstSeen - b.firstSeen || a.serial - b.serial],
 	name: ["name", (a, b) => a.name.localeCompare(b.name, "en", {numeric: true}) ||
 		a.serial - b.serial],
-	lock: ["time waiting for locks", (a, b) => b.lockTime - a.lockTime],
-	ready: ["time runnable, without a proc", (a, b) => b.readyTime - a.readyTime],
-	parked: ["time in waits", (a, b) => b.waitTime - a.waitTime],
-	busy: ["time running", (a, b) => b.runTime - a.runTime],
+	lock: ["waiting for locks", (a, b) => b.lockTime - a.lockTime],
+	ready: ["without a proc", (a, b) => b.readyTime - a.readyTime],
+	parked: ["in waits", (a, b) => b.waitTime - a.waitTime],
+	busy: ["running", (a, b) => b.runTime - a.runTime],
 	events: ["number of waits", (a, b) => b.parks - a.parks],
 };
 

@@ -633,6 +633,7 @@ interface MatchSet {
 }
 /** Matches of one kind and name: search.js.  `row` of `source` is the longest one. */
 interface SearchGroup {
+	did?: string; // of a thread at a time: its state, and how long
 	kind: string;
 	name: string;
 	count: number;

@@ -1,0 +1,208 @@
+// newcomer.mjs - what somebody who sees a page for the first time reads and does: by mouse, keys and what is written there.
+//
+//   node newcomer.mjs TRACE-ANALYZE DIRECTORY
+
+import path from "node:path";
+import * as analyzer from "./analyzer.mjs";
+import {check, detailsOf, holds, openPage, pointOf, results, same, settle, textsDrawn, withBrowser} from "./browser_lib.mjs";
+
+const [analyze, directory] = process.argv.slice(2);
+const pages = path.resolve(directory);
+const MS = 1e6;
+
+async function opened(context, trace, use, size = null) {
+	const page = await openPage(context, `${pages}/${trace}.html`, "", size);
+
+	await use(page, `${pages}/${trace}.trc`);
+	same(page.troubles, [], `${trace}: no errors, and no requests`);
+	await page.close();
+}
+
+function words(text) {
+	return text.replace(/\s+/g, " ").trim();
+}
+
+// The rows of a table beside the timeline, each as its cells' texts.
+function rowsOf(page, heading) {
+	return page.evaluate((name) => {
+		const table = [...document.querySelectorAll("#tops details")].find((d) => d.querySelector("summary").textContent === name);
+		return [...table.querySelectorAll("tbody tr")].map((row) => [...row.cells].map((cell) => cell.innerText.replace(/\s+/g, " ").trim()));
+	}, heading);
+}
+
+// What the report tells in the same words is one row; two lines of a function are two places.
+async function placesOnce(page, trace) {
+	const [sum] = analyzer.rowsOf(analyze, trace, "SELECT count(*) AS n, sum(caused_ns) AS ns, count(DISTINCT stack) AS stacks FROM unlocks WHERE thread = 2", []);
+
+	same([sum.n, sum.ns, sum.stacks], [5, 6450000, 2], "five sections of two stacks made wait, says SQL");
+	same((await rowsOf(page, "Who made others wait"))[0], ["mutex save bank.c:2 < main", "5", "6.45 ms", "4.00 ms"], "they are one row: calls of one line");
+	const [first, second] = await rowsOf(page, "Waiting for locks");
+	same(first, ["mutex look_up_an_account_by_its_number bank.c:3 < pay < main", "2", "6.50 ms", "4.50 ms"], "so are the waits for it");
+	check(/^mutex 67 % pay bank\.c:7 < main 33 % pay bank\.c:6 < main$/.test(second[0]), "two places in one function have their lines", second);
+	await page.locator("#tops button", {hasText: "save bank.c:2"}).first().click();
+	await settle(page);
+	check(/made others wait 4.00 ms/.test(await detailsOf(page)), "the row leads to the longest of all of them", await detailsOf(page));
+}
+
+// A place is not cut as long as its row has room; the figures stand above it.
+async function placesWhole(page) {
+	const rows = await page.evaluate(() => [...document.querySelectorAll("#tops details[open] .where")].map((line) => {
+		const row = line.closest("tr").getBoundingClientRect(), {left, right, width} = line.getBoundingClientRect();
+		const text = line.querySelector(".link") || line;
+		return {text: line.textContent, whole: text.scrollWidth <= text.clientWidth, off: [left - row.left, right - row.right].map(Math.round), width};
+	}));
+
+	check(rows.length >= 6, "there are places", rows.length);
+	same(rows.filter(({off}) => off.some((by) => Math.abs(by) > 1)), [], "each has the whole width of its row");
+	same(rows.filter(({whole, width}) => !whole && width > 400), [], "and none is cut there");
+}
+
+// The details take the findings' place: what leads back is in sight.
+async function wayBack(page) {
+	const back = page.locator("#findings-back"), first = await page.evaluate(() => document.querySelector("#details h2").textContent);
+
+	same(await back.isVisible(), false, "nothing is selected: nothing to go back from");
+	const {x, y} = await pointOf(page, 0, 3 * MS);
+	await page.mouse.click(x, y);
+	await settle(page);
+	same(words(await back.innerText()), "‹ Findings", "what was there before is named");
+	await back.click();
+	await settle(page);
+	same([await page.evaluate(() => [document.querySelector("#details h2").textContent, window.trc.selection]), await back.isVisible()],
+		[[first, null], false], "one click, and they are there again");
+	await page.keyboard.press("Control+z");
+	await settle(page);
+	check(/^mutex: waited/.test(await detailsOf(page)), "undo takes it back");
+	await page.evaluate(() => window.trc.setRange({t0: 1e6, t1: 3e6}));
+	await settle(page);
+	await back.click();
+	await settle(page);
+	same(await page.evaluate(() => [window.trc.range, window.trc.selection]), [null, null], "from a range, too");
+}
+
+// One wait has one length, wherever it is told; what ended it is not called its cause.
+async function waitTold(page) {
+	const labels = (await textsDrawn(page)).map(({text}) => text), {x, y} = await pointOf(page, 0, 3 * MS);
+
+	check(labels.some((text) => /^mutex 4\.00 ms of 4\.50 ms/.test(text)), "a wait whose thread was woken, but did not run yet, has both lengths", labels);
+	check(labels.some((text) => /^mutex 2\.00 ms in/.test(text) || text === "mutex 2.00 ms"), "one that was not has one", labels);
+	await page.mouse.click(x, y);
+	await settle(page);
+	const told = words(await detailsOf(page));
+	check(/Duration 4\.50 ms /.test(told), "the details say the same", told);
+	check(/Ended by a release of the lock; its critical section made 1 thread wait, 4\.00 ms in all/.test(told), "what ended it", told);
+	check(!/Caused by/.test(told), "and not what caused it", told);
+}
+
+// Nobody reads that a lock was held for as long as those held it of whom that is known.
+async function heldBy(page) {
+	await page.keyboard.press("l");
+	await page.locator("#panel-locks button", {hasText: "mutex 0x7f0000003000"}).click();
+	await settle(page);
+	const tab = words(await page.locator("#panel-locks").innerText());
+	check(/held by threads that had waited for it 1 time, 100 µs; p50 100 µs, p99 100 µs, longest 100 µs\. How long others held it is not known: record with --locks=all/.test(tab), "whose holds are known", tab);
+	same(await page.locator("#panel-locks [data-table=locks] th").allInnerTexts(), ["lock", "waits", "waited", "p50", "p99"], "and no column without a figure");
+	const cut = await page.evaluate(() => [...document.querySelectorAll(".locks-list li .dim")].map((words) => {
+		const [node] = words.childNodes, range = new Range();
+		range.setStart(node, 0);
+		range.setEnd(node, node.textContent.indexOf(" main"));
+		return words.closest("li").getBoundingClientRect().right - range.getBoundingClientRect().right;
+	}));
+	check(cut.length === 2 && cut.every((room) => room > 0), "of each wait the list says who and when", cut);
+}
+
+// "@" and a time: what each thread did, and not only that there was one.
+async function doneThen(page) {
+	await page.keyboard.press("/");
+	await page.keyboard.type("@3ms");
+	await holds(page, () => document.querySelectorAll("#results .what").length >= 4);
+	same(await page.locator("#results .what").allInnerTexts(), ["What threads did then", "client: mutex 4.50 ms", "saver: active 10.0 ms", "clerk: active 8.65 ms"], "what they did");
+	await page.keyboard.press("Escape");
+}
+
+// › goes on with what is typed, also in the moment before it is searched for.
+async function typedGoes(page) {
+	const status = () => page.evaluate(() => [window.trc.selection && window.trc.selection.kind, document.getElementById("search-count").textContent]);
+
+	await page.keyboard.press("/");
+	await page.keyboard.type("payment");
+	await page.keyboard.press("Enter");
+	await settle(page);
+	same(await status(), ["task", "1 of 1"], "a search");
+	await page.evaluate(() => { // at once: no timer runs between them
+		const field = document.getElementById("search");
+		field.value = "look_up";
+		field.dispatchEvent(new Event("input", {bubbles: true}));
+		document.getElementById("search-next").click();
+	});
+	const [kind, count] = await status();
+	same([kind, count], ["park", "1 of 2"], `› leads to a match of what is typed (${count})`);
+	await page.waitForTimeout(300);
+	same((await status())[1], count, "which then is not searched for again");
+}
+
+// Of a task that began before the trace no type is known: none can be chosen, and none is told.
+async function noType(page) {
+	await page.keyboard.press("g");
+	await holds(page, () => /of off-CPU time/.test(document.querySelector(".flame-summary").textContent));
+	const choices = await page.locator("select[aria-label=Tasks] option").allInnerTexts(), summary = await page.locator(".flame-summary").innerText();
+	same(choices, ["Any tasks", "payment"], "tasks to choose from");
+	check(!/no type|tasks/.test(summary), "any tasks are no tasks of a type", summary);
+}
+
+// After the first of two parts the page says what is to be done.
+async function compared(page) {
+	await page.keyboard.press("g");
+	await holds(page, () => /of off-CPU time/.test(document.querySelector(".flame-summary").textContent));
+	await page.locator(".flame-tools button", {hasText: "Compare: keep as A"}).click();
+	await holds(page, () => /^A: /.test(document.querySelector(".flame-summary").textContent));
+	check(/Now choose B: another range, other threads, labels or tasks$/.test(await page.locator(".flame-summary").innerText()), "what comes next");
+	await page.evaluate(() => window.trc.setRange({t0: 6e6, t1: 8e6}));
+	await holds(page, () => /B: .* 6\.00 ms to 8\.00 ms/.test(document.querySelector(".flame-summary").textContent));
+	check(/red: a greater part of B/.test(await page.locator(".flame-summary").innerText()), "then what is seen");
+}
+
+// A deadlock's sentence ends where it ends; who waits for a thread's end says for whose.
+async function deadlock(page) {
+	const [said, rows] = await page.evaluate(() => [".said", ".rows"].map((kind) => {
+		const element = document.querySelector(`.findings .alarm ${kind}`), style = getComputedStyle(element);
+		return {weight: style.fontWeight, colour: style.color, top: element.getBoundingClientRect().top};
+	}));
+
+	check(rows.weight === "400" && said.weight === "600" && rows.colour !== said.colour && rows.top > said.top, "its rows are no part of the sentence", [said, rows]);
+	await page.keyboard.press("h");
+	await settle(page);
+	const now = words(await page.locator("#panel-now").innerText());
+	check(/starter waits 9?[\d.]+ .s for join payer/.test(now) && !/join 0x/.test(now), "whose end it waits for", now);
+}
+
+// The range and the order that are chosen are read whole.
+async function fieldsWhole(page) {
+	await page.evaluate(() => window.trc.setRange({t0: 1000001, t1: 9876543}));
+	await settle(page);
+	same(await page.evaluate(() => ["when", "sort"].map((id) => document.getElementById(id)).filter((field) => field.scrollWidth > field.clientWidth + 1)
+		.map((field) => field.id)), [], "no field cuts what it says");
+	const ctx = await page.evaluate(() => {
+		const sort = /** @type {HTMLSelectElement} */ (document.getElementById("sort")), pen = document.createElement("canvas").getContext("2d");
+		pen.font = getComputedStyle(sort).font;
+		return [...sort.options].filter((option) => pen.measureText(option.text).width > sort.clientWidth - 28).map((option) => option.text);
+	});
+	same(ctx, [], "and no order has a name that is too long");
+}
+
+await withBrowser("light", async (context) => {
+	await opened(context, "bank", placesOnce);
+	for (const [width, height] of [[1280, 720], [1600, 900], [2560, 1440]])
+		await opened(context, "bank", placesWhole, {width, height});
+	await opened(context, "bank", wayBack);
+	await opened(context, "bank", waitTold);
+	await opened(context, "bank", heldBy, {width: 1600, height: 900});
+	await opened(context, "bank", doneThen);
+	await opened(context, "bank", typedGoes);
+	await opened(context, "bank", noType);
+	await opened(context, "bank", compared);
+	await opened(context, "dead", deadlock);
+	await opened(context, "bank", fieldsWhole, {width: 1600, height: 900});
+});
+console.log(`newcomer.mjs: ${results.passed} passed, ${results.failed} failed`);
+process.exit(results.failed ? 1 : 0);
