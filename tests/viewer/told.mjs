@@ -147,6 +147,12 @@ async function procsForTasks(page) {
 	await settle(page);
 	const labels = await page.locator("#labels .label:visible").evaluateAll((all) => all.map((label) => [".name", ".tid"].map((part) => label.querySelector(part)?.textContent)));
 	same(labels.filter(([name]) => /proc/.test(name)).map(([, share]) => share), ["20 % in use for these tasks", "procs", "20 %"], "the share of a proc for tasks");
+	const {y, height} = await page.locator("#labels .label:visible", {hasText: "proc 0"}).boundingBox(), drawn = [];
+	for (const ms of [1, 3, 5]) {
+		const {x} = await pointOf(page, 0, ms * MS);
+		drawn.push(await page.evaluate(([atX, atY]) => window.trc.hover(atX, atY), [x, y + height / 2]));
+	}
+	same(drawn.map((hit) => hit && [hit.kind, hit.id]), [null, ["cpu", 1], null], "and only that is drawn of its stretch");
 }
 
 // The largest value is that which lasted, and it says how long.

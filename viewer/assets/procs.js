@@ -11,7 +11,7 @@ const procs = {
 	numbers: [], // of procs, in order
 	share: "", used: new Map(), // which part of their time the program had them; by number for how long
 	byThread: null, // the rows of trace.cpu by thread, once asked for
-	lanes: null, queue: null, busy: null, // made when the tracks are unfolded
+	pieces: null, lanes: null, queue: null, busy: null, // made when the tracks are unfolded
 	tracks: [], summary: null, summaryOf: "",
 };
 
@@ -105,13 +105,38 @@ function queueRows() {
 	return procs.exact ? rows : rowsInStates((state) => state === RUNNABLE || state === WOKEN);
 }
 
+// On a page of tasks, what their threads ran for these: pieces of stretches, by start, with the row that each is of.
+function procPieces() {
+	const {cpu} = trace, tasks = pageTasks.spans, next = new Map(), start = [], length = [], row = [];
+
+	for (let i = 0; i < cpu.n; i++) {
+		const from = cpu.start[i], until = from + cpu.length[i], spans = tasks.threads.get(cpu.thread[i]) || [];
+		let n = next.get(cpu.thread[i]) || 0; // a thread's stretches follow each other, as the spans do
+		while (n < spans.length && spans[n + 1] <= from)
+			n += 2;
+		next.set(cpu.thread[i], n);
+		for (; n < spans.length && spans[n] < until; n += 2) {
+			const at = Math.max(from, spans[n]);
+			start.push(at);
+			length.push(Math.min(until, spans[n + 1]) - at);
+			row.push(i);
+		}
+	}
+	const order = orderOf(Float64Array.from(start), start.length), sorted = (values) => Float64Array.from(order, (i) => values[i]);
+	return {n: start.length, start: sorted(start), length: sorted(length), row: Uint32Array.from(order, (i) => row[i])};
+}
+
 function procsMake() {
-	const row = new Map(procs.numbers.map((proc, i) => [proc, i])), {cpu} = trace;
+	const lane = new Map(procs.numbers.map((proc, i) => [proc, i])), {cpu} = trace;
 
 	if (procs.lanes)
 		return;
-	const colour = Uint8Array.from(cpu.thread, (thread) => (thread + TYPE_COLOURS - 1) % TYPE_COLOURS);
-	procs.lanes = lanesOf({n: cpu.n, start: cpu.start, length: cpu.length, colour}, procs.numbers.length, (i) => row.get(cpu.proc[i]));
+	const {n, start, length, row} = procs.pieces = pageTasks.spans ? procPieces()
+		: {n: cpu.n, start: cpu.start, length: cpu.length, row: Uint32Array.from({length: cpu.n}, (_, i) => i)};
+	const colour = Uint8Array.from(row, (i) => (cpu.thread[i] + TYPE_COLOURS - 1) % TYPE_COLOURS);
+	procs.lanes = lanesOf({n, start, length, colour}, procs.numbers.length, (i) => lane.get(cpu.proc[row[i]]));
+	if (n)
+		procs.lanes[0].order.forEach((piece, at, order) => { order[at] = row[piece]; }); // one list of all lanes
 }
 
 function procTracks() {
@@ -123,7 +148,7 @@ function procTracks() {
 		const {at, value} = stepsOf(rowsWithLength(rows)), [unitOne, unit] = units;
 		return {...counterMake(name, kind, at, value), title, unit, unitOne, min: 0, max: value.reduce((a, b) => Math.max(a, b), 1), inGroup: true};
 	};
-	procs.busy = make("busy", "procs in use", `how many procs ran threads of the program${less}`, ["proc", "procs"], trace.cpu);
+	procs.busy = make("busy", "procs in use", `how many procs ran threads of the program${less}`, ["proc", "procs"], procs.pieces);
 	procs.queue = make("queue", "run queue", `how many threads could run, and had no proc${less}`, ["thread", "threads"], queueRows());
 	procs.tracks = [procs.queue, procs.busy, ...procs.numbers.map((proc, i) =>
 		({kind: "proc", name: `proc ${proc}`, share: percent(procs.used.get(proc), trace.span - trace.begin),
