@@ -436,6 +436,17 @@ int64_t trc_reader_at_realtime(const struct trc_reader *r, uint64_t realtime_ns)
 	return at_ns;
 }
 
+size_t trc_reader_syncs(const struct trc_reader *r)
+{
+	return r->syncs.n;
+}
+
+int64_t trc_reader_sync_ns(const struct trc_reader *r, size_t i, uint64_t *realtime_ns)
+{
+	*realtime_ns = r->syncs.at[i].realtime_ns;
+	return trc_reader_ns(r, r->syncs.at[i].ticks);
+}
+
 /* What a cut has left whole (format.md, "SYNC"); last_sync: as they stand in the file. */
 static void finish_whole(struct trc_reader *r, uint64_t last_sync_ticks)
 {

@@ -82,6 +82,9 @@ int64_t trc_reader_ns(const struct trc_reader *r, uint64_t ticks);
 /* The trace time at which CLOCK_REALTIME read this, by the last sync point at which it read no more: that clock may have been
  * set, and goes at another rate.  0 without any sync point. */
 int64_t trc_reader_at_realtime(const struct trc_reader *r, uint64_t realtime_ns);
+/* The sync points in their order: the trace time of each, and what CLOCK_REALTIME read. */
+size_t trc_reader_syncs(const struct trc_reader *r);
+int64_t trc_reader_sync_ns(const struct trc_reader *r, size_t i, uint64_t *realtime_ns);
 
 /* Tables, merged over generations.  Strings are not terminated... */
 size_t trc_reader_strings(const struct trc_reader *r); /* highest id + 1 */

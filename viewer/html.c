@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,9 +162,43 @@ static void head_findings(FILE *out, const struct trc_rows *r, const struct trc_
 	fputs("]", out);
 }
 
-/* When the trace began by the clock: a double has no room for nanoseconds since 1970. */
-static void head_clock(FILE *out, const struct trc_file_info *info, int64_t start_ns)
+enum { CLOCK_OFF_NS = 100000, CLOCK_STEPS_MAX = 10000 };
+
+/* Whether a double holds it. */
+static bool is_exact(int64_t ns)
 {
+	return ns > -(INT64_C(1) << 53) && ns < INT64_C(1) << 53;
+}
+
+/* From when on the clock went otherwise than by what is known up to then, since it was set or
+ * goes at another rate: since the trace's begin by the clock as it was then, and by the trace.
+ * `began_ns`: of the clock. */
+static void head_clock_steps(FILE *out, const struct trc_reader *reader, int64_t start_ns,
+			     int64_t began_ns)
+{
+	int64_t ahead_ns = 0;
+	size_t n = 0;
+
+	fputs(",\n\"clock\":[", out);
+	for (size_t i = 1; i < trc_reader_syncs(reader) && n < CLOCK_STEPS_MAX; i++) {
+		uint64_t realtime_ns;
+		int64_t at_ns = trc_reader_sync_ns(reader, i, &realtime_ns), by_clock_ns;
+
+		if (__builtin_sub_overflow(at_ns, start_ns, &at_ns) ||
+		    __builtin_sub_overflow(realtime_ns, began_ns, &by_clock_ns) ||
+		    !is_exact(at_ns) || !is_exact(by_clock_ns) ||
+		    llabs(by_clock_ns - at_ns - ahead_ns) < CLOCK_OFF_NS)
+			continue;
+		fprintf(out, "%s[%" PRId64 ",%" PRId64 "]", n++ ? "," : "", by_clock_ns, at_ns);
+		ahead_ns = by_clock_ns - at_ns;
+	}
+	fputs("]", out);
+}
+
+/* When the trace began by the clock: a double has no room for nanoseconds since 1970. */
+static void head_clock(FILE *out, const struct trc_reader *reader, int64_t start_ns)
+{
+	const struct trc_file_info *info = trc_reader_info(reader);
 	int64_t began_ns, began_ms, rest_ns;
 
 	if (__builtin_add_overflow(info->start_realtime_ns, start_ns, &began_ns) || began_ns < 0)
@@ -172,6 +207,8 @@ static void head_clock(FILE *out, const struct trc_file_info *info, int64_t star
 	rest_ns = began_ns % 1000000;
 	json_number(out, "start_unix_ms", (double)began_ms);
 	json_number(out, "start_unix_rest_ns", (double)rest_ns);
+	if (began_ns)
+		head_clock_steps(out, reader, start_ns, began_ns);
 }
 
 /* Which part of the trace the page shows; nothing if it shows everything. */
@@ -230,7 +267,7 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	fputs(",\n\"trace\":", out);
 	trc_page_json_string(out, r->trace ? r->trace : "");
 	if (info) {
-		head_clock(out, info, start);
+		head_clock(out, trc_model_reader(r->m), start);
 		json_number(out, "events", (double)info->n_events);
 		json_number(out, "complete", info->complete);
 		json_number(out, "cut_off", info->cut_off);

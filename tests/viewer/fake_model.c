@@ -375,6 +375,18 @@ const struct trc_file_info *trc_reader_info(const struct trc_reader *r)
 	return &info;
 }
 
+/* Its clock was never set. */
+size_t trc_reader_syncs(const struct trc_reader *r)
+{
+	return 0;
+}
+
+int64_t trc_reader_sync_ns(const struct trc_reader *r, size_t i, uint64_t *realtime_ns)
+{
+	*realtime_ns = 0;
+	return 0;
+}
+
 size_t trc_reader_modules(const struct trc_reader *r)
 {
 	return 3;

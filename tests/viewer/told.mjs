@@ -225,6 +225,22 @@ async function clockPart(page) {
 	same(await page.evaluate(() => [window.trc.begin, window.trc.span]), [599999, 1099999], "so takes it --window");
 }
 
+// So is a time after the clock was set.
+async function adjustedTyped(page) {
+	for (const [typed, range] of [["23:13:20.005..23:13:20.006", "5ms..6ms"], ["22:13:20.001..22:13:20.002", "1ms..2ms"]]) {
+		await page.locator("#canvases").focus();
+		await page.keyboard.press("m");
+		await page.keyboard.type(typed);
+		await page.keyboard.press("Enter");
+		await settle(page);
+		same([await page.locator("#when-error").innerText(), await page.locator("#when").inputValue()], ["", range], `${typed}, of a clock that was set`);
+	}
+}
+
+async function adjustedPart(page) {
+	same(await page.evaluate(() => [window.trc.begin, window.trc.span]), [5000000, 6000000], "so takes it --window");
+}
+
 // "Threads now" says when.
 async function nowSays(page) {
 	await page.keyboard.press("h");
@@ -247,6 +263,8 @@ await withBrowser("light", async (context) => {
 	await opened(context, "alike", nowSays);
 	await opened(context, "clock", clockTyped);
 	await opened(context, "clock-part", clockPart);
+	await opened(context, "adjusted", adjustedTyped);
+	await opened(context, "adjusted-part", adjustedPart);
 });
 console.log(`told.mjs: ${results.passed} passed, ${results.failed} failed`);
 process.exit(results.failed ? 1 : 0);

@@ -132,6 +132,16 @@ thread 1 tid=601 name="main"
 END
 "$analyze" --window 22:13:20.001..22:13:20.0015 --html "$pages/clock-part.html" "$pages/clock.trc"
 
+# The clock is put forward by an hour after 3 ms; the page takes the same time for it as --window.
+assembled adjusted <<END
+sync ticks=0 realtime=1700000000000000000
+sync ticks=3000000 realtime=1700003600003000000
+thread 1 tid=601 name="main"
+@0 thread=1 log category="x" message="first"
+@9000000 thread=1 log category="x" message="last"
+END
+"$analyze" --window 23:13:20.005..23:13:20.006 --html "$pages/adjusted-part.html" "$pages/adjusted.trc"
+
 # Of ten requests no sample lies in the slowest.
 {
 	cat <<END

@@ -23,6 +23,14 @@ test("a trace that began between two milliseconds", () => {
 	assert.match(whenRead("15:00:00..15:00:01", {...late, unixRest: 999999, lasts: 1}).error, /is of 2026-11-24 23:59:50\.500 to 23:59:50\.501 UTC/);
 });
 
+test("a clock that was set while it went", () => {
+	// After 4 s it was put back by 10 s, and after 8 s forward by 20 s: it read 23:59:54.5 twice, and never 00:00:00.
+	const set = {...about, clock: [[-6e9, 4e9], [18e9, 8e9]]};
+
+	for (const [typed, t0, t1] of [["23:59:50..+1s", 5.5e9 + 4e9, 6.5e9 + 4e9], ["23:59:44.5..+1s", 4e9, 5e9], ["00:00:09..+1s", 8.5e9, 9.5e9], ["1s..2s", 1e9, 2e9]])
+		assert.deepEqual(whenRead(typed, set), {t0, t1}, typed);
+});
+
 test("what is none is told in one line", () => {
 	for (const [typed, error] of [["1.2..1.35", /is no range of time: write 1\.2s\.\.1\.35s/], ["1.2s", /is no range/], ["", /is no range/], ["+1s..2s", /is no range/], ["a..b", /is no range/],
 		["-1s..2s", /is no range/], ["0x1s..2s", /is no range/], ["1s..25:00:00", /is no range/], ["2026-02-31T00:00:00..", /is no range/], ["1s1s1s1s1s..", /is no range/],

@@ -59,6 +59,8 @@ interface Head {
 	/** When that was by the clock: whole milliseconds, and nanoseconds after them; 0 = not known. */
 	start_unix_ms?: number;
 	start_unix_rest_ns?: number;
+	/** From when on it went otherwise, since the begin by that clock and by the trace. */
+	clock?: [number, number][];
 	/** Before it only some of the streams are there. */
 	window_ns: number;
 	merged_below_ns: number;
@@ -344,7 +346,7 @@ type PathPiece = Span & {row: number, idx: number};
 /** One end of a range that is typed: when.js. */
 type WhenEnd = {open?: boolean, since?: number, after?: number, clock?: {ns: number, day: number | null}};
 /** The clock at a trace's begin, 0 = not known, and how long the trace lasts. */
-type WhenTrace = {unixMs: number, unixRest: number, lasts: number};
+type WhenTrace = {unixMs: number, unixRest: number, lasts: number, clock?: [number, number][]};
 
 interface View extends TimeRange {
 	width: number;

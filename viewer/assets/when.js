@@ -61,6 +61,15 @@ function whenSince({ns, day}, {unixMs, unixRest, lasts}) {
 	return [-1, 0, 1].map((days) => since(midnightMs + days * WHEN_DAY_NS / 1e6)).reduce((best, at) => off(at) < off(best) ? at : best);
 }
 
+// A time since the begin by the clock as it went there, as one by the trace: the clock may have been set, and goes at another rate.  The last
+// step at which the clock read no more is the one, as in --window.
+/** @param {number} since @param {[number, number][]} [steps] */
+function whenByTrace(since, steps = []) {
+	const [byClock, at] = steps.findLast(([read]) => read <= since) || [0, 0];
+
+	return at + since - byClock;
+}
+
 /** @param {WhenTrace} about */
 function whenSpanText({unixMs, unixRest, lasts}, byClock) {
 	const at = (ms) => new Date(ms).toISOString().replace("T", " ").replace("Z", "");
@@ -77,7 +86,7 @@ function whenRead(string, about) {
 
 	if (!from || !to || from.after !== undefined)
 		return {error: `${typed} is no range of time: write ${WHEN_FORMS}`};
-	const byClock = Boolean(from.clock || to.clock), at = (end, otherwise) => end.open ? otherwise : end.clock ? whenSince(end.clock, about) : end.since;
+	const byClock = Boolean(from.clock || to.clock), at = (end, otherwise) => end.open ? otherwise : end.clock ? whenByTrace(whenSince(end.clock, about), about.clock) : end.since;
 	if (byClock && !about.unixMs)
 		return {error: `${typed}: the trace does not say what time it was`};
 	const t0 = at(from, 0), t1 = to.after !== undefined ? t0 + to.after : at(to, Infinity);
@@ -134,7 +143,7 @@ function whenTask(string) {
 /** @param {string} string */
 function whenGo(string) {
 	const asked = string.trim() ? whenTask(string) || whenRead(string, {unixMs: head.start_unix_ms || 0,
-		unixRest: head.start_unix_rest_ns || 0, lasts: head.span_ns}) : {};
+		unixRest: head.start_unix_rest_ns || 0, lasts: head.span_ns, clock: head.clock}) : {};
 
 	if (asked.t0 !== undefined && (asked.t1 <= trace.begin || asked.t0 >= trace.span)) {
 		viewBeyond(asked.t0, asked.t1);
