@@ -535,6 +535,37 @@ async function carries(context) {
 	await newer.close();
 }
 
+// Steps of undo in a newer page: how threads were arranged goes with them.
+async function carriesSteps(context) {
+	const file = path.join(pages, "known.html"), page = await openPage(context, file);
+	const arranged = (of) => of.evaluate(() => [document.getElementById("sort").value, document.getElementById("filter").value, window.trc.shownThreads().length]);
+
+	await page.locator("#sort").selectOption("name");
+	await page.fill("#filter", "worker");
+	await press(page, "Enter");
+	await label(page, "worker-a").hover();
+	await label(page, "worker-a").locator(".hide").click();
+	await settle(page);
+	same(await arranged(page), ["name", "worker", 1], "sorted, filtered, one of two hidden");
+	await page.locator("#canvases").focus();
+	await press(page, "Control+z");
+	same(await arranged(page), ["name", "worker", 2], "one step back");
+	const newer = await openPage(context, file);
+	await newer.evaluate((was) => window.trc.carry.in(was), await page.evaluate(() => window.trc.carry.out()));
+	await newer.locator("#canvases").focus();
+	same(await arranged(newer), ["name", "worker", 2], "a newer page has threads arranged as they were");
+	await press(newer, "Control+z");
+	same((await arranged(newer)).slice(0, 2), ["name", ""], "undo takes back the filter");
+	await press(newer, "Control+z");
+	same((await arranged(newer)).slice(0, 2), ["first", ""], "then the order");
+	check(await newer.locator("#undo").isDisabled(), "that was all");
+	await press(newer, "Control+y", "Control+y", "Control+y");
+	same(await arranged(newer), ["name", "worker", 1], "redo does all again, and hides what had been hidden");
+	same([...page.troubles, ...newer.troubles], [], "no error");
+	await page.close();
+	await newer.close();
+}
+
 await withBrowser("light", async (context) => {
 	const page = await openPage(context, path.join(pages, "known.html"));
 	await searchesByKind(page);
@@ -548,6 +579,7 @@ await withBrowser("light", async (context) => {
 	await moves(page);
 	await excludes(page, context);
 	await carries(context);
+	await carriesSteps(context);
 	const groups = await openPage(context, path.join(pages, "groups.html"), "", {width: 1400, height: 2000});
 	await linksHoldFolding(context, groups);
 	await hidesGroups(groups);

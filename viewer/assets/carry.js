@@ -124,15 +124,37 @@ function spanIn([from, until]) {
 
 // Without what was selected then: to know it again costs too much for each step.
 /** @param {Step} was */
-function stepOut({t0, t1, range}) {
-	return {span: spanOut([t0, t1]), range: range && spanOut([range.t0, range.t1])};
+function stepOut({t0, t1, range, arranged}) {
+	return {span: spanOut([t0, t1]), range: range && spanOut([range.t0, range.t1]), arranged: arranged && arrangedOut(arranged)};
 }
 
-/** @returns {Step} */
-function stepIn({span, range}) {
-	const [t0, t1] = spanIn(span), [from, until] = range ? spanIn(range) : [0, 0];
+/** @param {Arranged} arranged @returns {ArrangedOut} */
+function arrangedOut({hidden, moved, pinned, opened, sort, filter, annotations}) {
+	return {hidden: [...hidden], moved, pinned: Array.from(pinned, (idx) => trace.threads[idx].serial), opened: [...opened], sort, filter, annotations};
+}
 
-	return {t0, t1, range: until > from ? {t0: from, t1: until} : null};
+// How threads were arranged.  What is as in `like` is the same object: steps are told from each other by that.
+/** @param {ArrangedOut} out @param {Arranged} like @returns {Arranged} */
+function arrangedIn({hidden, moved, pinned, opened, sort, filter, annotations}, like) {
+	const pins = pinned.map((serial) => trace.threads.findIndex((t) => t.serial === serial)).filter((idx) => idx >= 0);
+	const was = {hidden: new Set(hidden), moved, pinned: new Set(pins), opened: new Set(opened), sort, filter, annotations};
+	const same = (key) => JSON.stringify(was[key] instanceof Set ? [...was[key]] : was[key]) ===
+		JSON.stringify(like[key] instanceof Set ? [...like[key]] : like[key]);
+
+	return {...was, ...Object.fromEntries(Object.keys(was).filter(same).map((key) => [key, like[key]]))};
+}
+
+// Steps of another page, the last one next to what is seen.
+/** @returns {Step[]} */
+function stepsIn(list) {
+	/** @type {Arranged} */
+	let like = tracks;
+
+	return [...list].reverse().map(({span, range, arranged}) => {
+		const [t0, t1] = spanIn(span), [from, until] = range ? spanIn(range) : [0, 0];
+		like = arranged ? arrangedIn(arranged, like) : like;
+		return {t0, t1, range: until > from ? {t0: from, t1: until} : null, ...arranged && {arranged: like}};
+	}).reverse();
 }
 
 // Up to when a newer page may begin without losing anything of this; Infinity = whenever.
@@ -190,8 +212,8 @@ function viewIn(was, anew) {
 		viewSet(trace.span - length, trace.span, false);
 	else
 		viewSet(from, until, false);
-	view.before = was.before.map(stepIn);
-	view.after = was.after.map(stepIn);
+	view.before = stepsIn(was.before);
+	view.after = stepsIn(was.after);
 	const range = !anew && was.range && spanIn(was.range);
 	view.range = range && range[1] > trace.begin ? {t0: Math.max(range[0], trace.begin), t1: Math.min(range[1], trace.span)} : null;
 }

@@ -382,6 +382,17 @@ interface Arranged {
 	annotations: boolean;
 }
 
+/** The same without ids of one page's: threads by their serials. */
+interface ArrangedOut {
+	hidden: string[];
+	moved: [string, string][];
+	pinned: number[];
+	opened: string[];
+	sort: string;
+	filter: string;
+	annotations: boolean;
+}
+
 interface Tracks {
 	/** In order, filtered. */
 	all: Track[];
