@@ -4,7 +4,7 @@
  *   gen_trace OUT.trc [EVENTS [THREADS [LOCKS [TASKS]]]]      default 10000000 events, 32 threads
  *
  * 32 threads use 12 locks at a time, and more threads as many more.  Of more LOCKS than these some are in use at first, others later: all of
- * them are waited for.  TASKS is how many of 100 steps begin or end a task, 8 if it is not given.
+ * them are waited for.  If there are fewer LOCKS, all are in use all the time, and each has more waiters.  TASKS is how many of 100 steps begin or end a task, 8 if it is not given.
  *
  * Threads take locks from each other, wait for conditions and reads, work in regions and
  * tasks, log and count.  A simulation, so that what is in the trace is consistent:
@@ -279,8 +279,10 @@ static bool begin(struct simulation *s, int argc, char **argv)
 	s->locks_at_once =
 		(s->n_threads > THREADS ? s->n_threads : THREADS) * THREADS_LOCKS / THREADS;
 	s->n_locks = argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : s->locks_at_once;
+	if (s->locks_at_once > s->n_locks)
+		s->locks_at_once = s->n_locks;
 	s->tasks_percent = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 8;
-	if (!s->wanted || !s->n_threads || s->n_locks < s->locks_at_once || s->tasks_percent > 58)
+	if (!s->wanted || !s->n_threads || !s->n_locks || s->tasks_percent > 58)
 		return false;
 	s->thread = calloc(s->n_threads + 1, sizeof(*s->thread));
 	s->holder = calloc(s->n_locks, sizeof(*s->holder));
