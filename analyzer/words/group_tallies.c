@@ -49,6 +49,13 @@ struct tallies {
 	struct tally object, descriptor, thread, by_stack, by_thread, holder, label;
 	struct trc_index object_id;
 	struct trc_array objects; /* uint64_t by id */
+	struct trc_array turns;	  /* struct turn */
+};
+
+/* From this release of a lock on, so many more waits of the slot are cut there, or fewer. */
+struct turn {
+	uint32_t slot, at, lock; /* as in list->row, and the lock's number */
+	int32_t n;
 };
 
 static int tally_object(struct tallies *t, uint32_t slot, uint64_t object, int64_t ns)
@@ -80,6 +87,7 @@ static void tallies_free(struct tallies *t)
 	tally_free(&t->label);
 	trc_index_free(&t->object_id);
 	trc_array_free(&t->objects);
+	trc_array_free(&t->turns);
 }
 
 /* The id with most time in each slot, and how many there are. */
@@ -223,6 +231,9 @@ static int tally_park(struct tallies *t, const struct trc_report *r, const struc
  * Who made others wait for a lock is not who let them in last: a wait is cut at the releases
  * of its lock that happened meanwhile, and each piece is for the section that ended there, but
  * for the time before that began (as analyzer/derive/wakers_locks.c has it: shares of waits and caused_ns agree).
+ *
+ * Where many wait for one lock these are many pieces: waits times releases.  But only a wait's first piece is its own; all
+ * others begin at the release before them, whoever waited.  So it is enough to know how many waits are cut at each release.
  */
 
 /* The number in the list of the releases that the wait is cut at; 0 = there is none, which has no rows there. */
@@ -290,28 +301,89 @@ static int64_t goes_on_until_ns(const struct trc_report *r, const struct trc_par
 	return end_ns > trc_park_end_ns(r->m, park) ? end_ns : TRC_NEVER;
 }
 
+static int64_t times(int64_t ns, int64_t n)
+{
+	int64_t product;
+
+	return __builtin_mul_overflow(ns, n, &product) ? INT64_MAX : product;
+}
+
+/* So many waits are cut at the release, of which the piece before began at since_ns. */
+static int blame_release(struct tallies *t, const struct trc_unlocks_of *list,
+			 const struct trc_report *r, uint32_t slot, uint32_t lock, uint32_t at,
+			 int64_t since_ns, int64_t n)
+{
+	const struct trc_unlock *unlock = &r->unlock[list->row[at]];
+	int64_t took_ns = taken_ns(list, r, lock, at);
+
+	if (took_ns != TRC_NEVER && took_ns > since_ns)
+		since_ns = took_ns;
+	return tally_by(t, r, slot, unlock->thread, unlock->stack,
+			times(unlock->ts_ns - since_ns, n));
+}
+
+static int add_turn(struct tallies *t, uint32_t slot, uint32_t lock, uint32_t at, int32_t n)
+{
+	struct turn *turn;
+
+	t->turns.row_bytes = sizeof(*turn);
+	turn = trc_array_add(&t->turns);
+	if (!turn)
+		return -ENOMEM;
+	*turn = (struct turn){slot, at, lock, n};
+	return 0;
+}
+
+static int by_slot(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	if (x->slot != y->slot)
+		return x->slot < y->slot ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
+}
+
+/* All pieces but the first of each wait. */
+static int blame_turns(struct tallies *t, const struct trc_unlocks_of *list,
+		       const struct trc_report *r)
+{
+	const struct turn *turn = t->turns.row;
+	int64_t n = 0;
+	int err = 0;
+
+	if (t->turns.n)
+		qsort(t->turns.row, t->turns.n, sizeof(*turn), by_slot);
+	for (size_t i = 0; i + 1 < t->turns.n && !err; i++) {
+		n += turn[i].n;
+		for (uint32_t at = turn[i].at; n && at < turn[i + 1].at && !err; at++)
+			err = blame_release(t, list, r, turn[i].slot, turn[i].lock, at,
+					    r->unlock[list->row[at - 1]].ts_ns, n);
+	}
+	return err;
+}
+
 static int blame_park(struct tallies *t, const struct trc_unlocks_of *list,
 		      const struct trc_report *r, uint32_t slot, const struct trc_park *park)
 {
-	enum { PIECES_MAX = 4096 }; /* one that starves must not cost the square of its wait */
-	uint32_t id = releases_of(list, park), pieces = 0;
+	uint32_t id = releases_of(list, park);
 	int64_t since_ns = trc_park_start_ns(r->m, park), end_ns = trc_park_end_ns(r->m, park);
-	uint32_t at = release_from(list, r, id, since_ns), end = list->first[id + 1];
+	uint32_t first = release_from(list, r, id, since_ns), end = list->first[id + 1];
+	uint32_t at = end_ns < INT64_MAX ? release_from(list, r, id, end_ns + 1) : end;
 	int64_t until_ns = goes_on_until_ns(r, park);
+	bool in_pieces = at > first;
 	int err = 0;
 
-	for (; at < end && pieces < PIECES_MAX && !err; at++, pieces++) {
-		const struct trc_unlock *unlock = &r->unlock[list->row[at]];
-		int64_t took_ns = taken_ns(list, r, id, at);
-
-		if (unlock->ts_ns > end_ns)
-			break;
-		if (took_ns != TRC_NEVER && took_ns > since_ns)
-			since_ns = took_ns;
-		err = tally_by(t, r, slot, unlock->thread, unlock->stack, unlock->ts_ns - since_ns);
-		since_ns = unlock->ts_ns;
+	if (in_pieces) {
+		err = blame_release(t, list, r, slot, id, first, since_ns, 1);
+		since_ns = r->unlock[list->row[at - 1]].ts_ns;
+	} else {
+		at = first;
 	}
-	if (err || pieces == PIECES_MAX)
+	if (!err && at > first + 1)
+		err = add_turn(t, slot, id, first + 1, 1);
+	if (!err && at > first + 1)
+		err = add_turn(t, slot, id, at, -1);
+	if (err)
 		return err;
 	if (until_ns != TRC_NEVER) { /* the section that ends behind what is selected */
 		const struct trc_unlock *unlock = at < end ? &r->unlock[list->row[at]] : NULL;
@@ -326,8 +398,8 @@ static int blame_park(struct tallies *t, const struct trc_unlocks_of *list,
 	}
 	if (!(park->flags & TRC_PARK_NO_END) && park->result > 0 && at < end)
 		return blame_later(t, r, slot, park, &r->unlock[list->row[at]], since_ns,
-				   taken_ns(list, r, id, at), pieces > 0);
-	if (!pieces && park->waker)
+				   taken_ns(list, r, id, at), in_pieces);
+	if (!in_pieces && park->waker)
 		return tally_by(t, r, slot, park->waker, park->waker_stack, park_ns(r, park));
 	return 0;
 }
@@ -343,7 +415,7 @@ static int blame_locks(struct trc_groups *g, struct tallies *t, const struct trc
 		if (group && group->slot && trc_wait_class(group->reason) == TRC_WAIT_LOCKS)
 			err = blame_park(t, list, r, group->slot, &r->park[i]);
 	}
-	return err;
+	return err ? err : blame_turns(t, list, r);
 }
 
 int trc_groups_tally_parks(struct trc_groups *g, const struct trc_report *r)

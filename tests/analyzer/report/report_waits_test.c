@@ -2,6 +2,9 @@
 #include <check.h>
 #include "report_fixture.h"
 
+/* Made by main(): a wait of 11 ms that 5,000 releases cut, 1 us apart, and another one 6 ms later. */
+static char starved[400000];
+
 /* clang-format off */
 static const struct report_line LINES[] = {
 	{"a wait for any child is for no number",
@@ -232,6 +235,8 @@ static const struct report_line LINES[] = {
 	 "@11000000 thread=2 resume reason=mutex object=0x7f10 result=ETIMEDOUT\n"
 	 "@15000000 thread=3 unlock reason=mutex object=0x7f10 waiters=1 held=6000000 stack=put\n",
 	 "            timed out; caused by server+0x60, 50.0% of it, in main (101) and 1 other", false},
+	{"blame: of a wait that is cut thousands of times each piece counts", starved,
+	 "            caused by server+0x40, 54.5% of it, in main (101) and 1 other", false},
 	{"no waits: nothing is held up", "@1 counter name=\"c\" value=1\n", "In the end held up by",
 	 true},
 	{"waits for the outside alone: nor is it there", MODULES THREADS
@@ -272,7 +277,23 @@ START_TEST(lines)
 }
 END_TEST
 
+static void make_starved(void)
+{
+	FILE *out = fmemopen(starved, sizeof(starved), "w");
+
+	fputs(MODULES THREADS "@1000000 thread=2 park reason=mutex object=0x7f10 stack=get\n", out);
+	for (unsigned int i = 1; i <= 5000; i++)
+		fprintf(out,
+			"@%u thread=3 unlock reason=mutex object=0x7f10 waiters=1 stack=idle\n",
+			1000000 + 1000 * i);
+	fputs("@12000000 thread=1 unlock reason=mutex object=0x7f10 waiters=1 stack=put\n"
+	      "@12000000 thread=2 resume reason=mutex object=0x7f10\n",
+	      out);
+	fclose(out);
+}
+
 int main(void)
 {
+	make_starved();
 	return report_run("report_waits", lines, sizeof(LINES) / sizeof(*LINES));
 }
