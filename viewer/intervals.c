@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "magnitudes.h"
 
 enum { STATE_VALUES = 256, LENGTH_VALUES = 256, EXPONENTS = 64 };
 enum { BYTE_FROM_EXPONENT = 10 }; /* I3 */
@@ -32,17 +33,6 @@ static struct intervals_read read_begin(const struct trc_tracks *t)
 	};
 }
 
-/* These bytes are our own: each number is whole. */
-static uint64_t varint_next(const uint8_t **at)
-{
-	uint64_t value = 0;
-	unsigned int shift = 0;
-
-	for (; **at & 0x80; shift += 7)
-		value |= (uint64_t)(*(*at)++ & 0x7f) << shift;
-	return value | (uint64_t) * (*at)++ << shift;
-}
-
 static uint64_t zigzag(uint64_t difference)
 {
 	return difference << 1 ^ (0 - (difference >> 63));
@@ -50,35 +40,9 @@ static uint64_t zigzag(uint64_t difference)
 
 static uint64_t park_next(struct intervals_read *r)
 {
-	uint64_t value = varint_next(&r->park);
+	uint64_t value = trc_bytes_varint_next(&r->park);
 
 	return r->park_last += value >> 1 ^ (0 - (value & 1));
-}
-
-struct bits {
-	struct trc_bytes *out;
-	uint64_t value;
-	unsigned int n;
-};
-
-static void bits_put(struct bits *b, uint64_t value, unsigned int n)
-{
-	for (; n; n -= n < 32 ? n : 32, value >>= 32) {
-		unsigned int now = n < 32 ? n : 32;
-
-		b->value |= (value & (((uint64_t)1 << now) - 1)) << b->n;
-		for (b->n += now; b->n >= 8; b->n -= 8, b->value >>= 8) {
-			uint8_t byte = (uint8_t)b->value;
-
-			trc_bytes_put(b->out, &byte, 1);
-		}
-	}
-}
-
-static void bits_end(struct bits *b)
-{
-	if (b->n)
-		bits_put(b, 0, 8 - b->n);
 }
 
 static unsigned int exponent(uint64_t length)
@@ -96,15 +60,15 @@ static uint8_t length_byte(uint64_t length)
 
 /* I3. */
 static void length_put(uint64_t length, uint8_t state, struct streams *next, uint8_t *bytes,
-		       struct bits *low)
+		       struct trc_bits *low)
 {
 	unsigned int e = exponent(length);
 
 	if (e >= BYTE_FROM_EXPONENT) {
 		bytes[next->byte[state * EXPONENTS + e]++] = (uint8_t)length;
-		bits_put(low, length >> 8, e - BYTE_FROM_EXPONENT);
+		trc_bits_put(low, length >> 8, e - BYTE_FROM_EXPONENT);
 	} else if (e > 2) {
-		bits_put(low, length, e - 2);
+		trc_bits_put(low, length, e - 2);
 	}
 }
 
@@ -117,8 +81,8 @@ static uint64_t count_streams(const struct trc_tracks *t, struct streams *n)
 	for (uint64_t i = 0; i < t->interval_count.n; i++) {
 		uint8_t before = TRC_STATE_ABSENT, length_before = 0;
 
-		for (uint64_t left = varint_next(&r.count); left; left--) {
-			uint64_t length = varint_next(&r.duration);
+		for (uint64_t left = trc_bytes_varint_next(&r.count); left; left--) {
+			uint64_t length = trc_bytes_varint_next(&r.duration);
 
 			n->after[before]++;
 			before = *r.state++;
@@ -149,16 +113,16 @@ static void streams_begin(uint64_t *n, size_t k)
 static void fill(struct trc_intervals *p, const struct trc_tracks *t, struct streams *next)
 {
 	struct intervals_read r = read_begin(t);
-	struct bits low = {.out = &p->duration_low.bytes};
+	struct trc_bits low = {.out = &p->duration_low.bytes};
 	uint64_t park = 0, seen = 0;
 
 	for (uint64_t i = 0; i < t->interval_count.n; i++) {
 		uint8_t before = TRC_STATE_ABSENT, length_before = 0;
 
-		for (uint64_t left = varint_next(&r.count); left; left--) {
+		for (uint64_t left = trc_bytes_varint_next(&r.count); left; left--) {
 			uint8_t state = *r.state++;
 			uint64_t expected = state == TRC_STATE_WOKEN ? park : seen + 1;
-			uint64_t length = varint_next(&r.duration);
+			uint64_t length = trc_bytes_varint_next(&r.duration);
 			size_t stream = (size_t)state * LENGTH_VALUES + length_before;
 
 			p->state.bytes.data[next->after[before]++] = state;
@@ -174,7 +138,7 @@ static void fill(struct trc_intervals *p, const struct trc_tracks *t, struct str
 			seen = park > seen ? park : seen;
 		}
 	}
-	bits_end(&low);
+	trc_bits_end(&low);
 }
 
 /* Room for n bytes, which are all to be filled in. */
@@ -226,6 +190,7 @@ int trc_intervals_pack(struct trc_intervals *p, const struct trc_tracks *t)
 		.duration_low = trc_column_make("iv.duration_low", TRC_COLUMN_BYTES),
 		.park = trc_column_make("iv.park", TRC_COLUMN_VARINT),
 	};
+	p->park.as_bytes = true;
 	if (t->interval_count.bytes.failed || t->duration.bytes.failed || t->state.bytes.failed ||
 	    t->park.bytes.failed)
 		return -ENOMEM;

@@ -18,7 +18,7 @@ viewer_sql = viewer/vendor/sql-wasm-browser.wasm viewer/vendor/sql-wasm-browser.
 viewer_assets = viewer/assets/body.html viewer/assets/app.css $(viewer_sql) $(viewer_decoder) $(viewer_js)
 
 noinst_LTLIBRARIES += libtrcviewer.la
-libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/first.c viewer/first.h viewer/html.c viewer/html.h viewer/intervals.c viewer/intervals.h viewer/page.c viewer/page.h viewer/prepared.c viewer/prepared.h viewer/source.c viewer/source.h \
+libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/deflate.c viewer/deflate.h viewer/first.c viewer/first.h viewer/html.c viewer/html.h viewer/intervals.c viewer/intervals.h viewer/magnitudes.c viewer/magnitudes.h viewer/page.c viewer/page.h viewer/prepared.c viewer/prepared.h viewer/source.c viewer/source.h \
 	viewer/rows.c viewer/rows.h viewer/rows_blame.c viewer/rows_causes.c viewer/rows_end.c \
 	viewer/rows_fibers.c viewer/rows_heap.c viewer/rows_labels.c viewer/rows_locks.c viewer/rows_now.c viewer/rows_parks.c viewer/rows_paths.c \
 	viewer/rows_report.c viewer/rows_samples.c viewer/rows_sched.c viewer/rows_top.c viewer/rows_unlocks.c viewer/rows_user.c \
@@ -27,7 +27,7 @@ libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/first.c viewer/first.
 nodist_libtrcviewer_la_SOURCES = viewer/assets.c
 libtrcviewer_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(SQLITE_CFLAGS)
 libtrcviewer_la_CFLAGS = $(libtrcanalyze_la_CFLAGS)
-libtrcviewer_la_LIBADD = $(ZLIB_LIBS)
+libtrcviewer_la_LIBADD = $(ZLIB_LIBS) -lm
 
 # Also when the list of modules changes.
 viewer/assets.c: $(viewer_assets:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh $(srcdir)/viewer/local.mk

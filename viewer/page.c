@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include "deflate.h"
 #include "format/check.h"
 #include "format/utf8.h"
+#include "magnitudes.h"
 
 /* P4: so many bytes make so many digits of 1 to 127. */
 enum { DIGITS = 123, GROUP_BYTES = 13, GROUP_DIGITS = 15, THIRD_DIGITS = GROUP_DIGITS / 3 };
@@ -59,6 +60,16 @@ void trc_bytes_varint(struct trc_bytes *b, uint64_t value)
 	b->data[b->n_bytes++] = (uint8_t)value;
 }
 
+uint64_t trc_bytes_varint_next(const uint8_t **at)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+
+	for (; **at & 0x80; shift += 7)
+		value |= (uint64_t)(*(*at)++ & 0x7f) << shift;
+	return value | (uint64_t) * (*at)++ << shift;
+}
+
 void trc_bytes_free(struct trc_bytes *b)
 {
 	free(b->data);
@@ -88,6 +99,8 @@ void trc_column_add(struct trc_column *c, uint64_t value)
 		break;
 	case TRC_COLUMN_DERIVED:
 	case TRC_COLUMN_ZERO:
+	case TRC_COLUMN_SPLIT:
+	case TRC_COLUMN_SPLIT_DELTA:
 		break;
 	}
 	c->n++;
@@ -281,21 +294,33 @@ static void page_fail(struct trc_page *p, int error)
 }
 
 static const char *const type_name[] = {
-	[TRC_COLUMN_BYTES] = "bytes", [TRC_COLUMN_VARINT] = "varint",
-	[TRC_COLUMN_DELTA] = "delta", [TRC_COLUMN_DERIVED] = "derived",
+	[TRC_COLUMN_BYTES] = "bytes",
+	[TRC_COLUMN_VARINT] = "varint",
+	[TRC_COLUMN_DELTA] = "delta",
+	[TRC_COLUMN_DERIVED] = "derived",
 	[TRC_COLUMN_ZERO] = "zero",
+	[TRC_COLUMN_SPLIT] = "split",
+	[TRC_COLUMN_SPLIT_DELTA] = "splitdelta",
 };
 
-static void page_chunk(struct trc_page *p, const struct trc_column *c, uint32_t chunk, bool last,
-		       const uint8_t *data, size_t n_bytes, char *scratch)
+/* A column as the page has it. */
+struct encoded {
+	enum trc_column_type type;
+	size_t raw_bytes; /* before they were deflated */
+	struct trc_bytes deflated;
+};
+
+static void page_chunk(struct trc_page *p, const struct trc_column *c, const struct encoded *e,
+		       uint32_t chunk, bool last, const uint8_t *data, size_t n_bytes,
+		       char *scratch)
 {
 	size_t n = base123(scratch, data, n_bytes);
 
 	fputs("<script type=\"text/plain\"", p->out);
 	if (c->name[0])
 		fprintf(p->out, " data-column=\"%s %s %llu %llu %zu %d\"", c->name,
-			type_name[c->type], (unsigned long long)c->n, (unsigned long long)c->max,
-			c->bytes.n_bytes, last);
+			type_name[e->type], (unsigned long long)c->n, (unsigned long long)c->max,
+			e->raw_bytes, last);
 	fprintf(p->out, " id=\"c%zu-%u\">", p->n_entries, chunk);
 	fwrite(scratch, 1, n, p->out);
 	fputs("</script>\n", p->out);
@@ -303,96 +328,120 @@ static void page_chunk(struct trc_page *p, const struct trc_column *c, uint32_t 
 		page_fail(p, errno ? -errno : -EIO);
 }
 
-/* The bytes deflated, onto the end of *out.  0 or -ENOMEM. */
-static int deflate_all(struct trc_bytes *out, const struct trc_bytes *in, int strategy)
+/* Shorter columns gain less than it takes to try. */
+enum { SPLIT_FROM_BYTES = 1 << 10 };
+
+/* Whether a column may be split (P5), and has numbers that do not fit a byte. */
+static bool may_split(const struct trc_column *c)
 {
-	uint8_t piece[16 << 10];
-	z_stream z = {0};
-	size_t done = 0;
-	int rc;
-
-	if (deflateInit2(&z, 6, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, strategy) != Z_OK)
-		return -ENOMEM;
-	do {
-		size_t left = in->n_bytes - done;
-
-		if (!z.avail_in) {
-			z.next_in = in->data + done;
-			z.avail_in = left < (1U << 30) ? (uInt)left : 1U << 30;
-			done += z.avail_in;
-			left -= z.avail_in;
-		}
-		z.next_out = piece;
-		z.avail_out = sizeof(piece);
-		rc = deflate(&z, left ? Z_NO_FLUSH : Z_FINISH);
-		trc_bytes_put(out, piece, sizeof(piece) - z.avail_out);
-	} while (rc == Z_OK);
-	deflateEnd(&z);
-	return out->failed ? -ENOMEM : 0;
+	return (c->type == TRC_COLUMN_VARINT || c->type == TRC_COLUMN_DELTA) && c->name[0] &&
+	       !c->as_bytes && c->bytes.n_bytes > c->n && c->bytes.n_bytes >= SPLIT_FROM_BYTES;
 }
 
-/* Of numbers without repetition codes are shorter than codes and references, but for runs of one value. */
-static int deflate_shortest(struct trc_bytes *out, const struct trc_bytes *in)
+/* P5: in place of *e, if it is shorter.  0 or -ENOMEM. */
+static int column_split(struct encoded *e, const struct trc_column *c)
 {
-	enum { TRIED_FROM_BYTES = 4 << 10 };
-	struct trc_bytes runs = {0};
-	int rc = deflate_all(out, in, Z_DEFAULT_STRATEGY);
+	struct encoded split = {.type = c->type == TRC_COLUMN_VARINT ? TRC_COLUMN_SPLIT
+								     : TRC_COLUMN_SPLIT_DELTA};
+	struct trc_bytes bytes = {0};
+	int rc;
 
-	if (!rc && in->n_bytes >= TRIED_FROM_BYTES)
-		rc = deflate_all(&runs, in, Z_RLE);
-	if (!rc && runs.n_bytes && runs.n_bytes < out->n_bytes) {
-		trc_bytes_free(out);
-		*out = runs;
-		return 0;
+	trc_magnitudes(&bytes, &c->bytes, c->n);
+	split.raw_bytes = bytes.n_bytes;
+	rc = bytes.failed ? -ENOMEM : trc_deflate(&split.deflated, &bytes, true);
+	trc_bytes_free(&bytes);
+	if (!rc && split.deflated.n_bytes < e->deflated.n_bytes) {
+		trc_bytes_free(&e->deflated);
+		*e = split;
+	} else {
+		trc_bytes_free(&split.deflated);
 	}
-	trc_bytes_free(&runs);
 	return rc;
 }
 
-/* Writes the bytes, deflated, in chunks; returns how many, or -ENOMEM. */
-static int64_t page_deflate(struct trc_page *p, const struct trc_column *c, char *scratch)
+/* 0 or -ENOMEM; to be freed in any case. */
+static int column_encode(struct encoded *e, const struct trc_column *c)
 {
-	struct trc_bytes deflated = {0};
-	int64_t n_chunks = deflate_shortest(&deflated, &c->bytes);
+	int rc;
 
-	for (size_t at = 0; n_chunks >= 0 && at < deflated.n_bytes; at += CHUNK_BYTES) {
-		size_t left = deflated.n_bytes - at;
-
-		page_chunk(p, c, (uint32_t)n_chunks++, left <= CHUNK_BYTES, deflated.data + at,
-			   left < CHUNK_BYTES ? left : CHUNK_BYTES, scratch);
+	*e = (struct encoded){.type = c->type, .raw_bytes = c->bytes.n_bytes};
+	if (c->bytes.failed)
+		return -ENOMEM;
+	if (c->name[0] && c->n && !c->max && c->type != TRC_COLUMN_DERIVED) {
+		e->type = TRC_COLUMN_ZERO;
+		e->raw_bytes = 0;
 	}
-	trc_bytes_free(&deflated);
+	if (!e->raw_bytes)
+		return 0;
+	rc = trc_deflate(&e->deflated, &c->bytes, false);
+	return rc || !may_split(c) ? rc : column_split(e, c);
+}
+
+/* In chunks; returns how many, or -ENOMEM. */
+static int64_t write_chunks(struct trc_page *p, const struct trc_column *c, const struct encoded *e)
+{
+	char *scratch = malloc(CHUNK_CHARACTERS);
+	int64_t n_chunks = 0;
+
+	if (!scratch)
+		return -ENOMEM;
+	for (size_t at = 0; at < e->deflated.n_bytes; at += CHUNK_BYTES) {
+		size_t left = e->deflated.n_bytes - at;
+
+		page_chunk(p, c, e, (uint32_t)n_chunks++, left <= CHUNK_BYTES,
+			   e->deflated.data + at, left < CHUNK_BYTES ? left : CHUNK_BYTES, scratch);
+	}
+	free(scratch);
 	return n_chunks;
 }
 
-void trc_page_column(struct trc_page *p, struct trc_column *c)
+static void column_write(struct trc_page *p, const struct trc_column *c, const struct encoded *e)
 {
-	char *scratch = malloc(CHUNK_CHARACTERS);
 	int64_t chunks = 0;
 
-	if (c->name[0] && c->n && !c->max && !c->bytes.failed && c->type != TRC_COLUMN_DERIVED) {
-		trc_bytes_free(&c->bytes);
-		c->type = TRC_COLUMN_ZERO;
-	}
-	if (!scratch || c->bytes.failed)
-		page_fail(p, -ENOMEM);
-	else if (p->n_entries == TRC_PAGE_COLUMNS_MAX)
+	if (p->n_entries == TRC_PAGE_COLUMNS_MAX)
 		page_fail(p, -E2BIG);
-	else if (!p->error && c->bytes.n_bytes)
-		chunks = page_deflate(p, c, scratch);
+	else if (!p->error)
+		chunks = write_chunks(p, c, e);
 	if (chunks < 0)
 		page_fail(p, (int)chunks);
 	if (!p->error)
 		p->entry[p->n_entries++] = (struct trc_page_entry){
 			.name = c->name,
-			.type = c->type,
+			.type = e->type,
 			.n = c->n,
 			.max = c->max,
-			.raw_bytes = c->bytes.n_bytes,
+			.raw_bytes = e->raw_bytes,
 			.chunks = (uint32_t)chunks,
 		};
-	free(scratch);
+}
+
+void trc_page_column(struct trc_page *p, struct trc_column *c)
+{
+	struct encoded e;
+	int rc = column_encode(&e, c);
+
+	if (rc)
+		page_fail(p, rc);
+	column_write(p, c, &e);
+	trc_bytes_free(&e.deflated);
 	trc_bytes_free(&c->bytes);
+}
+
+bool trc_page_shorter(struct trc_page *p, struct trc_column *first, struct trc_column *second)
+{
+	struct encoded e, other;
+	int rc = column_encode(&e, first), rc_other = column_encode(&other, second);
+	bool is_second = other.deflated.n_bytes < e.deflated.n_bytes;
+
+	if (rc || rc_other)
+		page_fail(p, rc ? rc : rc_other);
+	column_write(p, is_second ? second : first, is_second ? &other : &e);
+	trc_bytes_free(&e.deflated);
+	trc_bytes_free(&other.deflated);
+	trc_bytes_free(&first->bytes);
+	trc_bytes_free(&second->bytes);
+	return is_second;
 }
 
 void trc_page_directory(struct trc_page *p)

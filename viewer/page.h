@@ -16,6 +16,8 @@
  *       are the characters of ASCII in their order, but for NUL and carriage return, which HTML changes, "<", and what
  *       old systems take for a file's end (26) or a terminal for a command (27).  So a line's end may become another
  *       one on the way, as it does in files that are sent, and HTML makes it the same again
+ *   page:P5  a column of varints whose values, not its bytes, are read by its name becomes magnitudes and bits (magnitudes.h), if
+ *       its text is shorter then
  */
 #ifndef TRC_VIEWER_PAGE_H
 #define TRC_VIEWER_PAGE_H
@@ -34,6 +36,8 @@ struct trc_bytes {
 
 void trc_bytes_put(struct trc_bytes *b, const void *bytes, size_t n_bytes);
 void trc_bytes_varint(struct trc_bytes *b, uint64_t value);
+/* The next varint of bytes that are our own: each number is whole. */
+uint64_t trc_bytes_varint_next(const uint8_t **at);
 void trc_bytes_free(struct trc_bytes *b);
 
 enum trc_column_type {
@@ -42,11 +46,14 @@ enum trc_column_type {
 	TRC_COLUMN_DELTA,   /* varint of the zigzag difference to the value before, from 0 */
 	TRC_COLUMN_DERIVED, /* no bytes: the page computes the values from other columns */
 	TRC_COLUMN_ZERO, /* what a column with a name becomes if all of its values are 0: no bytes */
+	TRC_COLUMN_SPLIT,	/* what a column of varints may become (P5) */
+	TRC_COLUMN_SPLIT_DELTA, /* the same of differences */
 };
 
 struct trc_column {
 	const char *name; /* borrowed: a literal; "" = it is read by its number, when needed */
 	enum trc_column_type type;
+	bool as_bytes; /* the page reads its bytes, one number after the other: they stay (P5) */
 	uint64_t n, max, last;
 	struct trc_bytes bytes;
 };
@@ -89,6 +96,8 @@ struct trc_page {
 
 /* Writes the column and frees it. */
 void trc_page_column(struct trc_page *p, struct trc_column *c);
+/* Writes that of two columns whose text is shorter, and frees both.  Whether it was the second. */
+bool trc_page_shorter(struct trc_page *p, struct trc_column *first, struct trc_column *second);
 /* The directory of the columns written so far, as a JSON array. */
 void trc_page_directory(struct trc_page *p);
 void trc_page_base64(FILE *out, const void *bytes, size_t n_bytes);

@@ -124,6 +124,7 @@ static void write_park_ids(struct trc_rows *r, const struct trc_tracks *tracks)
 	size_t n;
 	const struct trc_park *all = trc_model_parks(r->m, &n);
 
+	id.as_bytes = true;
 	for (uint32_t i = 0; key && i < tracks->n_shown; i++)
 		key[i] = (struct trc_key){
 			(int64_t)trc_rows_time(r, all[tracks->shown[i].row].start_ns), i};

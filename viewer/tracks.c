@@ -594,6 +594,8 @@ static void tracks_init(struct trc_tracks *t)
 		.time_ns = trc_column_make("time.ns", TRC_COLUMN_VARINT),
 		.beyond = trc_column_make("thread.beyond", TRC_COLUMN_BYTES),
 	};
+	t->proc.as_bytes = true;
+	t->merged.as_bytes = true;
 }
 
 void trc_tracks_columns(struct trc_tracks *t, struct trc_column *column[TRC_TRACKS_COLUMNS])

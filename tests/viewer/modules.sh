@@ -14,7 +14,7 @@ mkdir -p "$work"
 	echo 'const head = {};'
 	grep '^const LATENCY_FACTORS' "$top_srcdir/viewer/assets/palette.js"
 	cat "$top_srcdir"/viewer/assets/{decode,format,times,states,levels,lod,rows,matches,procs,flame_select,flame_items}.js
-	echo 'export {bitsNext, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf, paintMake,
+	echo 'export {bitsNext, columnDecode, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf, paintMake,
 		pieceBytes, placeOfRow, procs, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, statesMake, stepsOf, streamsJoin, streamsPlace, taskSpans, timeAbove, timeOf, timeSet, timedRows, timesDone, timesMake, trace, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther};'
 } >"$work/modules.mjs"
 # The search, over rows that the test makes.

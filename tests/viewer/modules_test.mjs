@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {bitsNext, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf,
+import {bitsNext, columnDecode, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf,
 	paintMake, pieceBytes, placeOfRow, procs, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, statesMake, stepsOf, streamsJoin, streamsPlace, taskSpans, timeAbove,
 	timeOf, timeSet, timedRows, timesDone, timesMake, trace, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther} from "./modules.mjs";
 import {given, head as headOfTops, longestParks, topHeap, trace as ofTops} from "./tops.mjs";
@@ -93,6 +93,33 @@ test("lengths come back, to the nanosecond", () => {
 	assert.deepEqual(parts.map(({top}) => lengthNext(top, STATE, {bytes, next}, low)), lengths);
 	for (const n of [0, 1, 24, 25, 31, 53])
 		assert.equal(bitsNext(ones, n), 2 ** n - 1);
+});
+
+// By the rules of magnitudes:M1 and M2.
+function magnitudes(values) {
+	const parts = values.map((value) => {
+		const string = value.toString(2), e = string.length - 1;
+		return value < 8 ? {byte: value, bits: []} : {byte: 4 * (e - 1) + parseInt(string.slice(1, 3), 2), bits: [...string.slice(3)].reverse().map(Number)};
+	});
+
+	return Uint8Array.from([...parts.map(({byte}) => byte), ...bytesOfBits(parts.flatMap(({bits}) => bits))]);
+}
+
+test("numbers come back from magnitudes and bits, to the last bit", () => {
+	const values = [0, 1, 2, 3, 4, 5, 6, 7];
+	for (let power = 8; power < 2 ** 53; power *= 2)
+		values.push(power - 1, power, power + 1, power + Math.floor(power / 3), 2 * power - 1);
+	const decode = (type, of, max, bytes = magnitudes(of)) => columnDecode({type, n: of.length, max, bytes});
+
+	assert.deepEqual([...decode("split", values, 2 ** 53)], values);
+	assert.deepEqual(decode("split", [300, 8, 65535], 65535), Uint16Array.of(300, 8, 65535));
+	assert.deepEqual(decode("split", [], 0), new Uint8Array(0));
+	// As differences: 1000, 990, 5000000000.
+	assert.deepEqual([...decode("splitdelta", [2000, 19, 2 * (5000000000 - 990)], 5000000000)], [1000, 990, 5000000000]);
+	// What is cut off, or no number's byte, ends, and gives as many numbers.
+	for (const length of [0, 3, values.length, values.length + 10])
+		assert.equal(decode("split", values, 2 ** 53, magnitudes(values).subarray(0, length)).length, values.length);
+	assert.equal(decode("splitdelta", values, 2 ** 53, new Uint8Array(400).fill(255)).length, values.length);
 });
 
 test("one of many differences' sums is told without the others", () => {

@@ -119,7 +119,7 @@ static uint64_t varint(const uint8_t **at)
 	}
 }
 
-/* The next n bits, low ones first. */
+/* The next n bits of a column of bytes, low ones first. */
 static uint64_t bits_next(const uint64_t *bytes, size_t *at_bit, unsigned int n)
 {
 	uint64_t value = 0;
@@ -138,7 +138,8 @@ struct read_intervals {
 static struct read_intervals read_intervals(const char *page)
 {
 	struct read_intervals r = {0};
-	size_t n, n_parks, n_low, n_after, at_bit = 0, at = 0, at_park = 0, n_of, n_bytes, after[256];
+	size_t n, n_parks, n_low, n_after, at_bit = 0, at = 0, at_park = 0, n_of, n_bytes,
+					   after[256];
 	size_t at_byte[256 * 64] = {0};
 	uint64_t *streams = page_read_column(page, "iv.state", &n), park = 0, seen = 0;
 	uint64_t *top = page_read_column(page, "iv.duration", &n);
@@ -177,10 +178,9 @@ static struct read_intervals read_intervals(const char *page)
 			e = (unsigned int)(code >> 2);
 			bits = e < 2 ? e : 2;
 			r.duration[at] = (1ULL << e) | (code & 3) << (e - bits);
-			r.duration[at] |=
-				e < 10 ? bits_next(low, &at_bit, e - bits)
-				       : byte[at_byte[state * 64 + e]++] |
-						 bits_next(low, &at_bit, e - 10) << 8;
+			r.duration[at] |= e < 10 ? bits_next(low, &at_bit, e - bits)
+						 : byte[at_byte[state * 64 + e]++] |
+							   bits_next(low, &at_bit, e - 10) << 8;
 			before = state;
 			if (state & TRC_STATE_MERGED ||
 			    (state < TRC_STATE_PARKED && state != TRC_STATE_WOKEN))
@@ -227,7 +227,8 @@ static void derive_parks(const char *page, unsigned int which, uint64_t *values,
 
 	memset(start, 0xff, (n_parks + 1) * sizeof(*start));
 	for (size_t t = 0, i = 0; t < r.n_threads; t++)
-		for (uint64_t at_ns = 0, left = r.count[t]; left; left--, at_ns += r.duration[i++]) {
+		for (uint64_t at_ns = 0, left = r.count[t]; left;
+		     left--, at_ns += r.duration[i++]) {
 			uint64_t p, told[4];
 
 			if (r.state[i] & TRC_STATE_MERGED ||
@@ -239,10 +240,10 @@ static void derive_parks(const char *page, unsigned int which, uint64_t *values,
 			told[0] = start[p];
 			told[1] = at_ns + r.duration[i] - start[p];
 			told[2] = r.state[i] == TRC_STATE_WOKEN ? values[p]
-							      : r.state[i] - TRC_STATE_PARKED;
+								: r.state[i] - TRC_STATE_PARKED;
 			told[3] = r.state[i] == TRC_STATE_WOKEN ? 2 * (at_ns - start[p]) + 1
-				  : at_end[p]		      ? 2 * told[1] + 1
-							      : 0;
+				  : at_end[p]			? 2 * told[1] + 1
+								: 0;
 			values[p] = told[which];
 		}
 	for (size_t k = 0; k < n_others; k++)
@@ -257,8 +258,9 @@ static void derive_parks(const char *page, unsigned int which, uint64_t *values,
 /* Columns of waits in streams (rows:V3), into the order of the waits: by stack and reason, or by reason. */
 static void streams_join(const char *page, const char *name, uint64_t *values, size_t n)
 {
-	static const char *const by_stack[] = {"park.object",	   "park.holder", "park.waker",
-					       "park.waker_stack", "park.result", "park.descriptor"};
+	static const char *const by_stack[] = {"park.object", "park.holder",
+					       "park.waker",  "park.waker_stack",
+					       "park.result", "park.descriptor"};
 	bool by_both = false;
 	uint64_t *stack, *reason, *in_order = malloc((n + 1) * sizeof(*in_order));
 	size_t n_of, at = 0;
@@ -292,13 +294,28 @@ static int is_derived(const char *page, const struct entry *e, const char *name,
 	return 0;
 }
 
+/* The numbers of a column of magnitudes and bits (magnitudes.h). */
+static void split(const uint8_t *raw, const struct entry *e, uint64_t *values)
+{
+	size_t at_bit = 8 * e->n;
+
+	for (size_t i = 0; i < e->n; i++) {
+		unsigned int below = raw[i] < 8 ? 0 : raw[i] / 4 - 1;
+
+		values[i] = raw[i] < 8 ? raw[i] : (uint64_t)(4 + raw[i] % 4) << below;
+		for (unsigned int k = 0; k < below; k++, at_bit++)
+			values[i] |= (uint64_t)(raw[at_bit / 8] >> at_bit % 8 & 1) << k;
+	}
+	ck_assert_uint_eq((at_bit + 7) / 8, e->raw);
+}
+
 uint64_t *page_read_column(const char *page, const char *name, size_t *n)
 {
 	struct entry e;
 	uint8_t *raw;
 	const uint8_t *at;
 	uint64_t *values, last = 0, above = 0;
-	int is_bytes, is_delta, derived, is_zero;
+	int is_bytes, is_delta, derived, is_zero, is_split;
 
 	*n = 0;
 	if (find_entry(page, name, &e))
@@ -308,10 +325,13 @@ uint64_t *page_read_column(const char *page, const char *name, size_t *n)
 	at = raw;
 	derived = is_derived(page, &e, name, values);
 	is_bytes = !strcmp(e.type, "bytes");
-	is_delta = !strcmp(e.type, "delta");
+	is_delta = !strcmp(e.type, "delta") || !strcmp(e.type, "splitdelta");
+	is_split = !strncmp(e.type, "split", 5);
+	if (is_split)
+		split(raw, &e, values);
 	is_zero = !strcmp(e.type, "zero");
 	for (size_t i = 0; i < e.n && !derived && !is_zero; i++) {
-		uint64_t value = is_bytes ? *at++ : varint(&at);
+		uint64_t value = is_split ? values[i] : is_bytes ? *at++ : varint(&at);
 
 		if (is_delta)
 			value = last += value >> 1 ^ (0 - (value & 1));
@@ -319,7 +339,7 @@ uint64_t *page_read_column(const char *page, const char *name, size_t *n)
 		above += !is_bytes && value > e.max;
 	}
 	ck_assert_uint_eq(above, 0);
-	ck_assert_uint_eq((size_t)(at - raw), e.raw);
+	ck_assert_uint_eq(is_split ? e.raw : (size_t)(at - raw), e.raw);
 	free(raw);
 	if (!is_zero)
 		streams_join(page, name, values, e.n);

@@ -134,6 +134,121 @@ START_TEST(large_columns_are_cut_into_elements)
 }
 END_TEST
 
+static uint32_t random_state = 1;
+
+static uint32_t random_next(void)
+{
+	return (random_state = random_state * 1664525 + 1013904223) >> 8;
+}
+
+/* page:P5.  Numbers of all magnitudes, and the largest. */
+static const struct split_row {
+	const char *what, *type;
+	enum trc_column_type of;
+	bool as_bytes;
+	unsigned int bits_most;
+} split_rows[] = {
+	{"noise of all magnitudes is split", "split", TRC_COLUMN_VARINT, false, 63},
+	{"and so are noisy differences", "splitdelta", TRC_COLUMN_DELTA, false, 30},
+	{"numbers of a byte each are not", "varint", TRC_COLUMN_VARINT, false, 6},
+	{"neither is a column of which the bytes are read", "varint", TRC_COLUMN_VARINT, true, 63},
+};
+
+START_TEST(columns_of_noise_are_split)
+{
+	enum { N = 5000 };
+	const struct split_row *row = &split_rows[_i];
+	struct trc_column c = trc_column_make("x.y", row->of);
+	static uint64_t wanted[N];
+	char type[32];
+	size_t n;
+
+	c.as_bytes = row->as_bytes;
+	for (size_t i = 0; i < N; i++) {
+		uint64_t noise = (uint64_t)random_next() << 40 ^ (uint64_t)random_next() << 20 ^
+				 random_next();
+
+		wanted[i] = noise >> (63 - random_next() % (row->bits_most + 1));
+		if (i < 9 && row->bits_most > 6)
+			wanted[i] = (uint64_t[]){0, UINT64_MAX, 7, 8, 15, 16, 1, UINT64_MAX, 0}[i];
+		trc_column_add(&c, wanted[i]);
+	}
+
+	char *page = page_of(&c);
+	uint64_t *values = page_read_column(page, "x.y", &n);
+
+	snprintf(type, sizeof(type), "[\"x.y\",\"%s\",", row->type);
+	ck_assert_msg(strstr(page, type), "%s", row->what);
+	ck_assert_uint_eq(n, N);
+	ck_assert_mem_eq(values, wanted, sizeof(wanted));
+	free(values);
+	free(page);
+}
+END_TEST
+
+/* What is written of two columns; nothing of one that is all zeros is shorter than anything. */
+START_TEST(the_shorter_of_two_columns_is_written)
+{
+	for (int shorter = 0; shorter < 2; shorter++) {
+		struct trc_column c[2] = {trc_column_make("a.a", TRC_COLUMN_VARINT),
+					  trc_column_make("b.b", TRC_COLUMN_DELTA)};
+		struct trc_page page = {0};
+		char *text = NULL;
+		size_t n = 0;
+
+		for (size_t i = 0; i < 3000; i++) {
+			trc_column_add(&c[shorter], 0);
+			trc_column_add(&c[!shorter], random_next());
+		}
+		page.out = open_memstream(&text, &n);
+		ck_assert_int_eq(trc_page_shorter(&page, &c[0], &c[1]), shorter);
+		trc_page_directory(&page);
+		fclose(page.out);
+		ck_assert_int_eq(page.error, 0);
+		ck_assert_str_eq(text, shorter ? "[[\"b.b\",\"zero\",3000,0,0,0]]"
+					       : "[[\"a.a\",\"zero\",3000,0,0,0]]");
+		free(text);
+	}
+}
+END_TEST
+
+/* Noise of 8, 2 and 5 bits: n values of each, one after the other, as streams are. */
+static uint32_t stream_next(size_t i, size_t n)
+{
+	static const uint32_t limits[] = {255, 3, 31};
+
+	return random_next() >> 4 & limits[i / n];
+}
+
+/* deflate:D1. */
+START_TEST(pieces_that_differ_have_codes_of_their_own)
+{
+	static const size_t sizes[] = {1, 1365, 1366, 1367, 4096, 30000, 70000};
+
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+		struct trc_column c = trc_column_make("x.y", TRC_COLUMN_BYTES);
+		size_t n = sizes[k], n_read, n_bits = n * (8 + 2 + 5);
+
+		random_state = 7;
+		for (size_t i = 0; i < 3 * n; i++)
+			trc_column_add(&c, stream_next(i, n));
+
+		char *page = page_of(&c);
+		uint64_t *values = page_read_column(page, "x.y", &n_read);
+
+		ck_assert_uint_eq(n_read, 3 * n);
+		random_state = 7;
+		for (size_t i = 0; i < 3 * n; i++)
+			ck_assert_uint_eq(values[i], stream_next(i, n));
+		/* P4: 15 characters for 13 bytes.  One code for all takes a tenth more. */
+		if (n >= 30000)
+			ck_assert_uint_le(strlen(page), n_bits / 8 * 15 / 13 * 103 / 100 + 1000);
+		free(values);
+		free(page);
+	}
+}
+END_TEST
+
 static const struct json_row {
 	const char *what, *text, *json;
 } json_rows[] = {
@@ -217,6 +332,10 @@ TCase *unit_page(void)
 	tcase_add_test(t, columns_of_zeros_have_no_bytes);
 	tcase_add_test(t, columns_of_any_number_of_bytes_come_back);
 	tcase_add_test(t, large_columns_are_cut_into_elements);
+	tcase_add_loop_test(t, columns_of_noise_are_split, 0,
+			    sizeof(split_rows) / sizeof(split_rows[0]));
+	tcase_add_test(t, the_shorter_of_two_columns_is_written);
+	tcase_add_test(t, pieces_that_differ_have_codes_of_their_own);
 	tcase_add_loop_test(t, json_strings_are_safe_in_a_script_element, 0,
 			    sizeof(json_rows) / sizeof(json_rows[0]));
 	tcase_add_test(t, texts_are_kept_once);

@@ -3,7 +3,7 @@
 // A column is zlib-deflated, as text in base 123, cut into elements c<number>-<chunk>.  They are sent to the decoder (decode_worker.js) while
 // the rest of the page is still being read.  The head, at the page's end, has a directory: it gives [name, type, values, largest
 // value, bytes, chunks] for each.  A column that is missing reads as an empty one.  One of type "zero" has no bytes, since all of
-// its values are 0; one of type "derived" has none, since it follows from others.
+// its values are 0; one of type "derived" has none, since it follows from others.  Types "split" and "splitdelta" are viewer/magnitudes.h.
 
 /** @type {Head} */
 const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there

@@ -68,6 +68,8 @@ function pieceBytes(codes) {
 	return out;
 }
 
+const POWERS = Float64Array.from({length: 64}, (_, e) => 2 ** e);
+
 // Gives the memory of arrays back at once, where the browser can: these are large, and it cleans up when it likes.
 function release(...arrays) {
 	for (const {buffer} of arrays)
@@ -190,12 +192,29 @@ function deltaAt(bytes, marks, i) {
 	return sum;
 }
 
+// The numbers of a column of magnitudes and bits (viewer/magnitudes.h); of differences, if `isDelta`.
+function decodeSplit(bytes, out, isDelta) {
+	const low = {bytes, at: out.length, value: 0, n: 0};
+	let sum = 0;
+
+	for (let i = 0; i < out.length; i++) {
+		const byte = bytes[i], below = (byte >> 2) - 1;
+		const value = below > 0 ? (4 + (byte & 3)) * POWERS[below] + bitsNext(low, below) : byte;
+		if (isDelta)
+			sum += unzigzag(value);
+		out[i] = isDelta ? sum : value;
+	}
+	return out;
+}
+
 // The values of a column {type, n, max, bytes}.
 function columnDecode({type, n, max, bytes}) {
 	if (type === "zero")
 		return new Uint8Array(n);
 	if (type === "bytes" || (type === "varint" && max < 128)) // one byte each
 		return bytes;
+	if (type === "split" || type === "splitdelta")
+		return decodeSplit(bytes, numberArray(n, max), type === "splitdelta");
 	return (type === "varint" ? decodeVarints : decodeDeltas)(bytes, numberArray(n, max));
 }
 

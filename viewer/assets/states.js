@@ -123,8 +123,6 @@ function waitsOther(waits, odd) {
 	waits.other = {wait, start: Float64Array.from(wait, (i) => odd.get(i).start), wake: Float64Array.from(wait, (i) => odd.get(i).wake)};
 }
 
-const POWERS = Float64Array.from({length: 64}, (_, e) => 2 ** e);
-
 const EXPONENTS = 64, BYTE_FROM_EXPONENT = 10; // viewer/intervals.h, I3
 
 // Where the streams of lowest bytes begin: how many a state has of each exponent, its lengths' first bytes say.
