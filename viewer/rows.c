@@ -374,7 +374,7 @@ void trc_rows_free(struct trc_rows *r)
 	trc_index_free(&r->tasks);
 	free(r->unlock_idx);
 	free(r->task_idx);
-	free(r->task_thread);
+	free(r->task_shown);
 	free(r->park_idx);
 	free(r->idle_park);
 	free(r->fiber_idx);

@@ -14,6 +14,9 @@
  *       than 16,384 stacks, by reason
  *   rows:V4  a thread that is mostly another column's has 0 where it is that one, else its number + 1 (columns *_beside): of a
  *       region or a log the thread that began its task (0 without a task); of a task's end the thread that began it
+ *   rows:V5  many tasks begin with a region or a log, and end with their region: if their text is shorter then, region.start and
+ *       log.time become *_in_task, the difference to when the task begins, region.length the one of the region's end and its task's,
+ *       in zigzag code.  Without a task they are differences to the row before, and to the region's begin
  */
 #ifndef TRC_VIEWER_ROWS_H
 #define TRC_VIEWER_ROWS_H
@@ -52,6 +55,12 @@ enum trc_rows_table {
 	TRC_ROWS_TABLES,
 };
 
+/* A task that is in the page: the thread that began it, and when it was. */
+struct trc_shown_task {
+	uint64_t start, end;
+	uint32_t thread;
+};
+
 struct trc_rows {
 	struct trc_model *m;
 	const struct trc_cut *cut; /* borrowed */
@@ -61,15 +70,14 @@ struct trc_rows {
 	struct trc_index objects;	     /* addresses and descriptors that threads waited for */
 	struct trc_object_name *object_name; /* by number - 1; owned */
 	uint32_t object_names_capacity;
-	struct trc_index tasks; /* the user's ids; number = row + 1 of its first task */
-	uint32_t *unlock_idx;	/* by row: index in the page + 1, 0 = left out; owned */
-	uint32_t *task_idx;	/* the same for tasks */
-	uint32_t *
-		task_thread; /* by number of a task in the page - 1: the thread that began it; owned */
-	uint32_t *park_idx;	  /* the same for parks */
-	uint8_t *idle_park;	  /* by row: 1 = the report calls it idle; owned */
-	uint32_t *fiber_idx;	  /* the same for fibers; NULL if there are none */
-	uint32_t *fiber_wait_idx; /* the same for their waits */
+	struct trc_index tasks;		   /* the user's ids; number = row + 1 of its first task */
+	uint32_t *unlock_idx;		   /* by row: index in the page + 1, 0 = left out; owned */
+	uint32_t *task_idx;		   /* the same for tasks */
+	struct trc_shown_task *task_shown; /* by number of a task in the page - 1; owned */
+	uint32_t *park_idx;		   /* the same for parks */
+	uint8_t *idle_park;		   /* by row: 1 = the report calls it idle; owned */
+	uint32_t *fiber_idx;		   /* the same for fibers; NULL if there are none */
+	uint32_t *fiber_wait_idx;	   /* the same for their waits */
 	size_t n_fibers;
 	/* html:H3: how many the page leaves out. */
 	uint64_t without_regions, without_tasks, without_unlocks, without_logs, without_counters;

@@ -35,10 +35,38 @@ static uint64_t thread_beside(uint32_t thread, uint32_t mostly)
 	return thread == mostly ? 0 : (uint64_t)thread + 1;
 }
 
-/* The thread of the task with this number in the page; 0 = none. */
+/* The thread of a task; 0 = none. */
 static uint32_t thread_of_task(const struct trc_rows *r, uint32_t task)
 {
-	return task ? r->task_thread[task - 1] : 0;
+	return task ? r->task_shown[task - 1].thread : 0;
+}
+
+static uint64_t zigzag(uint64_t difference)
+{
+	return difference << 1 ^ (0 - (difference >> 63));
+}
+
+/* rows:V5: a time, less when its task begins. */
+static uint64_t in_task(const struct trc_rows *r, uint32_t task, uint64_t time, uint64_t without)
+{
+	return zigzag(time - (task ? r->task_shown[task - 1].start : without));
+}
+
+/* The same of an end. */
+static uint64_t end_in_task(const struct trc_rows *r, uint32_t task, uint64_t end, uint64_t without)
+{
+	return zigzag(end - (task ? r->task_shown[task - 1].end : without));
+}
+
+/* rows:V5: a column, or in place of it the one with differences. */
+static void write_shorter(struct trc_rows *r, struct trc_column *c, struct trc_column *differences)
+{
+	struct trc_column derived = trc_column_make(c->name, TRC_COLUMN_DERIVED);
+
+	derived.n = c->n;
+	derived.max = c->max;
+	if (trc_page_shorter(r->page, c, differences))
+		trc_page_column(r->page, &derived);
 }
 
 /* Numbers the tasks that the page has.  A task id that is used again names its first task. */
@@ -48,8 +76,8 @@ static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_
 	uint32_t n_kept = 0;
 
 	r->task_idx = calloc(n + 1, sizeof(*r->task_idx));
-	r->task_thread = calloc(n + 1, sizeof(*r->task_thread));
-	if (!r->task_idx || !r->task_thread) {
+	r->task_shown = calloc(n + 1, sizeof(*r->task_shown));
+	if (!r->task_idx || !r->task_shown) {
 		r->failed = true;
 		return UINT64_MAX;
 	}
@@ -98,6 +126,7 @@ static void write_tasks(struct trc_rows *r)
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_TASKS, n) {
 		const struct trc_task *t = &all[i];
 		uint64_t length = trc_rows_length(r, t->start_ns, t->end_ns);
+		uint64_t start = trc_rows_start(r, t->start_ns, t->end_ns);
 		uint32_t thread = trc_rows_thread(r, t->start_thread);
 
 		if (length < from) {
@@ -109,13 +138,13 @@ static void write_tasks(struct trc_rows *r)
 		trc_column_add(&c[HIGH], t->task >> 32);
 		trc_column_add(&c[PARENT], task_of(r, t->parent));
 		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, t->type));
-		trc_column_add(&c[START], trc_rows_start(r, t->start_ns, t->end_ns));
+		trc_column_add(&c[START], start);
 		trc_column_add(&c[LENGTH], length);
 		trc_column_add(&c[OPEN], t->end_ns == TRC_NEVER);
 		trc_column_add(&c[THREAD], thread);
 		trc_column_add(&c[END_THREAD],
 			       thread_beside(trc_rows_thread(r, t->end_thread), thread));
-		r->task_thread[k++] = thread;
+		r->task_shown[k++] = (struct trc_shown_task){start, start + length, thread};
 	}
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);
@@ -123,19 +152,21 @@ static void write_tasks(struct trc_rows *r)
 
 static void write_regions(struct trc_rows *r)
 {
-	enum { ROW, THREAD, DEPTH, TYPE, TASK, START, LENGTH, OPEN, FIBER, N };
+	enum { ROW, THREAD, DEPTH, TYPE, TASK, OPEN, FIBER, N };
 	struct trc_column c[N] = {
 		[ROW] = trc_column_make("region.row", TRC_COLUMN_DELTA),
 		[THREAD] = trc_column_make("region.thread_beside", TRC_COLUMN_VARINT),
 		[DEPTH] = trc_column_make("region.depth", TRC_COLUMN_VARINT),
 		[TYPE] = trc_column_make("region.type", TRC_COLUMN_VARINT),
 		[TASK] = trc_column_make("region.task", TRC_COLUMN_DELTA),
-		[START] = trc_column_make("region.start", TRC_COLUMN_DELTA),
-		[LENGTH] = trc_column_make("region.length", TRC_COLUMN_VARINT),
 		[OPEN] = trc_column_make("region.open", TRC_COLUMN_BYTES),
 		[FIBER] = trc_column_make("region.fiber", TRC_COLUMN_VARINT),
 	};
-	uint64_t by_length[65] = {0}, from;
+	struct trc_column start = trc_column_make("region.start", TRC_COLUMN_DELTA);
+	struct trc_column beside = trc_column_make("region.start_in_task", TRC_COLUMN_VARINT);
+	struct trc_column lengths = trc_column_make("region.length", TRC_COLUMN_VARINT);
+	struct trc_column ends = trc_column_make("region.end_in_task", TRC_COLUMN_VARINT);
+	uint64_t by_length[65] = {0}, from, before = 0;
 	size_t n;
 	const struct trc_region *all = trc_model_regions(r->m, &n);
 
@@ -145,6 +176,7 @@ static void write_regions(struct trc_rows *r)
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_REGIONS, n) {
 		const struct trc_region *g = &all[i];
 		uint64_t length = trc_rows_length(r, g->start_ns, g->end_ns);
+		uint64_t at = trc_rows_start(r, g->start_ns, g->end_ns);
 		uint32_t task = task_of(r, g->task);
 
 		if (length < from) {
@@ -158,13 +190,18 @@ static void write_regions(struct trc_rows *r)
 		trc_column_add(&c[DEPTH], g->depth);
 		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, g->type));
 		trc_column_add(&c[TASK], task);
-		trc_column_add(&c[START], trc_rows_start(r, g->start_ns, g->end_ns));
-		trc_column_add(&c[LENGTH], length);
+		trc_column_add(&start, at);
+		trc_column_add(&beside, in_task(r, task, at, before));
+		trc_column_add(&lengths, length);
+		trc_column_add(&ends, end_in_task(r, task, at + length, at));
+		before = at;
 		trc_column_add(&c[OPEN], g->end_ns == TRC_NEVER);
 		trc_column_add(&c[FIBER], trc_rows_fiber(r, g->fiber));
 	}
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);
+	write_shorter(r, &start, &beside);
+	write_shorter(r, &lengths, &ends);
 }
 
 /* Whether row k of n is one of those that are wanted, if they are fewer.  They are all over the table: one of each few rows, at a
@@ -183,20 +220,23 @@ static bool is_wanted(uint64_t k, uint64_t n, uint64_t wanted)
 
 static void write_logs(struct trc_rows *r)
 {
-	enum { TIME, THREAD, TASK, CATEGORY, MESSAGE, N };
+	enum { THREAD, TASK, CATEGORY, MESSAGE, N };
 	struct trc_column c[N] = {
-		[TIME] = trc_column_make("log.time", TRC_COLUMN_DELTA),
 		[THREAD] = trc_column_make("log.thread_beside", TRC_COLUMN_VARINT),
 		[TASK] = trc_column_make("log.task", TRC_COLUMN_DELTA),
 		[CATEGORY] = trc_column_make("log.category", TRC_COLUMN_VARINT),
 		[MESSAGE] = trc_column_make("log.message", TRC_COLUMN_VARINT),
 	};
+	struct trc_column times = trc_column_make("log.time", TRC_COLUMN_DELTA);
+	struct trc_column beside = trc_column_make("log.time_in_task", TRC_COLUMN_VARINT);
+	uint64_t before = 0;
 	size_t n, k = 0, n_in;
 	const struct trc_log *all = trc_model_logs(r->m, &n);
 
 	n_in = trc_cut_count(r->cut, TRC_SELECTED_LOGS, n);
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_LOGS, n) {
 		const struct trc_log *l = &all[i];
+		uint64_t at = trc_rows_time(r, l->ts_ns);
 		uint32_t task = task_of(r, l->task);
 
 		if (!is_wanted(k++, n_in, r->limits.logs)) {
@@ -204,7 +244,9 @@ static void write_logs(struct trc_rows *r)
 			r->without_logs++;
 			continue;
 		}
-		trc_column_add(&c[TIME], trc_rows_time(r, l->ts_ns));
+		trc_column_add(&times, at);
+		trc_column_add(&beside, in_task(r, task, at, before));
+		before = at;
 		trc_column_add(&c[THREAD], thread_beside(trc_rows_thread(r, l->thread),
 							 thread_of_task(r, task)));
 		trc_column_add(&c[TASK], task);
@@ -213,6 +255,7 @@ static void write_logs(struct trc_rows *r)
 	}
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);
+	write_shorter(r, &times, &beside);
 }
 
 /* Memory in use over time, from sampled allocations and what ended them; all three by time. */

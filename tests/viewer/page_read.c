@@ -281,17 +281,51 @@ static void streams_join(const char *page, const char *name, uint64_t *values, s
 	free(in_order);
 }
 
+/* rows:V5. */
+static void derive_in_task(const char *page, const char *name, uint64_t *values)
+{
+	bool is_log = !strncmp(name, "log.", 4), is_length = !strcmp(name, "region.length");
+	size_t n, n_tasks;
+	uint64_t *beside = page_read_column(page,
+					    is_log	? "log.time_in_task"
+					    : is_length ? "region.end_in_task"
+							: "region.start_in_task",
+					    &n);
+	uint64_t *task = page_read_column(page, is_log ? "log.task" : "region.task", &n);
+	uint64_t *begin = is_length ? page_read_column(page, "region.start", &n) : NULL;
+	uint64_t *start = page_read_column(page, "task.start", &n_tasks);
+	uint64_t *length = page_read_column(page, "task.length", &n_tasks);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t from = is_length ? begin[i] : i ? values[i - 1] : 0;
+
+		ck_assert_uint_le(task[i], n_tasks);
+		if (task[i])
+			from = start[task[i] - 1] + (is_length ? length[task[i] - 1] : 0);
+		values[i] = from + (beside[i] >> 1 ^ (0 - (beside[i] & 1))) -
+			    (is_length ? begin[i] : 0);
+	}
+	free(beside);
+	free(task);
+	free(begin);
+	free(start);
+	free(length);
+}
+
 static int is_derived(const char *page, const struct entry *e, const char *name, uint64_t *values)
 {
 	static const char *const derived[] = {"park.start", "park.length", "park.reason",
 					      "park.wake"};
 
-	for (unsigned int i = 0; i < 4 && !strcmp(e->type, "derived"); i++)
+	if (strcmp(e->type, "derived") != 0)
+		return 0;
+	for (unsigned int i = 0; i < 4; i++)
 		if (!strcmp(name, derived[i])) {
 			derive_parks(page, i, values, e->n);
 			return 1;
 		}
-	return 0;
+	derive_in_task(page, name, values);
+	return 1;
 }
 
 /* The numbers of a column of magnitudes and bits (magnitudes.h). */

@@ -300,10 +300,10 @@ async function fewAreSaid(context, trace, file) {
 	await page.close();
 }
 
-// The first pair of a trace and its page always; of the others some, the two that have checks of their own included.
+// The first pair of a trace and its page always; of the others some, and those that are like no other.
 const [first, ...more] = files.flatMap((trace, i) => i % 2 ? [] : [[trace, files[i + 1], trace.replace(/^.*\//, "")]]);
-const ownChecks = ({2: name}) => /^(few|without)\.trc$/.test(name);
-const pairs = [first, ...someOf(more.filter((pair) => !ownChecks(pair)), 4), ...more.filter(ownChecks)];
+const isAlone = ({2: name}) => /^(few|without|aligned)\.trc$/.test(name);
+const pairs = [first, ...someOf(more.filter((pair) => !isAlone(pair)), 4), ...more.filter(isAlone)];
 
 await withBrowser("light", async (context) => {
 	for (const [trace, file, name] of pairs) {

@@ -66,6 +66,14 @@ head -c $((size * 2 / 3)) "$pages/demo.trc" >"$pages/cut.trc"
 page cut
 "$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/hostile.txt" "$pages/hostile.trc"
 page hostile
+"$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/aligned.txt" "$pages/aligned.trc"
+page aligned
+for column in region.start_in_task log.time_in_task region.end_in_task; do
+	grep -a -q "\"$column\"" "$pages/aligned.html" || {
+		echo "the page of aligned.txt has no $column"
+		exit 1
+	}
+done
 "$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/fibers.txt" "$pages/assembled.trc"
 page assembled
 if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then

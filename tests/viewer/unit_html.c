@@ -295,6 +295,74 @@ START_TEST(what_began_unseen_begins_with_the_window)
 }
 END_TEST
 
+/* rows:V5: whether regions and logs lie at the ends of their tasks or anywhere, with and without a task, they come back. */
+START_TEST(regions_and_logs_are_where_they_were)
+{
+	enum { N = 300 };
+	static struct trc_region regions[2 * N];
+	static struct trc_log logs[N];
+	static struct trc_task tasks[N];
+	struct trc_model m = {.start_ns = 1000,
+			      .end_ns = 1 << 30,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .regions = regions,
+			      .n_regions = 2 * N,
+			      .tasks = tasks,
+			      .n_tasks = N,
+			      .logs = logs,
+			      .n_logs = N,
+			      .stacks = NO_STACKS};
+
+	for (int is_near = 0; is_near < 2; is_near++) {
+		for (int64_t i = 0; i < N; i++) {
+			int64_t at = 1000 + 100000 * i + i * 7919 % 90000,
+				ns = 5 + i * 7121 % 80000;
+			int64_t off = is_near ? 0 : i * 6007 % 99991;
+
+			tasks[i] = (struct trc_task){.task = (uint64_t)i + 1,
+						     .type = "",
+						     .start_ns = at,
+						     .end_ns = at + ns};
+			regions[2 * i] = (struct trc_region){.task = (uint64_t)i + 1,
+							     .type = "",
+							     .thread = 3,
+							     .start_ns = at + off,
+							     .end_ns = at + ns + 3 * off};
+			regions[2 * i + 1] = regions[2 * i];
+			regions[2 * i + 1].task = is_near && i % 5 ? (uint64_t)i + 1 : 0;
+			logs[i] = (struct trc_log){.task = i % 9 ? (uint64_t)i + 1 : 0,
+						   .ts_ns = at + off};
+		}
+
+		char *page = write_page(&m, NULL);
+		size_t n_starts, n_lengths, n_times;
+		uint64_t *starts = page_read_column(page, "region.start", &n_starts);
+		uint64_t *lengths = page_read_column(page, "region.length", &n_lengths);
+		uint64_t *times = page_read_column(page, "log.time", &n_times);
+
+		/* By differences only where they are shorter. */
+		ck_assert_int_eq(strstr(page, "[\"region.start\",\"derived\"") != NULL, is_near);
+		ck_assert_int_eq(strstr(page, "[\"region.length\",\"derived\"") != NULL, is_near);
+		ck_assert_int_eq(strstr(page, "[\"log.time\",\"derived\"") != NULL, is_near);
+		ck_assert_uint_eq(n_starts, 2 * N);
+		ck_assert_uint_eq(n_lengths, 2 * N);
+		ck_assert_uint_eq(n_times, N);
+		for (size_t i = 0; i < 2 * N; i++) {
+			ck_assert_int_eq((int64_t)starts[i], regions[i].start_ns - 1000);
+			ck_assert_int_eq((int64_t)lengths[i],
+					 regions[i].end_ns - regions[i].start_ns);
+		}
+		for (size_t i = 0; i < N; i++)
+			ck_assert_int_eq((int64_t)times[i], logs[i].ts_ns - 1000);
+		free(starts);
+		free(lengths);
+		free(times);
+		free(page);
+	}
+}
+END_TEST
+
 START_TEST(what_is_left_out_is_counted)
 {
 	enum { N = 100 };
@@ -450,6 +518,7 @@ TCase *unit_html(void)
 	tcase_add_test(t, waits_are_told_as_they_are_whatever_their_intervals_say);
 	tcase_add_test(t, hostile_text_stays_data);
 	tcase_add_test(t, what_began_unseen_begins_with_the_window);
+	tcase_add_test(t, regions_and_logs_are_where_they_were);
 	tcase_add_test(t, what_is_left_out_is_counted);
 	tcase_add_test(t, times_under_labels_lie_in_their_threads_lives);
 	tcase_add_test(t, a_failure_leaves_the_old_page);

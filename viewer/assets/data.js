@@ -28,6 +28,37 @@ function threadsByTask(table) {
 	return threadsBeside(`${table}.thread_beside`, (i) => task[i] === 0 ? 0 : thread[task[i] - 1]);
 }
 
+// An array that has room for the values of a column that is made from others.
+function numbersMade(name) {
+	const [, , n, max] = head.columns.find(([of]) => of === name);
+
+	return numberArray(n, max);
+}
+
+// Times of a table's rows, from their differences to when the rows' tasks begin, or, without a task, to the row before (viewer/rows.h, V5).
+function timesInTask(table, name) {
+	const times = numbersMade(`${table}.${name}`), beside = column(`${table}.${name}_in_task`), task = column(`${table}.task`);
+	const start = column("task.start");
+
+	for (let i = 0; i < times.length; i++)
+		times[i] = (task[i] > 0 ? start[task[i] - 1] : i > 0 ? times[i - 1] : 0) + unzigzag(beside[i]);
+	columnsByName.delete(`${table}.${name}_in_task`);
+	return times;
+}
+
+// Lengths of regions, from the differences of their ends to their tasks'.
+function lengthsInTask() {
+	const lengths = numbersMade("region.length"), beside = column("region.end_in_task"), task = column("region.task");
+	const begin = column("region.start"), start = column("task.start"), length = column("task.length");
+
+	for (let i = 0; i < lengths.length; i++) {
+		const k = task[i] - 1;
+		lengths[i] = (k >= 0 ? start[k] + length[k] - begin[i] : 0) + unzigzag(beside[i]);
+	}
+	columnsByName.delete("region.end_in_task");
+	return lengths;
+}
+
 // Columns that the page makes from others.
 const columnsMade = new Map([
 	["task.end_thread", () => {
@@ -36,6 +67,9 @@ const columnsMade = new Map([
 	}],
 	["region.thread", () => threadsByTask("region")],
 	["log.thread", () => threadsByTask("log")],
+	["region.start", () => timesInTask("region", "start")],
+	["region.length", lengthsInTask],
+	["log.time", () => timesInTask("log", "time")],
 ]);
 
 /** @param {string} name @returns {Numbers} */
