@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include "magnitudes.h"
 
-enum { STATE_VALUES = 256, LENGTH_VALUES = 256, EXPONENTS = 64 };
+enum { STATE_VALUES = 256, LENGTH_VALUES = 256 };
 enum { BYTE_FROM_EXPONENT = 10 }; /* I3 */
 
 /* By number of a stream how many values it has, then where its next one stands. */
 struct streams {
 	uint64_t after[STATE_VALUES];
 	uint64_t length[STATE_VALUES * LENGTH_VALUES];
-	uint64_t byte[STATE_VALUES * EXPONENTS];
+	uint64_t byte[STATE_VALUES * LENGTH_VALUES];
 };
 
 /* What is read of the tracks, thread by thread. */
@@ -65,7 +65,7 @@ static void length_put(uint64_t length, uint8_t state, struct streams *next, uin
 	unsigned int e = exponent(length);
 
 	if (e >= BYTE_FROM_EXPONENT) {
-		bytes[next->byte[state * EXPONENTS + e]++] = (uint8_t)length;
+		bytes[next->byte[state * LENGTH_VALUES + length_byte(length)]++] = (uint8_t)length;
 		trc_bits_put(low, length >> 8, e - BYTE_FROM_EXPONENT);
 	} else if (e > 2) {
 		trc_bits_put(low, length, e - 2);
@@ -90,7 +90,7 @@ static uint64_t count_streams(const struct trc_tracks *t, struct streams *n)
 			length_before = length_byte(length);
 			if (exponent(length) < BYTE_FROM_EXPONENT)
 				continue;
-			n->byte[before * EXPONENTS + exponent(length)]++;
+			n->byte[before * LENGTH_VALUES + length_before]++;
 			n_bytes++;
 		}
 	}
@@ -169,7 +169,7 @@ static int pack(struct trc_intervals *p, const struct trc_tracks *t, struct stre
 		return -ENOMEM;
 	streams_write(&p->after, streams->after, STATE_VALUES);
 	streams_write(&p->duration_after, streams->length, STATE_VALUES * LENGTH_VALUES);
-	streams_begin(streams->byte, STATE_VALUES * EXPONENTS);
+	streams_begin(streams->byte, STATE_VALUES * LENGTH_VALUES);
 	fill(p, t, streams);
 	p->duration_low.n = p->duration_low.bytes.n_bytes;
 	p->duration_low.max = UINT8_MAX;

@@ -11,7 +11,7 @@
  *       interval before (a thread's first: 0): how long a wait is says much of how long its thread takes to run then.
  *       iv.duration_after has the length of each stream: 256 for each state
  *   intervals:I3  of a length of 2^10 ns and more the lowest eight bits are a byte in iv.duration_byte, in streams by the
- *       interval's own state and by e: times of clocks that tick in steps are alike there.  The bits that are left lie
+ *       interval's own state and its byte of iv.duration: times of clocks that tick in steps are alike there.  The bits that are left lie
  *       in iv.duration_low, one interval behind the other, low bits first
  *   intervals:I4  iv.park has for each parked or woken interval the number of its wait, less the number
  *       that is expected, in zigzag code.  For a woken interval the number of the latest such

@@ -81,13 +81,14 @@ test("lengths come back, to the nanosecond", () => {
 	const lengths = [1, 2, 3], STATE = 77;
 	for (let power = 4; power < 2 ** 53; power *= 2)
 		lengths.push(power - 1, power, power + 1, power + Math.floor(power / 3), 2 * power - 1);
-	const parts = lengths.map(lengthParts), next = new Uint32Array(256 * 64), byte = parts.filter((part) => part.byte >= 0).sort((a, b) => a.top - b.top || 0);
-	for (let e = 0, at = 0; e < 64; e++) {
-		next[STATE * 64 + e] = at;
-		at += byte.filter(({top}) => top >> 2 === e).length;
-	}
-	// In the order of lengths within each exponent.
-	const bytes = Uint8Array.from([...Array(64).keys()].flatMap((e) => parts.filter((part) => part.byte >= 0 && part.top >> 2 === e).map((part) => part.byte)));
+	const parts = lengths.map(lengthParts), next = new Uint32Array(65536), tops = [...Array(256).keys()];
+	// In the order of lengths within each stream.
+	const streams = tops.map((top) => parts.filter((part) => part.byte >= 0 && part.top === top).map((part) => part.byte));
+	tops.reduce((at, top) => {
+		next[STATE * 256 + top] = at;
+		return at + streams[top].length;
+	}, 0);
+	const bytes = Uint8Array.from(streams.flat());
 	const low = {bytes: bytesOfBits(parts.flatMap(({bits}) => bits)), at: 0, value: 0, n: 0}, ones = {bytes: new Uint8Array(20).fill(255), at: 0, value: 0, n: 0};
 
 	assert.deepEqual(parts.map(({top}) => lengthNext(top, STATE, {bytes, next}, low)), lengths);
@@ -216,7 +217,7 @@ function packedOf(threads) {
 			put(after, before, value);
 			put(of, value * 256 + last, top);
 			if (byte >= 0)
-				put(bytes, value * 64 + (top >> 2), byte);
+				put(bytes, value * 256 + top, byte);
 			low.push(...bits);
 			before = value;
 			last = top;

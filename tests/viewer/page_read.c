@@ -140,7 +140,7 @@ static struct read_intervals read_intervals(const char *page)
 	struct read_intervals r = {0};
 	size_t n, n_parks, n_low, n_after, at_bit = 0, at = 0, at_park = 0, n_of, n_bytes,
 					   after[256];
-	size_t at_byte[256 * 64] = {0};
+	size_t at_byte[65536] = {0};
 	uint64_t *streams = page_read_column(page, "iv.state", &n), park = 0, seen = 0;
 	uint64_t *top = page_read_column(page, "iv.duration", &n);
 	uint64_t *byte = page_read_column(page, "iv.duration_byte", &n_bytes);
@@ -161,9 +161,9 @@ static struct read_intervals read_intervals(const char *page)
 		of[k] = i;
 		for (; i < of[k] + own; i++)
 			if (top[i] >> 2 >= 10)
-				at_byte[k / 256 * 64 + (top[i] >> 2)]++;
+				at_byte[k / 256 * 256 + top[i]]++;
 	}
-	for (size_t k = 0, sum = 0, own; k < 256 * 64; k++, sum += own) {
+	for (size_t k = 0, sum = 0, own; k < 65536; k++, sum += own) {
 		own = at_byte[k];
 		at_byte[k] = sum;
 	}
@@ -179,7 +179,7 @@ static struct read_intervals read_intervals(const char *page)
 			bits = e < 2 ? e : 2;
 			r.duration[at] = (1ULL << e) | (code & 3) << (e - bits);
 			r.duration[at] |= e < 10 ? bits_next(low, &at_bit, e - bits)
-						 : byte[at_byte[state * 64 + e]++] |
+						 : byte[at_byte[state * 256 + code]++] |
 							   bits_next(low, &at_bit, e - 10) << 8;
 			before = state;
 			if (state & TRC_STATE_MERGED ||
@@ -194,7 +194,7 @@ static struct read_intervals read_intervals(const char *page)
 	ck_assert_uint_eq(at, n);
 	ck_assert_uint_eq(at_park, n_parks);
 	ck_assert_uint_eq((at_bit + 7) / 8, n_low);
-	ck_assert_uint_eq(at_byte[256 * 64 - 1], n_bytes);
+	ck_assert_uint_eq(at_byte[65535], n_bytes);
 	free(byte);
 	free(of);
 	free(streams);

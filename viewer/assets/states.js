@@ -123,16 +123,16 @@ function waitsOther(waits, odd) {
 	waits.other = {wait, start: Float64Array.from(wait, (i) => odd.get(i).start), wake: Float64Array.from(wait, (i) => odd.get(i).wake)};
 }
 
-const EXPONENTS = 64, BYTE_FROM_EXPONENT = 10; // viewer/intervals.h, I3
+const BYTE_FROM_EXPONENT = 10; // viewer/intervals.h, I3
 
-// Where the streams of lowest bytes begin: how many a state has of each exponent, its lengths' first bytes say.
+// Where the streams of lowest bytes begin: how many a state has of each length's first byte, these bytes say.
 function bytesBegin(durationAfter, duration) {
-	const n = new Uint32Array(256 * EXPONENTS);
+	const n = new Uint32Array(durationAfter.length);
 
 	for (let stream = 0, at = 0; stream < durationAfter.length; stream++)
 		for (const end = Math.min(at + durationAfter[stream], duration.length); at < end; at++)
 			if (duration[at] >> 2 >= BYTE_FROM_EXPONENT)
-				n[(stream >> 8) * EXPONENTS + (duration[at] >> 2)]++;
+				n[(stream & ~255) + duration[at]]++;
 	return streamsBegin(n);
 }
 
@@ -144,7 +144,7 @@ function lengthNext(top, state, {bytes, next}, low) {
 		return e ? 2 + (top & 1) : 1;
 	if (e < BYTE_FROM_EXPONENT)
 		return e === 2 ? 4 + (top & 3) : (4 + (top & 3)) * POWERS[e - 2] + bitsNext(low, e - 2);
-	return ((4 + (top & 3)) * POWERS[e - BYTE_FROM_EXPONENT] + bitsNext(low, e - BYTE_FROM_EXPONENT)) * 256 + bytes[next[state * EXPONENTS + e]++];
+	return ((4 + (top & 3)) * POWERS[e - BYTE_FROM_EXPONENT] + bitsNext(low, e - BYTE_FROM_EXPONENT)) * 256 + bytes[next[state * 256 + top]++];
 }
 
 // One lane of states per thread; they share arrays, with one value more per thread, its end.  s: when intervals begin (times.js); v: an
