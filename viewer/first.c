@@ -111,6 +111,7 @@ int trc_first_write(struct trc_first *f, struct trc_model *m, const uint8_t *bey
 {
 	uint8_t *idle = calloc((size_t)f->n_threads + 1, sizeof(*idle));
 	struct trc_error error;
+	int rc;
 
 	if (!idle || trc_report_idle_threads(m, idle, NULL, &error)) {
 		free(idle);
@@ -123,8 +124,8 @@ int trc_first_write(struct trc_first *f, struct trc_model *m, const uint8_t *bey
 		f->begin_ns, f->end_ns, f->steps);
 	write_threads(m, idle, beyond, out);
 	fputs("],\n\"cells\":\"", out);
-	trc_page_base64(out, f->cell, (size_t)f->n_threads * f->steps * sizeof(*f->cell));
+	rc = trc_page_deflated(out, f->cell, (size_t)f->n_threads * f->steps * sizeof(*f->cell));
 	fputs("\"}</script>\n", out);
 	free(idle);
-	return 0;
+	return rc;
 }

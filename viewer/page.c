@@ -328,6 +328,19 @@ static void page_chunk(struct trc_page *p, const struct trc_column *c, const str
 		page_fail(p, errno ? -errno : -EIO);
 }
 
+int trc_page_deflated(FILE *out, const void *bytes, size_t n_bytes)
+{
+	struct trc_bytes all = {0}, deflated = {0};
+	int rc;
+
+	trc_bytes_put(&all, bytes, n_bytes);
+	rc = all.failed ? -ENOMEM : trc_deflate(&deflated, &all, false);
+	trc_page_base64(out, deflated.data, deflated.n_bytes);
+	trc_bytes_free(&all);
+	trc_bytes_free(&deflated);
+	return rc;
+}
+
 /* Shorter columns gain less than it takes to try. */
 enum { SPLIT_FROM_BYTES = 1 << 10 };
 

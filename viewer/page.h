@@ -101,6 +101,8 @@ bool trc_page_shorter(struct trc_page *p, struct trc_column *first, struct trc_c
 /* The directory of the columns written so far, as a JSON array. */
 void trc_page_directory(struct trc_page *p);
 void trc_page_base64(FILE *out, const void *bytes, size_t n_bytes);
+/* Deflated first.  0 or -ENOMEM. */
+int trc_page_deflated(FILE *out, const void *bytes, size_t n_bytes);
 /* A JSON string, quoted, in ASCII, safe inside a script element; bytes that are not UTF-8 become
  * U+FFFD. */
 void trc_page_json_string(FILE *out, const char *text);

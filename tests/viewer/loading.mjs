@@ -5,6 +5,7 @@
 
 import {readFileSync, rmSync, writeFileSync} from "node:fs";
 import path from "node:path";
+import {deflateSync, inflateSync} from "node:zlib";
 import {check, openPage, results, same, seed, settle, someOf, withBrowser} from "./browser_lib.mjs";
 
 const pages = path.resolve(process.argv[2]);
@@ -40,10 +41,12 @@ async function sketchOfThreads(context) {
 async function damagedSketches(context) {
 	const whole = readFileSync(sketched, "latin1"), element = /(<script type="application\/json" id="first">)([^<]*)(<\/script>)/;
 	const first = JSON.parse(element.exec(whole)[2]), file = path.join(pages, "damaged.html");
+	const cells = inflateSync(Buffer.from(first.cells, "base64")), deflated = (bytes) => deflateSync(bytes).toString("base64");
 
 	for (const [what, json] of someOf([["no JSON", "{"], ["no threads", "{}"], ["cells that are no base64", JSON.stringify({...first, cells: "?"})],
-		["too few cells", JSON.stringify({...first, cells: first.cells.slice(0, 40)})],
-		["states that are none", JSON.stringify({...first, cells: Buffer.alloc(first.cells.length * 3 / 4, 255).toString("base64")})]], 2)) {
+		["cells that are cut off", JSON.stringify({...first, cells: first.cells.slice(0, 40)})], ["steps that are none", JSON.stringify({...first, steps: -1})],
+		["too few cells", JSON.stringify({...first, cells: deflated(cells.subarray(0, 40))})],
+		["states that are none", JSON.stringify({...first, cells: deflated(Buffer.alloc(cells.length, 255))})]], 2)) {
 		writeFileSync(file, whole.replace(element, (_, a, b, c) => a + json + c), "latin1");
 		const page = await openPage(context, file);
 		await isWhole(page, `a sketch with ${what}`);

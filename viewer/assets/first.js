@@ -33,10 +33,10 @@ function firstThreads(first, cells) {
 	return made;
 }
 
-function firstShow(element) {
-	const first = JSON.parse(element.textContent), none = {n: 0, first: new Uint32Array(first.threads.length + 2)};
+function firstShow(first, cells) {
+	const none = {n: 0, first: new Uint32Array(first.threads.length + 2)};
 	Object.assign(trace, {begin: first.from_ns, span: Math.max(first.to_ns, first.from_ns + 1),
-		threads: firstThreads(first, base64Bytes(first.cells)), log: none, mark: none, sample: none});
+		threads: firstThreads(first, cells), log: none, mark: none, sample: none});
 	view.t0 = trace.begin;
 	view.t1 = trace.span;
 	byId("app").hidden = false;
@@ -52,16 +52,19 @@ function firstShow(element) {
 }
 
 // No sketch, whatever is in it, keeps the rest of the page from being read.
-function firstDraw() {
+async function firstDraw() {
 	const element = byId("first");
 
 	if (!element)
 		return;
 	try {
-		firstShow(element);
+		const first = JSON.parse(element.textContent), cells = inflater("first", first.threads.length * first.steps * 3);
+		element.remove();
+		cells.put(base64Bytes(first.cells));
+		firstShow(first, await cells.done());
 	} catch {
 		byId("app").hidden = true;
 		byId("loading").classList.remove("over");
+		element.remove();
 	}
-	element.remove();
 }

@@ -235,5 +235,4 @@ function failed(error) {
 
 statesInit();
 themeInit();
-firstDraw();
-loadColumns().then(start).catch(failed);
+Promise.all([firstDraw(), loadColumns()]).then(start).catch(failed);
