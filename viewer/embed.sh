@@ -21,17 +21,17 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The lines of a script that are not only about types: these are for the checker (tests/viewer/types).
-untyped()
+# The lines of a script that are more than a comment: comments, which would be a seventh of it, are for those who change it.
+code()
 {
-	sed '/^[[:blank:]]*\/\*\* @.*\*\/$/d' "$@"
+	sed '/^[[:blank:]]*\/\*\* @.*\*\/$/d; /^[[:blank:]]*\/\/.*$/d' "$@"
 }
 
 {
 	printf '"use strict";\n'
 	decoder=
 	while [ "$1" != -- ]; do
-		untyped "$1"
+		code "$1"
 		decoder="$decoder $1"
 		shift
 	done
@@ -44,7 +44,7 @@ untyped()
 set -- $decoder "$@"
 {
 	printf '(() => {\n"use strict";\n'
-	untyped "$@"
+	code "$@"
 	printf '})();\n'
 } >"$work/js"
 
