@@ -190,6 +190,14 @@ static struct trc_sampler *sampler_enter(uint32_t tid, uint32_t run)
 	return s;
 }
 
+/* The caller alone has it: it stood, or was held. */
+static void sampler_take_down(struct trc_sampler *s, uint32_t tid)
+{
+	trc_sampler_disarm(s);
+	entry_drop(tid, s);
+	sampler_give(s);
+}
+
 /* Takes it down if it stands (S3); false: it does not. */
 static bool sampler_end(struct trc_sampler *s)
 {
@@ -201,9 +209,7 @@ static bool sampler_end(struct trc_sampler *s)
 	    !atomic_compare_exchange_strong_explicit(&s->state, &armed, TRC_SAMPLER_DISARMING,
 						     memory_order_seq_cst, memory_order_seq_cst))
 		return false;
-	trc_sampler_disarm(s);
-	entry_drop(tid, s);
-	sampler_give(s);
+	sampler_take_down(s, tid);
 	return true;
 }
 
@@ -234,13 +240,20 @@ bool trc_sampler_hold(struct trc_sampler *s)
 
 void trc_sampler_release(struct trc_sampler *s)
 {
+	uint32_t held = TRC_SAMPLER_ARMING;
+
 	/* seq_cst: either whoever turns sampling off sees that this is armed, or the look below
 	 * sees that it is off. */
-	uint32_t was = atomic_exchange_explicit(&s->state, TRC_SAMPLER_ARMED, memory_order_seq_cst);
-
-	if (was == TRC_SAMPLER_LEFT ||
-	    atomic_load_explicit(&trc_sampling, memory_order_seq_cst) != s->run)
-		sampler_end(s);
+	if (atomic_compare_exchange_strong_explicit(&s->state, &held, TRC_SAMPLER_ARMED,
+						    memory_order_seq_cst, memory_order_seq_cst)) {
+		if (atomic_load_explicit(&trc_sampling, memory_order_seq_cst) != s->run)
+			sampler_end(s);
+		return;
+	}
+	/* Its thread has left it.  It is not armed in between: another might hold it, who knows nothing
+	 * of that. */
+	atomic_store_explicit(&s->state, TRC_SAMPLER_DISARMING, memory_order_relaxed);
+	sampler_take_down(s, atomic_load_explicit(&s->tid, memory_order_relaxed));
 }
 
 struct trc_sampler *trc_sampler_next(void)
@@ -311,6 +324,20 @@ static bool is_on_here(void)
 	       trc_rec.shared->pid == (uint32_t)trc_raw1(SYS_getpid, 0);
 }
 
+/* Whoever holds the calling thread's sampler may be about to let it send a signal, which would end the
+ * program that is executed.  Not for ever: it may be held by what this signal handler interrupted. */
+static void leave_for_exec(void)
+{
+	enum { TRIES = 1000 };
+	const struct timespec a_while = {0, 1000000};
+	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
+	struct trc_sampler *s = trc_sampler_of(tid);
+
+	trc_sample_thread_end();
+	for (int i = 0; i < TRIES && s && trc_sampler_of(tid) == s; i++)
+		trc_raw2(SYS_nanosleep, &a_while, NULL);
+}
+
 bool trc_sample_exec_begin(void)
 {
 	/* First, whether or not anything is sampled: a question may have been sent for a profile
@@ -318,7 +345,7 @@ bool trc_sample_exec_begin(void)
 	if (!trc_answers_hold())
 		return false;
 	if (is_on_here())
-		trc_sample_thread_end();
+		leave_for_exec();
 	if (is_on_here() || trc_answers_asked())
 		trc_sample_take_pending();
 	return true;
@@ -451,7 +478,9 @@ static bool is_of(const struct trc_sampler *s, int fd)
 		if (s->source[i].kind == TRC_SOURCE_COUNTER &&
 		    (fd == -1 || fd == s->source[i].handle))
 			return true;
-	return false;
+	/* acquire: as in trc_sampler_is_whole(). */
+	return atomic_load_explicit(&s->comes, memory_order_acquire) &&
+	       (fd == -1 || fd == s->coming.handle);
 }
 
 void trc_sample_descriptors_closed(int fd, bool own_only)

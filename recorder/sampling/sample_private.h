@@ -45,7 +45,7 @@ struct trc_sampler {
 	struct trc_source coming;
 	_Atomic bool comes;
 	/* The timer's samples stand for what the thread has used up to here; 0 = there is no timer, or
-	 * nobody needs to look after it. */
+	 * nobody needs to look after it.  A hint: who holds the sampler looks what there is. */
 	_Atomic uint64_t found_ns;
 };
 

@@ -95,9 +95,9 @@ bool trc_source_turn(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns)
 /* ---- and back -------------------------------------------------------------------------- */
 
 /* The sampler is held, and its timer has not been told to give way yet. */
-static void coming_open(struct trc_sampler *s, uint32_t tid)
+static void coming_open(struct trc_sampler *s, unsigned int i, uint32_t tid)
 {
-	const struct trc_cpu_event *e = &trc_sample.event[trc_sample.turns];
+	const struct trc_cpu_event *e = &trc_sample.event[i];
 
 	/* relaxed: whoever reads an old value finds that the counter comes. */
 	atomic_store_explicit(&s->found_ns, 0, memory_order_relaxed);
@@ -110,19 +110,21 @@ static void coming_open(struct trc_sampler *s, uint32_t tid)
 			return;
 		atomic_store_explicit(&s->comes, false, memory_order_relaxed);
 	}
-	s->source[trc_sample.turns].stays = true; /* there is none to be had */
+	s->source[i].stays = true; /* there is none to be had */
 }
 
 /* It is behind: a counter is to take its place. */
 static void relieve(struct trc_sampler *s, uint32_t tid)
 {
+	unsigned int i = trc_sample.turns;
+
 	if (!trc_sampler_hold(s))
 		return;
-	/* relaxed: who holds it alone changes them. */
-	if (atomic_load_explicit(&s->tid, memory_order_relaxed) == tid &&
-	    atomic_load_explicit(&s->found_ns, memory_order_relaxed) &&
+	/* relaxed: who holds it alone makes these true or false. */
+	if (i < trc_sample.n && atomic_load_explicit(&s->tid, memory_order_relaxed) == tid &&
+	    s->source[i].kind == TRC_SOURCE_TIMER && !s->source[i].stays &&
 	    !atomic_load_explicit(&s->comes, memory_order_relaxed))
-		coming_open(s, tid);
+		coming_open(s, i, tid);
 	trc_sampler_release(s);
 }
 
@@ -197,6 +199,9 @@ static void come(struct trc_sampler *s, unsigned int i)
 	/* release fence: a child that is forked meanwhile finds it in one of its places. */
 	atomic_thread_fence(memory_order_release);
 	coming->kind = TRC_SOURCE_NONE;
+	/* relaxed, both: there is no timer to look after, though it may have had a sample while the
+	 * counter was being opened. */
+	atomic_store_explicit(&s->found_ns, 0, memory_order_relaxed);
 	atomic_store_explicit(&s->comes, false, memory_order_relaxed);
 	if (behind_ns < period)
 		trc_source_resume(source, period);

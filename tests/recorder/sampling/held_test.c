@@ -1,0 +1,273 @@
+/*
+ * held_test.c - a thread's sampler while another thread holds it, and a counter that is to take a
+ * timer's place (sample:S3, sample:S8).
+ */
+#include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "recorder/guest/session.h"
+#include "recorder/ring/rec.h"
+#include "recorder/sampling/sample_private.h"
+#include "recorder/sampling/thread_answer.h"
+
+/* False: `auto` is not by counters and timers here. */
+static bool begin(void)
+{
+	struct trc_session_options o;
+	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
+	char error[400];
+	int n;
+
+	ck_assert_int_eq(trc_session_options_init(&o, error, sizeof(error)), 0);
+	o.ring_bytes = 1 << 20;
+	ck_assert_msg(!trc_session_open(&o, error, sizeof(error)), "%s", error);
+	trc_session_record(true);
+	trc_answers_forget(); /* this test may run in a forked child */
+	n = trc_cpu_events_parse("auto", 1000, TRC_SAMPLE_BY_AUTO, event, error, sizeof(error));
+	ck_assert_int_eq(n, 1);
+	if (trc_cpu_events_settle(event, 1, false, error, sizeof(error)) ||
+	    event[0].how != TRC_SAMPLE_TIMER || event[0].is_timer) {
+		printf("held_test: not tried\n");
+		return false;
+	}
+	ck_assert_msg(!trc_sample_start(event, 1, error, sizeof(error)), "%s", error);
+	return true;
+}
+
+static unsigned int counters(void)
+{
+	char link[32], target[64];
+	unsigned int n = 0;
+
+	for (int fd = 0; fd < 5000; fd++) {
+		ssize_t bytes;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		bytes = readlink(link, target, sizeof(target) - 1);
+		if (bytes < 0)
+			continue;
+		target[bytes] = '\0';
+		n += strstr(target, "perf_event") != NULL;
+	}
+	return n;
+}
+
+static void end(void)
+{
+	trc_sample_stop();
+	ck_assert_uint_eq(counters(), 0);
+	ck_assert_uint_eq(trc_sample.n_fds, 0);
+	ck_assert_uint_eq(trc_sample.n_timers, 0);
+	trc_session_record(false);
+	trc_session_close();
+}
+
+static uint32_t own_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+static void burn(unsigned int ms)
+{
+	uint64_t until = trc_cpu_time_of(0) + ms * UINT64_C(1000000);
+
+	while (trc_cpu_time_of(0) < until)
+		;
+}
+
+static void block_signal(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPROF);
+	pthread_sigmask(how, &set, NULL);
+}
+
+/* ---- a counter that comes ---------------------------------------------------------------- */
+
+static const volatile uint32_t *kind_of(struct trc_sampler *s)
+{
+	return &s->source[trc_sample.turns].kind;
+}
+
+/* The calling thread's sampler, which has a timer, and a counter that is to take its place. */
+static struct trc_sampler *with_a_counter_to_come(void)
+{
+	struct trc_sampler *s = trc_sampler_of(own_tid());
+
+	ck_assert_ptr_nonnull(s);
+	while (*kind_of(s) != TRC_SOURCE_TIMER) {
+		block_signal(SIG_BLOCK);
+		s->source[trc_sample.turns].turn_ns = 0; /* it has lived for long enough */
+		block_signal(SIG_UNBLOCK);
+		burn(5);
+	}
+	block_signal(SIG_BLOCK);
+	if (!s->comes)
+		trc_timer_found(s, trc_sample.turns, trc_sample.behind_ns + 1);
+	ck_assert(s->comes);
+	return s;
+}
+
+/* The timer may have a sample while the counter is being opened: nobody opens another one for that. */
+START_TEST(one_counter_comes)
+{
+	struct trc_sampler *s;
+
+	if (!begin())
+		return;
+	s = with_a_counter_to_come();
+	s->found_ns = 1;
+	block_signal(SIG_UNBLOCK);
+	while (*kind_of(s) != TRC_SOURCE_COUNTER)
+		burn(1);
+	for (int i = 0; i < 4; i++) {
+		burn((unsigned int)(trc_sample.behind_ns / 1000000 + 1));
+		trc_sample_look(trc_clock_now());
+		ck_assert_uint_eq(*kind_of(s), TRC_SOURCE_COUNTER);
+		ck_assert(!s->comes);
+		ck_assert_uint_eq(counters(), 1);
+	}
+	end();
+}
+END_TEST
+
+START_TEST(one_that_the_program_closes_does_not_come)
+{
+	struct trc_sampler *s;
+	int fd;
+
+	if (!begin())
+		return;
+	s = with_a_counter_to_come();
+	fd = s->coming.handle;
+	ck_assert_int_eq(close(fd), 0);
+	trc_sample_descriptors_closed(fd, false);
+	s = trc_sampler_of(own_tid());
+	ck_assert_ptr_nonnull(s);
+	ck_assert(!s->comes);
+	block_signal(SIG_UNBLOCK);
+	end();
+}
+END_TEST
+
+/* ---- held by another thread -------------------------------------------------------------- */
+
+static _Atomic uint32_t executing;
+
+static void *executes(void *unused)
+{
+	trc_sample_thread_begin();
+	ck_assert_ptr_nonnull(trc_sampler_of(own_tid()));
+	executing = own_tid();
+	while (executing)
+		sched_yield();
+	ck_assert(trc_sample_exec_begin());
+	ck_assert_ptr_null(trc_sampler_of(own_tid()));
+	return unused;
+}
+
+/* A signal that comes later ends the program that is executed. */
+START_TEST(an_exec_waits_for_who_holds_it)
+{
+	pthread_t thread;
+	struct trc_sampler *s;
+
+	if (!begin())
+		return;
+	ck_assert_int_eq(pthread_create(&thread, NULL, executes, NULL), 0);
+	while (!executing)
+		sched_yield();
+	s = trc_sampler_of(executing);
+	while (!trc_sampler_hold(s))
+		sched_yield();
+	executing = 0;
+	while (s->state != TRC_SAMPLER_LEFT)
+		sched_yield();
+	usleep(1000);
+	trc_sampler_release(s);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	end();
+}
+END_TEST
+
+enum { PLACES = 3, HOLDERS = 3, TIMES = 3000 };
+static _Atomic bool enough;
+
+static void *holds_all(void *unused)
+{
+	while (!enough)
+		for (uint32_t i = 0; i < PLACES; i++) {
+			if (!trc_sampler_hold(&trc_sample.sampler[i]))
+				continue;
+			sched_yield();
+			trc_sampler_release(&trc_sample.sampler[i]);
+		}
+	return unused;
+}
+
+static void *comes_and_goes(void *unused)
+{
+	for (int i = 0; i < TIMES; i++) {
+		trc_sample_thread_begin();
+		trc_sample_thread_end();
+		while (trc_sampler_of(own_tid())) /* for ever, if nobody takes it down */
+			sched_yield();
+	}
+	return unused;
+}
+
+static unsigned int samplers(void)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < trc_sample.n_samplers; i++)
+		n += trc_sample.sampler[i].tid != 0;
+	return n;
+}
+
+/* Where it is held when its thread leaves it, who holds it takes it down. */
+START_TEST(no_sampler_outlives_its_thread)
+{
+	pthread_t holder[HOLDERS], thread;
+
+	if (!begin())
+		return;
+	for (int i = 0; i < HOLDERS; i++)
+		ck_assert_int_eq(pthread_create(&holder[i], NULL, holds_all, NULL), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, comes_and_goes, NULL), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	enough = true;
+	for (int i = 0; i < HOLDERS; i++)
+		ck_assert_int_eq(pthread_join(holder[i], NULL), 0);
+	ck_assert_uint_eq(samplers(), 1); /* the calling thread's */
+	ck_assert_uint_le(counters(), 1);
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("held");
+	TCase *t = tcase_create("held");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, one_counter_comes);
+	tcase_add_test(t, one_that_the_program_closes_does_not_come);
+	tcase_add_test(t, an_exec_waits_for_who_holds_it);
+	tcase_add_test(t, no_sampler_outlives_its_thread);
+	suite_add_tcase(suite, t);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? 1 : 0;
+}
