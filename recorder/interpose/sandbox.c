@@ -55,16 +55,13 @@ static const int CALLS[] = {
 /* clang-format on */
 /* And while samples are taken by signals. */
 static const int SAMPLING_CALLS[] = {
-	SYS_perf_event_open,
-	SYS_timer_create,
-	SYS_timer_delete,
-	SYS_timer_settime,
+	SYS_perf_event_open, SYS_timer_create, SYS_timer_delete, SYS_timer_settime, SYS_getrusage,
 };
 /* And while a recording begins: in a forked child, or in a program that is executed. */
 static const int START_CALLS[] = {
 	SYS_ftruncate,	  SYS_getrandom,    SYS_getuid,	       SYS_newfstatat, SYS_prlimit64,
 	SYS_pwrite64,	  SYS_renameat2,    SYS_unlinkat,      SYS_write,      SYS_perf_event_open,
-	SYS_timer_create, SYS_timer_delete, SYS_timer_settime,
+	SYS_timer_create, SYS_timer_delete, SYS_timer_settime, SYS_getrusage,
 };
 /* And to know who waits for a socket: done without, if need be. */
 static const int SOCKET_CALLS[] = {SYS_getpeername, SYS_getsockname, SYS_getsockopt};

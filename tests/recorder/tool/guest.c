@@ -14,6 +14,7 @@
  *   guest files DIR           closes all descriptors, opens files in DIR, makes events
  *   guest daemon FILE         becomes a daemon, which makes 5 events and creates FILE
  *   guest spawn COMMAND...    runs COMMAND by posix_spawn() and waits for it
+ *   guest works-without CALL       has itself killed for this call, uses a second of CPU time
  *   guest without CALL COMMAND...  has itself killed for this system call, forks once, then runs
  *                             COMMAND in its place
  *
@@ -228,7 +229,7 @@ static int number_of(const char *call)
 		{"ftruncate", SYS_ftruncate},	{"madvise", SYS_madvise},
 		{"renameat2", SYS_renameat2},	{"clock_getres", SYS_clock_getres},
 		{"getdents64", SYS_getdents64}, {"timer_create", SYS_timer_create},
-		{"ptrace", SYS_ptrace},
+		{"getrusage", SYS_getrusage},	{"ptrace", SYS_ptrace},
 	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
@@ -237,7 +238,7 @@ static int number_of(const char *call)
 	exit(98);
 }
 
-static int without(const char *call, char **command)
+static bool forbid(const char *call)
 {
 	struct sock_filter step[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -246,12 +247,30 @@ static int without(const char *call, char **command)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = {sizeof(step) / sizeof(step[0]), step};
+
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static int works_without(const char *call)
+{
+	struct timespec used;
+
+	if (!forbid(call))
+		return 97;
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	while (!used.tv_sec);
+	return 0;
+}
+
+static int without(const char *call, char **command)
+{
 	int status = 0;
 	pid_t child;
 
 	events(5);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+	if (!forbid(call))
 		return 97;
 	child = fork();
 	if (!child)
@@ -283,6 +302,8 @@ int main(int argc, char **argv)
 		return become_daemon(argv[2]);
 	if (!strcmp(mode, "spawn"))
 		return spawn(argv + 2);
+	if (!strcmp(mode, "works-without"))
+		return works_without(argv[2]);
 	if (argc < 4)
 		return 99;
 	if (!strcmp(mode, "without"))

@@ -316,7 +316,12 @@ filtered()
 for call in ftruncate madvise renameat2 clock_getres getdents64; do
 	check "a filter that kills for $call" filtered $call
 done
-check "a filter that kills for timer_create" filtered timer_create '-F 1000 --sample-by signal'
+for call in timer_create getrusage; do
+	check "a filter that kills for $call" filtered $call '-F 1000 --sample-by signal'
+done
+for call in timer_create getrusage; do
+	check "... that the program sets while it is sampled, for $call" status 0 "$record" -q -F 1000 -o f.trc "$guest" works-without $call
+done
 check "... and one for what nobody calls" status 3 "$record" --follow -o f.trc "$guest" without ptrace sh -c 'true & wait; exit 3'
 check "... is followed" says err '3 traces'
 
