@@ -10,6 +10,9 @@
 #include "recorder/ring/hot.h"
 #include "recorder/unwind/poison.h"
 
+/* A look takes microseconds: who has not ended it after so many waits has left it by siglongjmp() (Q2). */
+enum { WAITS_MAX = 300 };
+
 static _Atomic uint32_t looking; /* the thread id of who looks; 0 = nobody */
 static _Atomic uint32_t closing; /* calls of dlclose() that are under way */
 
@@ -28,13 +31,14 @@ static void wait_for(uint32_t tid)
 
 bool trc_look_begin(void)
 {
-	uint32_t own = (uint32_t)trc_raw1(SYS_gettid, 0), tid = 0;
+	uint32_t own = (uint32_t)trc_raw1(SYS_gettid, 0), tid = 0, waits = 0;
 
 	/* seq_cst, here and in trc_closing_begin(): of a look and a dlclose() that begin at the same time one
 	 * at least sees the other (Q1). */
 	while (!atomic_compare_exchange_strong_explicit(&looking, &tid, own, memory_order_seq_cst,
 							memory_order_seq_cst)) {
-		if (tid == own) /* in a handler of a signal that came in the middle of it */
+		/* own: in a handler of a signal that came in the middle of it. */
+		if (tid == own || waits++ == WAITS_MAX)
 			return false;
 		wait_for(tid);
 		tid = 0;
@@ -54,13 +58,13 @@ void trc_look_end(void)
 
 void trc_closing_begin(void)
 {
-	uint32_t tid;
+	uint32_t tid, waits = 0;
 
 	trc_self.closes++;
 	/* seq_cst: see trc_look_begin(). */
 	atomic_fetch_add_explicit(&closing, 1, memory_order_seq_cst);
 	while ((tid = atomic_load_explicit(&looking, memory_order_seq_cst)) &&
-	       tid != (uint32_t)trc_raw1(SYS_gettid, 0))
+	       tid != (uint32_t)trc_raw1(SYS_gettid, 0) && waits++ < WAITS_MAX)
 		wait_for(tid);
 }
 

@@ -8,7 +8,7 @@
  *       unmaps nothing before the look has ended
  *   closing:Q2  what is waited for is one look at one stack: whoever looks takes no lock, and waits for
  *       nobody who closes.  Nobody waits for a thread that is gone, nor in a forked child for one of its
- *       parent's
+ *       parent's, nor for longer than about three seconds: a thread may have left its look by siglongjmp()
  *   closing:Q3  what is closed past the interposed dlclose() (with RTLD_DEEPBIND, by libc itself) is not
  *       seen
  */

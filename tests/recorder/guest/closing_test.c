@@ -114,6 +114,19 @@ static void *holds_a_look(void *unused)
 	return unused;
 }
 
+/* As one that was left by siglongjmp(). */
+START_TEST(a_look_without_an_end_is_not_waited_for)
+{
+	started(holds_a_look);
+	while (!done)
+		sched_yield();
+	if (_i)
+		ck_assert(!trc_look_begin());
+	else
+		closes(NULL);
+}
+END_TEST
+
 /* Also in one that is forked past libc. */
 START_TEST(a_child_does_not_wait_for_its_parents_threads)
 {
@@ -164,6 +177,7 @@ int main(void)
 	tcase_add_test(c, no_look_begins_while_an_object_is_closed);
 	tcase_add_test(c, a_thread_does_not_wait_for_itself);
 	tcase_add_loop_test(c, a_thread_that_is_gone_is_not_waited_for, 0, 2);
+	tcase_add_loop_test(c, a_look_without_an_end_is_not_waited_for, 0, 2);
 	tcase_add_loop_test(c, a_child_does_not_wait_for_its_parents_threads, 0, 2);
 	tcase_add_test(c, a_child_of_a_destructor_is_in_it);
 	suite_add_tcase(suite, c);
