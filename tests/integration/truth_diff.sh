@@ -5,13 +5,15 @@
 need_unsanitized
 program=$here/truth_diff
 
+lasts_ms=700
+unjudged=
 # record FILE PROGRAM SEED WHAT PERCENT [OPTION...]
 record()
 {
 	local file=$1 program=$2 seed=$3 what=$4 percent=$5
 	shift 5
 	rm -f "$file"
-	"$trace_record" -q "$@" -o "$file" -- "$program" "$seed" 700 "$what" "$percent" >/dev/null ||
+	"$trace_record" -q "$@" -o "$file" -- "$program" "$seed" "$lasts_ms" "$what" "$percent" >/dev/null ||
 		fail "$program $what: status $?"
 }
 
@@ -42,21 +44,26 @@ awk -F '\t' '$6 == 0 || $7 == 0 { print; bad = 1 } END { exit bad }' rows.tsv ||
 passed 'rows of builds with other lines and addresses are found again'
 
 # ---- something --------------------------------------------------------------------------------
-# found WHAT AWK-CONDITION OPTION...: five times as slow; a machine with other work may hide it.
+# found WHAT AWK-CONDITION OPTION...: five times as slow; a machine with other work may hide it, from longer recordings less.
 found()
 {
 	local what=$1 condition=$2 try
 	shift 2
+	stolen=0
 	for try in 1 2 3 4 5; do
-		record before.trc "$program" "1$try" "$what" 0 "$@"
-		record after.trc "$program" "2$try" "$what" 400 "$@"
+		lasts_ms=$((700 * try))
+		measure record before.trc "$program" "1$try" "$what" 0 "$@"
+		measure record after.trc "$program" "2$try" "$what" 400 "$@"
+		lasts_ms=700
 		diff_rows before.trc after.trc >rows.tsv
 		awk -F '\t' "\$1 == 1 && \$8 > 1 && ($condition) { found = 1 } END { exit !found }" rows.tsv && {
 			passed "$what: five times as slow is found (run $try)"
 			return
 		}
 	done
-	fail "$what: not found: $(cat rows.tsv)"
+	[ $stolen -gt 0 ] || fail "$what: not found: $(cat rows.tsv)"
+	echo "$what: not found on a machine with other work: $(cat rows.tsv)"
+	unjudged=yes
 }
 found lock '$4 == "held" && $3 ~ /order_book/'
 found task '$2 == "wait" && $3 ~ /sleep at/ || $2 == "task" && ($4 == "mean" || $4 == "p50")'
@@ -173,3 +180,4 @@ refused 2 'no trace was named' --diff a.trc
 refused 2 'label-filter' --label-filter a=b --diff a.trc b.trc
 "$trace_analyze" --diff 'with\, comma.trc' b.trc >out.txt || fail "a comma in a name: status $?"
 passed 'what makes no sense is refused in a line'
+[ -z "$unjudged" ] || skip 'the machine has too much other work for some of what is slower'
