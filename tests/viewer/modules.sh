@@ -35,7 +35,7 @@ mkdir -p "$work"
 # The tables, of which only the sums and the rows are looked at.
 {
 	echo 'const head = {span_ns: 100}, trace = {}, CLASS = {}, given = {asked: 0, rows: []};
-		const el = () => ({append() {}, replaceChildren() {}, textContent: ""}), bytesText = String, sortHead = el;
+		const el = () => ({append() {}, replaceChildren() {}, textContent: ""}), bytesText = String, sortHead = el, rowClick = null;
 		const stackPath = (stack) => { given.asked++; return stack % 2 ? "odd" : "even"; };
 		const sortedRows = (id, rows) => given.rows = rows;
 		const recovered = () => given.recovered, lastedLonger = (p) => recovered() && (trace.park.flags[p - 1] & 2) !== 0;

@@ -190,6 +190,23 @@ async function fieldsWhole(page) {
 	same(ctx, [], "and no order has a name that is too long");
 }
 
+// A row leads where the link in it does, also where it is clicked beside the link.
+async function rowsLead(page) {
+	const selection = () => page.evaluate(() => window.trc.selection?.kind);
+	const chosen = () => page.locator("[data-table=locks] + tbody tr").evaluateAll((rows) => rows.map((row) => row.className));
+
+	await page.evaluate(() => window.trc.locks.open());
+	same(await chosen(), ["chosen", "", ""], "the first lock is chosen");
+	await page.locator("[data-table=locks] + tbody tr").nth(1).locator("td").last().click();
+	same(await chosen(), ["", "chosen", ""], "a click on a figure chooses its lock");
+	await page.locator("#panel-locks .spans li .dim").first().click();
+	same(await selection(), "park", "one on what is said of a wait selects the wait");
+	await page.evaluate(() => window.trc.tasks.open());
+	await page.locator("[data-table=tasks] + tbody td.n").first().click();
+	await page.locator("#panel-spans .spans li .dim").first().click();
+	same(await selection(), "task", "and of a task the task");
+}
+
 await withBrowser("light", async (context) => {
 	await opened(context, "bank", placesOnce);
 	for (const [width, height] of [[1280, 720], [1600, 900], [2560, 1440]])
@@ -197,6 +214,7 @@ await withBrowser("light", async (context) => {
 	await opened(context, "bank", wayBack);
 	await opened(context, "bank", waitTold);
 	await opened(context, "bank", heldBy, {width: 1600, height: 900});
+	await opened(context, "bank", rowsLead);
 	await opened(context, "bank", doneThen);
 	await opened(context, "bank", typedGoes);
 	await opened(context, "bank", noType);

@@ -689,6 +689,15 @@ async function topsSort(page, trace) {
 	same(await sortedBy(page, table), [["n", "ascending"]], "which is told to those who do not see it");
 }
 
+// Where all holds are known the table of locks has a column more, and room for it.
+async function locksFit(page, trace) {
+	await page.setViewportSize({width: 1600, height: 900});
+	await page.evaluate(() => window.trc.locks.open());
+	same((await page.locator("[data-table=locks] th").allTextContents()).at(-1), "held", `${trace}: for how long locks were held`);
+	const [is, has] = await page.locator("#panel-locks .locks-types").evaluate((box) => [box.scrollWidth, box.clientWidth]);
+	check(is <= has, `${trace}: no figure of the table of locks is cut`, [is, has]);
+}
+
 async function tablesSort(context) {
 	let address;
 
@@ -742,6 +751,7 @@ await withBrowser("light", async (context) => {
 	await opened(context, "demo", async (page, trace) => { address = await tasksByKeys(page, trace); });
 	await tasksByAddress(context, address);
 	await labelsAreWhole(context);
+	await opened(context, "locks", locksFit);
 	await tablesSort(context);
 	await orderIs(context);
 });

@@ -137,7 +137,7 @@ function holdsKnown() {
 function lockRow(i) {
 	const r = locks.rows, chosen = i === locks.chosen, name = `${lockKind(i)} ${lockName(i)}`;
 
-	return el("tr", {class: chosen ? "chosen" : ""}, el("td", {class: "wide"}, el("button", {type: "button", class: "link line", title: name,
+	return el("tr", {class: chosen ? "chosen" : "", onclick: rowClick}, el("td", {class: "wide"}, el("button", {type: "button", class: "link line", title: name,
 		"aria-pressed": String(chosen), onclick: () => locksChoose(i)}, name)),
 	...[count(r.waits[i]), r.waits[i] ? duration(r.waited[i]) : "", knownNs(r.wait_p50[i]), knownNs(r.wait_p99[i]),
 		...holdsKnown() ? [heldWhole(i) ? duration(r.held[i]) : ""] : []].map((cell) => el("td", {class: "n"}, cell)));

@@ -143,10 +143,19 @@ function drawnAgain(box, draw) {
 		all()[at]?.focus();
 }
 
+// A row leads where the link in it leads; not if text was chosen with the mouse.
+/** @param {MouseEvent & {currentTarget: HTMLElement}} event */
+function rowClick(event) {
+	const target = /** @type {HTMLElement} */ (event.target);
+
+	if (!target.closest("button, a, summary") && document.getSelection().isCollapsed)
+		/** @type {HTMLElement | null} */ (event.currentTarget.querySelector("button, a"))?.click();
+}
+
 // A row of a list: what leads somewhere, and what else is known.
 /** @param {string} string */
 function listRow(chosen, string, more, go) {
-	return el("li", {class: chosen ? "chosen" : "", title: more}, el("button", {type: "button", class: "link", onclick: go}, string),
+	return el("li", {class: chosen ? "chosen" : "", title: more, onclick: rowClick}, el("button", {type: "button", class: "link", onclick: go}, string),
 		el("span", {class: "dim"}, more));
 }
 

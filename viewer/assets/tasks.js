@@ -80,7 +80,7 @@ function taskSplit(row) {
 function spanType(kind, g) {
 	const {types, spread} = spans.told[kind], one = types[g], chosen = kind === spans.kind && g === spans.group;
 
-	return el("tr", {class: chosen ? "chosen" : ""}, el("td", {class: "wide"}, el("button", {type: "button", class: "link line", title: one.name,
+	return el("tr", {class: chosen ? "chosen" : "", onclick: rowClick}, el("td", {class: "wide"}, el("button", {type: "button", class: "link line", title: one.name,
 		"aria-pressed": String(chosen), onclick: () => spansChoose(kind, g)}, one.name)),
 	...[count(one.n), ...[50, 99, 100].map((part) => duration(spreadAt(spread, g, part))), duration(one.total)]
 		.map((cell) => el("td", {class: "n"}, cell)));

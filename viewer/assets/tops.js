@@ -6,15 +6,6 @@ const TOP_ROWS = 15, LONGEST_ROWS = 20, LATENCY_ROWS = 8, HEAP_ROWS = 10;
 
 // The first rows as they came, or as they are sorted (sorting.js); a cell is an element or text.
 /** @param {string} id @param {string} heading @param {any[]} rows @param {TableColumn[]} columns */
-// A row leads where the link in it leads; not if text was chosen with the mouse.
-/** @param {MouseEvent & {currentTarget: HTMLElement}} event */
-function topRowClick(event) {
-	const target = /** @type {HTMLElement} */ (event.target);
-
-	if (!target.closest("button, a, summary") && document.getSelection().isCollapsed)
-		/** @type {HTMLElement | null} */ (event.currentTarget.querySelector("button, a"))?.click();
-}
-
 function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS} = {}) {
 	if (!rows.length)
 		return null;
@@ -22,7 +13,7 @@ function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS} = {
 	const draw = () => {
 		const shown = sortedRows(id, rows, columns).slice(0, most);
 		table.replaceChildren(sortHead(id, columns, draw), el("tbody", {}, ...shown.map((row) =>
-			el("tr", {onclick: topRowClick}, ...columns.map((c) => el("td", {class: kind(c)}, c.cell(row)))))));
+			el("tr", {onclick: rowClick}, ...columns.map((c) => el("td", {class: kind(c)}, c.cell(row)))))));
 		return table;
 	};
 	return el("details", {open}, el("summary", {}, heading), draw());
