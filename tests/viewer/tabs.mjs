@@ -689,13 +689,21 @@ async function topsSort(page, trace) {
 	same(await sortedBy(page, table), [["n", "ascending"]], "which is told to those who do not see it");
 }
 
-// Where all holds are known the table of locks has a column more, and room for it.
-async function locksFit(page, trace) {
-	await page.setViewportSize({width: 1600, height: 900});
-	await page.evaluate(() => window.trc.locks.open());
-	same((await page.locator("[data-table=locks] th").allTextContents()).at(-1), "held", `${trace}: for how long locks were held`);
-	const [is, has] = await page.locator("#panel-locks .locks-types").evaluate((box) => [box.scrollWidth, box.clientWidth]);
-	check(is <= has, `${trace}: no figure of the table of locks is cut`, [is, has]);
+// Where all holds are known the table of locks has a column more, and room for it; a picture has room in any window.
+async function tabsFit(page, trace) {
+	for (const [width, isWide] of [[1600, true], [1280, true], [1024, false], [820, false]]) {
+		await page.setViewportSize({width, height: 900});
+		await page.evaluate(() => window.trc.locks.open());
+		await settle(page);
+		same((await page.locator("[data-table=locks] th").allTextContents()).at(-1), "held", `${trace}: for how long locks were held`);
+		const [is, has] = await page.locator("#panel-locks .locks-types").evaluate((box) => [box.scrollWidth, box.clientWidth]);
+		check(!isWide || is <= has, `${trace}, ${width} pixels: no figure of the table of locks is cut`, [is, has]);
+		const widths = [await page.locator("#panel-locks .histogram").evaluate((box) => box.clientWidth)];
+		await page.evaluate(() => window.trc.tasks.open());
+		await settle(page);
+		widths.push(await page.locator("#panel-spans .histogram").evaluate((box) => box.clientWidth));
+		check(Math.min(...widths) >= 140, `${trace}, ${width} pixels: the histograms of locks and of tasks have room`, widths);
+	}
 }
 
 async function tablesSort(context) {
@@ -751,7 +759,7 @@ await withBrowser("light", async (context) => {
 	await opened(context, "demo", async (page, trace) => { address = await tasksByKeys(page, trace); });
 	await tasksByAddress(context, address);
 	await labelsAreWhole(context);
-	await opened(context, "locks", locksFit);
+	await opened(context, "locks", tabsFit);
 	await tablesSort(context);
 	await orderIs(context);
 });
