@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/charge.h"
 #include "analyzer/model/unlocks_of.h"
-#include "format/waits/charges.h"
 #include "words.h"
 
 /* Time by (slot, id): ids are of objects, threads or stacks. */
