@@ -252,6 +252,7 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 	struct trc_sampler *s = trc_sampler_of(tid);
 	int saved = errno;
 	uint64_t now;
+	bool came;
 
 	leave_abort(context);
 	if (trc_answer_is_question(info))
@@ -273,7 +274,8 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 		record(cause.i, n, n * period, context);
 		trc_timer_found(s, cause.i, n * period);
 	}
-	if (!trc_sampler_come(s) | !take_counters(s, &cause, context)) {
+	came = trc_sampler_come(s);
+	if (!take_counters(s, &cause, context) || !came) {
 		trc_sampler_renew(s, tid);
 		trc_self.sampler = trc_sampler_of(tid);
 	}

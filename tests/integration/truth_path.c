@@ -68,7 +68,7 @@ static void await_asleep(atomic_int *tid)
 	char path[64], line[512] = "";
 	FILE *stat;
 
-	for (char state = 'R'; state != 'S'; pass(100000)) {
+	for (char is = 'R'; is != 'S'; pass(100000)) {
 		if (!*tid)
 			continue;
 		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", *tid);
@@ -76,7 +76,7 @@ static void await_asleep(atomic_int *tid)
 		if (!stat || !fgets(line, sizeof(line), stat) || !strrchr(line, ')'))
 			abort();
 		fclose(stat);
-		state = strrchr(line, ')')[2];
+		is = strrchr(line, ')')[2];
 	}
 	*tid = 0;
 }
