@@ -29,6 +29,7 @@ enum {
 	/* A thread that ticks find by chance is behind by more once in 8,000 ticks. */
 	BEHIND_TICKS = 8,
 	LOOK_NS = 10000000,
+	WAITS_MAX = 1000, /* for who holds a sampler, which takes a few system calls */
 };
 
 struct trc_sample_state trc_sample;
@@ -324,18 +325,33 @@ static bool is_on_here(void)
 	       trc_rec.shared->pid == (uint32_t)trc_raw1(SYS_getpid, 0);
 }
 
+/* Until the thread's sampler of this run has been taken down, by whoever holds it; each wait takes a
+ * millisecond. */
+static void wait_for_holder(const struct trc_sampler *s, uint32_t tid, uint32_t run,
+			    unsigned int *waits)
+{
+	const struct timespec a_while = {0, 1000000};
+
+	/* acquire: pairs with the release in sampler_give(): the holder is done with the sampler. */
+	while (*waits && atomic_load_explicit(&s->tid, memory_order_acquire) == tid &&
+	       s->run == run) {
+		trc_raw2(SYS_nanosleep, &a_while, NULL);
+		--*waits;
+	}
+}
+
 /* Whoever holds the calling thread's sampler may be about to let it send a signal, which would end the
  * program that is executed.  Not for ever: it may be held by what this signal handler interrupted. */
 static void leave_for_exec(void)
 {
-	enum { TRIES = 1000 };
-	const struct timespec a_while = {0, 1000000};
 	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
 	struct trc_sampler *s = trc_sampler_of(tid);
+	uint32_t run = s ? s->run : 0;
+	unsigned int waits = WAITS_MAX;
 
 	trc_sample_thread_end();
-	for (int i = 0; i < TRIES && s && trc_sampler_of(tid) == s; i++)
-		trc_raw2(SYS_nanosleep, &a_while, NULL);
+	if (s)
+		wait_for_holder(s, tid, run, &waits);
 }
 
 bool trc_sample_exec_begin(void)
@@ -676,14 +692,24 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 	return 0;
 }
 
+/* What is held is waited for, as far as that ends: a sampling that begins at once finds no thread
+ * with a sampler of this one, which is about to be taken down, and has other events. */
 void trc_sample_stop(void)
 {
+	unsigned int waits = WAITS_MAX;
 	/* seq_cst: see trc_sampler_release(). */
-	if (!atomic_exchange_explicit(&trc_sampling, 0, memory_order_seq_cst))
+	uint32_t run = atomic_exchange_explicit(&trc_sampling, 0, memory_order_seq_cst);
+
+	if (!run)
 		return;
 	atomic_store_explicit(&trc_sample_look_ticks, UINT64_MAX, memory_order_relaxed);
-	for (uint32_t i = 0; i < n_places(); i++)
-		sampler_end(&trc_sample.sampler[i]);
+	for (uint32_t i = 0; i < n_places(); i++) {
+		struct trc_sampler *s = &trc_sample.sampler[i];
+		uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
+
+		if (tid && !sampler_end(s))
+			wait_for_holder(s, tid, run, &waits);
+	}
 }
 
 void trc_sample_forget(void)

@@ -15,27 +15,36 @@
 #include "recorder/sampling/sample_private.h"
 #include "recorder/sampling/thread_answer.h"
 
-/* False: `auto` is not by counters and timers here. */
+/* Samples by `auto`, 1,000 a second.  1: this is not by counters and timers here. */
+static int start(void)
+{
+	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
+	char error[400];
+	int n = trc_cpu_events_parse("auto", 1000, TRC_SAMPLE_BY_AUTO, event, error, sizeof(error));
+
+	ck_assert_int_eq(n, 1);
+	if (trc_cpu_events_settle(event, 1, false, error, sizeof(error)) ||
+	    event[0].how != TRC_SAMPLE_TIMER || event[0].is_timer)
+		return 1;
+	ck_assert_msg(!trc_sample_start(event, 1, error, sizeof(error)), "%s", error);
+	return 0;
+}
+
+/* False: not by counters and timers. */
 static bool begin(void)
 {
 	struct trc_session_options o;
-	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	char error[400];
-	int n;
 
 	ck_assert_int_eq(trc_session_options_init(&o, error, sizeof(error)), 0);
 	o.ring_bytes = 1 << 20;
 	ck_assert_msg(!trc_session_open(&o, error, sizeof(error)), "%s", error);
 	trc_session_record(true);
 	trc_answers_forget(); /* this test may run in a forked child */
-	n = trc_cpu_events_parse("auto", 1000, TRC_SAMPLE_BY_AUTO, event, error, sizeof(error));
-	ck_assert_int_eq(n, 1);
-	if (trc_cpu_events_settle(event, 1, false, error, sizeof(error)) ||
-	    event[0].how != TRC_SAMPLE_TIMER || event[0].is_timer) {
+	if (start()) {
 		printf("held_test: not tried\n");
 		return false;
 	}
-	ck_assert_msg(!trc_sample_start(event, 1, error, sizeof(error)), "%s", error);
 	return true;
 }
 
@@ -252,6 +261,54 @@ START_TEST(no_sampler_outlives_its_thread)
 }
 END_TEST
 
+static _Atomic uint32_t idling;
+
+static void *idles(void *unused)
+{
+	trc_sample_thread_begin();
+	idling = own_tid();
+	while (!enough)
+		usleep(1000);
+	return unused;
+}
+
+static void *releases(void *sampler)
+{
+	usleep(20000);
+	trc_sampler_release(sampler);
+	return NULL;
+}
+
+/* A thread whose sampler is held when sampling stops has one when it begins again at once. */
+START_TEST(what_is_held_at_the_end_is_there_in_the_next_sampling)
+{
+	pthread_t thread, holder;
+	struct trc_sampler *s;
+	uint32_t run;
+
+	if (!begin())
+		return;
+	ck_assert_int_eq(pthread_create(&thread, NULL, idles, NULL), 0);
+	while (!idling)
+		sched_yield();
+	s = trc_sampler_of(idling);
+	ck_assert_ptr_nonnull(s);
+	while (!trc_sampler_hold(s))
+		sched_yield();
+	run = s->run;
+	ck_assert_int_eq(pthread_create(&holder, NULL, releases, s), 0);
+	trc_sample_stop();
+	ck_assert_int_eq(start(), 0);
+	ck_assert_int_eq(pthread_join(holder, NULL), 0);
+	s = trc_sampler_of(idling);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_uint_ne(s->run, run);
+	enough = true;
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("held");
@@ -264,6 +321,7 @@ int main(void)
 	tcase_add_test(t, one_that_the_program_closes_does_not_come);
 	tcase_add_test(t, an_exec_waits_for_who_holds_it);
 	tcase_add_test(t, no_sampler_outlives_its_thread);
+	tcase_add_test(t, what_is_held_at_the_end_is_there_in_the_next_sampling);
 	suite_add_tcase(suite, t);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
