@@ -1,24 +1,16 @@
 /* assemble.c - see assemble.h. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "format/writer.h"
 #include "assemble.h"
+#include "assemble_words.h"
 
 enum {
-	WORDS_MAX = 160,
 	NAMES_MAX = 256,
 	ROWS_MAX = 256, /* of a table at the end */
-};
-
-struct word {
-	const char *key; /* before the first '=' outside quotes; NULL = there is none */
-	const char *value;
-	uint32_t n_bytes; /* of the value: it may contain zeros */
-	bool quoted;
 };
 
 /* A stack, module or label set. */
@@ -45,31 +37,8 @@ struct assembler {
 	size_t n_status, n_open_regions, n_coverage, n_sample_events, n_thread_labels;
 	size_t n_thread_fibers;
 	char text[ROWS_MAX][3][256];
-	struct word word[WORDS_MAX];
-	size_t n_words;
-	char *error;
-	unsigned int line;
+	struct words line;
 };
-
-static int fail(struct assembler *as, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static int fail(struct assembler *as, const char *format, ...)
-{
-	int n = snprintf(as->error, 256, "line %u: ", as->line);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(as->error + n, 256 - (size_t)n, format, args);
-	va_end(args);
-	return -EINVAL;
-}
-
-/* Long texts are compared with many names, which differ in the first letter mostly. */
-static bool is_same(const char *a, const char *b)
-{
-	return *a == *b && !strcmp(a, b);
-}
 
 static int sink(void *context, const void *bytes, size_t n_bytes)
 {
@@ -89,120 +58,10 @@ static int sink(void *context, const void *bytes, size_t n_bytes)
 	return 0;
 }
 
-/* --- words --- */
-
-/* Undoes escapes in place from behind the opening quote; the byte after the closing one. */
-static char *unquote(struct assembler *as, char *p, struct word *w)
-{
-	char *out = p;
-
-	w->value = out;
-	w->quoted = true;
-	for (; *p && *p != '"'; p++) {
-		char c = *p;
-
-		if (c == '\\') {
-			c = *++p;
-			if (c == 'n') {
-				c = '\n';
-			} else if (c == 't') {
-				c = '\t';
-			} else if (c == 'x') {
-				char hex[3] = {p[1], p[1] ? p[2] : 0, 0};
-
-				c = (char)strtoul(hex, NULL, 16);
-				p += strlen(hex);
-			} else if (!c) {
-				break;
-			}
-		}
-		*out++ = c;
-	}
-	if (*p != '"') {
-		fail(as, "no closing quote");
-		return NULL;
-	}
-	w->n_bytes = (uint32_t)(out - w->value);
-	*out = 0;
-	return p + 1;
-}
-
-/* Cuts one word out of the line, key and all; NULL on an error. */
-static char *cut_word(struct assembler *as, char *p, struct word *w)
-{
-	char *start = p;
-
-	memset(w, 0, sizeof(*w));
-	p += strcspn(p, " \t=\"#");
-	if (*p == '=') {
-		*p++ = 0;
-		w->key = start;
-		start = p;
-		p += strcspn(p, " \t\"#");
-	}
-	if (*p == '"' && p == start) {
-		p = unquote(as, p + 1, w);
-		if (!p)
-			return NULL;
-		if (*p && !strchr(" \t#", *p)) {
-			fail(as, "no blank after a quoted string");
-			return NULL;
-		}
-	} else {
-		w->value = start;
-		w->n_bytes = (uint32_t)(p - start);
-	}
-	return p;
-}
-
-static int cut_line(struct assembler *as, char *p)
-{
-	as->n_words = 0;
-	for (;;) {
-		struct word *w = &as->word[as->n_words];
-		bool ends;
-
-		p += strspn(p, " \t");
-		if (!*p || *p == '#')
-			return 0;
-		if (as->n_words == WORDS_MAX)
-			return fail(as, "too many words");
-		p = cut_word(as, p, w);
-		if (!p)
-			return -EINVAL;
-		ends = !*p || *p == '#';
-		if (!w->quoted) /* else it ends further in front */
-			*p = 0;
-		as->n_words++;
-		if (ends)
-			return 0;
-		p++;
-	}
-}
-
-static bool to_number(const char *s, uint64_t *value)
-{
-	bool inverted = *s == '~';
-	char *end;
-
-	errno = 0;
-	*value = strtoull(s + inverted, &end, 0);
-	if (inverted)
-		*value = ~*value;
-	return end != s + inverted && !*end && !errno;
-}
-
-static int number(struct assembler *as, const struct word *w, uint64_t *value)
-{
-	if (!w->quoted && to_number(w->value, value))
-		return 0;
-	return fail(as, "not a number: %s", w->value);
-}
-
 static bool find_name(const struct name *name, size_t n, const char *text, uint64_t *id)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_same(name[i].text, text)) {
+		if (words_same(name[i].text, text)) {
 			*id = name[i].id;
 			return true;
 		}
@@ -215,78 +74,13 @@ static int add_name(struct assembler *as, struct name *names, size_t *n, const c
 	uint64_t other;
 
 	if (!id)
-		return fail(as, "no room in the writer's table");
+		return words_fail(&as->line, "no room in the writer's table");
 	if (*n == NAMES_MAX || strlen(text) >= sizeof(names->text) ||
 	    find_name(names, *n, text, &other))
-		return fail(as, "too many names, too long, or one twice: %s", text);
+		return words_fail(&as->line, "too many names, too long, or one twice: %s", text);
 	strcpy(names[*n].text, text);
 	names[(*n)++].id = id;
 	return 0;
-}
-
-/* The value of key=..., from word `from` on; `value` stays as it is if there is none. */
-static int option(struct assembler *as, size_t from, const char *key, uint64_t *value)
-{
-	for (size_t i = from; i < as->n_words; i++)
-		if (as->word[i].key && !strcmp(as->word[i].key, key))
-			return number(as, &as->word[i], value);
-	return 0;
-}
-
-static bool is_listed(const char *list, const char *key)
-{
-	size_t n = strlen(key);
-
-	for (const char *p = list; (p = strstr(p, key)); p += n)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return true;
-	return false;
-}
-
-struct option {
-	const char *key;
-	uint64_t *value;
-};
-
-/* All the numbers of a line; every other key must be in `also`, a blank-separated list. */
-static int options(struct assembler *as, size_t from, const struct option *o, const char *also)
-{
-	int err = 0;
-
-	for (size_t i = from; i < as->n_words && !err; i++) {
-		const struct word *w = &as->word[i];
-		const struct option *known = o;
-
-		while (known->key && (!w->key || !is_same(known->key, w->key)))
-			known++;
-		if (known->key)
-			err = number(as, w, known->value);
-		else if (!w->key || !is_listed(also, w->key))
-			err = fail(as, "not understood: %s", w->key ? w->key : w->value);
-	}
-	return err;
-}
-
-static const struct word *text_option(const struct assembler *as, const char *key)
-{
-	static const struct word none = {.value = ""};
-
-	for (size_t i = 0; i < as->n_words; i++)
-		if (as->word[i].key && !strcmp(as->word[i].key, key))
-			return &as->word[i];
-	return &none;
-}
-
-static size_t to_bytes(const char *hex, uint8_t *out, size_t max)
-{
-	size_t n = 0;
-
-	for (; n < max && hex[0] && hex[1]; hex += 2) {
-		char byte[3] = {hex[0], hex[1], 0};
-
-		out[n++] = (uint8_t)strtoul(byte, NULL, 16);
-	}
-	return n;
 }
 
 /* --- lines --- */
@@ -298,18 +92,18 @@ static int need_writer(struct assembler *as)
 	if (as->writer)
 		return 0;
 	err = trc_writer_open(&as->writer, &as->options, sink, as);
-	return err ? fail(as, "cannot open a writer: %s", strerror(-err)) : 0;
+	return err ? words_fail(&as->line, "cannot open a writer: %s", strerror(-err)) : 0;
 }
 
 static int result(struct assembler *as, int err)
 {
-	return err < 0 ? fail(as, "refused by the writer: %s", strerror(-err)) : 0;
+	return err < 0 ? words_fail(&as->line, "refused by the writer: %s", strerror(-err)) : 0;
 }
 
 static int line_header(struct assembler *as)
 {
 	uint64_t procs = as->options.n_procs;
-	const struct option known[] = {
+	const struct words_key known[] = {
 		{"procs", &procs},
 		{"ticks_per_second", &as->options.ticks_per_second},
 		{"memory_bytes", &as->options.memory_bytes},
@@ -317,26 +111,26 @@ static int line_header(struct assembler *as)
 		{"creation_realtime_ns", &as->options.creation_realtime_ns},
 		{NULL, NULL},
 	};
-	const char *clock = text_option(as, "clock")->value;
-	int err = options(as, 1, known, "clock uuid");
+	const char *clock = words_text(&as->line, "clock")->value;
+	int err = words_options(&as->line, 1, known, "clock uuid");
 
 	if (as->writer)
-		return fail(as, "header comes first");
+		return words_fail(&as->line, "header comes first");
 	as->options.n_procs = (uint32_t)procs;
-	to_bytes(text_option(as, "uuid")->value, as->options.trace_uuid, 16);
+	words_bytes(words_text(&as->line, "uuid")->value, as->options.trace_uuid, 16);
 	if (!strcmp(clock, "tsc"))
 		as->options.clock = TRC_CLOCK_TSC;
 	else if (!strcmp(clock, "cntvct"))
 		as->options.clock = TRC_CLOCK_CNTVCT;
 	else if (*clock && strcmp(clock, "monotonic_raw"))
-		return fail(as, "no such clock: %s", clock);
+		return words_fail(&as->line, "no such clock: %s", clock);
 	return err;
 }
 
 static int line_sync(struct assembler *as)
 {
 	struct trc_sync_point s = {0};
-	const struct option known[] = {
+	const struct words_key known[] = {
 		{"ticks", &s.ticks},
 		{"raw", &s.monotonic_raw_ns},
 		{"monotonic", &s.monotonic_ns},
@@ -344,63 +138,64 @@ static int line_sync(struct assembler *as)
 		{"uncertainty", &s.uncertainty_ns},
 		{NULL, NULL},
 	};
-	int err = option(as, 1, "ticks", &s.ticks);
+	int err = words_option(&as->line, 1, "ticks", &s.ticks);
 
 	s.monotonic_raw_ns = s.ticks;
 	if (!err)
-		err = option(as, 1, "raw", &s.monotonic_raw_ns);
+		err = words_option(&as->line, 1, "raw", &s.monotonic_raw_ns);
 	s.monotonic_ns = s.realtime_ns = s.monotonic_raw_ns;
 	if (!err)
-		err = options(as, 1, known, "");
+		err = words_options(&as->line, 1, known, "");
 	as->has_sync = true;
 	return err ? err : result(as, trc_writer_sync(as->writer, &s));
 }
 
 static int line_info(struct assembler *as)
 {
-	if (as->n_words != 3 || as->word[1].key || as->word[2].key)
-		return fail(as, "info KEY \"VALUE\"");
-	return result(as, trc_writer_info(as->writer, as->word[1].value, as->word[2].value));
+	if (as->line.n != 3 || as->line.word[1].key || as->line.word[2].key)
+		return words_fail(&as->line, "info KEY \"VALUE\"");
+	return result(as,
+		      trc_writer_info(as->writer, as->line.word[1].value, as->line.word[2].value));
 }
 
 static int line_module(struct assembler *as)
 {
 	struct trc_module_entry m = {0};
 	uint64_t first = 0, last = UINT32_MAX;
-	const struct option known[] = {
+	const struct words_key known[] = {
 		{"start", &m.start},	{"limit", &m.limit},	 {"offset", &m.file_offset},
 		{"bias", &m.load_bias}, {"first_epoch", &first}, {"last_epoch", &last},
 		{NULL, NULL},
 	};
-	const struct word *path = text_option(as, "path");
+	const struct word *path = words_text(&as->line, "path");
 	char path_text[256];
 	int err;
 
-	if (as->n_words < 2 || as->word[1].key || path->n_bytes >= sizeof(path_text))
-		return fail(as, "module NAME path=\"...\" start= limit= ...");
-	err = options(as, 2, known, "path build_id");
+	if (as->line.n < 2 || as->line.word[1].key || path->n_bytes >= sizeof(path_text))
+		return words_fail(&as->line, "module NAME path=\"...\" start= limit= ...");
+	err = words_options(&as->line, 2, known, "path build_id");
 	if (err)
 		return err;
 	memcpy(path_text, path->value, path->n_bytes);
 	path_text[path->n_bytes] = 0;
 	m.path = path_text;
-	m.build_id_bytes = (uint8_t)to_bytes(text_option(as, "build_id")->value, m.build_id,
-					     sizeof(m.build_id));
+	m.build_id_bytes = (uint8_t)words_bytes(words_text(&as->line, "build_id")->value,
+						m.build_id, sizeof(m.build_id));
 	m.first_epoch = (uint32_t)first;
 	m.last_epoch = (uint32_t)last;
-	return add_name(as, as->module, &as->n_modules, as->word[1].value,
+	return add_name(as, as->module, &as->n_modules, as->line.word[1].value,
 			trc_writer_module(as->writer, &m));
 }
 
 static int line_module_end(struct assembler *as)
 {
 	uint64_t id, last = 0;
-	int err = option(as, 2, "last_epoch", &last);
+	int err = words_option(&as->line, 2, "last_epoch", &last);
 
 	if (err)
 		return err;
-	if (as->n_words != 3 || !find_name(as->module, as->n_modules, as->word[1].value, &id))
-		return fail(as, "module_end NAME last_epoch=...");
+	if (as->line.n != 3 || !find_name(as->module, as->n_modules, as->line.word[1].value, &id))
+		return words_fail(&as->line, "module_end NAME last_epoch=...");
 	return result(as, trc_writer_module_end(as->writer, (uint32_t)id, (uint32_t)last));
 }
 
@@ -408,20 +203,20 @@ static int line_stack(struct assembler *as)
 {
 	uint64_t frame[TRC_STACK_DEPTH_MAX], epoch = 0;
 	uint32_t n_frames = 0;
-	int err = option(as, 2, "epoch", &epoch);
+	int err = words_option(&as->line, 2, "epoch", &epoch);
 
-	if (as->n_words < 2)
-		return fail(as, "stack NAME ADDRESS ...");
-	for (size_t i = 2; i < as->n_words && !err; i++) {
-		if (as->word[i].key)
+	if (as->line.n < 2)
+		return words_fail(&as->line, "stack NAME ADDRESS ...");
+	for (size_t i = 2; i < as->line.n && !err; i++) {
+		if (as->line.word[i].key)
 			continue;
 		if (n_frames == TRC_STACK_DEPTH_MAX)
-			return fail(as, "too many frames");
-		err = number(as, &as->word[i], &frame[n_frames++]);
+			return words_fail(&as->line, "too many frames");
+		err = words_number(&as->line, &as->line.word[i], &frame[n_frames++]);
 	}
 	if (err)
 		return err;
-	return add_name(as, as->stack, &as->n_stacks, as->word[1].value,
+	return add_name(as, as->stack, &as->n_stacks, as->line.word[1].value,
 			trc_writer_stack(as->writer, (uint32_t)epoch, frame, n_frames));
 }
 
@@ -442,7 +237,7 @@ static int label_value(struct assembler *as, struct word *w, struct trc_label *l
 	label->value_bytes = (uint32_t)strlen(label->value);
 	if (unit)
 		*unit = 0;
-	err = number(as, w, &value);
+	err = words_number(&as->line, w, &value);
 	label->number = (int64_t)value;
 	label->is_number = true;
 	return err;
@@ -454,35 +249,36 @@ static int line_labels(struct assembler *as)
 	uint32_t n = 0, id;
 	int err = 0;
 
-	if (as->n_words < 3 || as->n_words - 2 > TRC_LABELS_MAX || as->word[1].key)
-		return fail(as, "labels NAME KEY=\"VALUE\" KEY=NUMBER:UNIT ...");
-	for (size_t i = 2; i < as->n_words && !err; i++)
-		err = as->word[i].key ? label_value(as, &as->word[i], &label[n++])
-				      : fail(as, "not understood: %s", as->word[i].value);
+	if (as->line.n < 3 || as->line.n - 2 > TRC_LABELS_MAX || as->line.word[1].key)
+		return words_fail(&as->line, "labels NAME KEY=\"VALUE\" KEY=NUMBER:UNIT ...");
+	for (size_t i = 2; i < as->line.n && !err; i++)
+		err = as->line.word[i].key
+			      ? label_value(as, &as->line.word[i], &label[n++])
+			      : words_fail(&as->line, "not understood: %s", as->line.word[i].value);
 	if (err)
 		return err;
 	id = trc_writer_label_set(as->writer, label, n);
 	if (!id)
-		return fail(as, "labels come in the order of their keys, each once");
-	return add_name(as, as->label_set, &as->n_label_sets, as->word[1].value, id);
+		return words_fail(&as->line, "labels come in the order of their keys, each once");
+	return add_name(as, as->label_set, &as->n_label_sets, as->line.word[1].value, id);
 }
 
 static int line_thread(struct assembler *as)
 {
 	struct trc_thread_entry t = {0};
 	uint64_t serial, tid = 0, creator = 0;
-	const struct option known[] = {
+	const struct words_key known[] = {
 		{"tid", &tid},	 {"creator", &creator}, {"start", &t.start},
 		{"end", &t.end}, {NULL, NULL},
 	};
-	const struct word *name = text_option(as, "name");
+	const struct word *name = words_text(&as->line, "name");
 	int err;
 
-	if (as->n_words < 2)
-		return fail(as, "thread SERIAL tid= name=\"...\" ...");
-	err = number(as, &as->word[1], &serial);
+	if (as->line.n < 2)
+		return words_fail(&as->line, "thread SERIAL tid= name=\"...\" ...");
+	err = words_number(&as->line, &as->line.word[1], &serial);
 	if (!err)
-		err = options(as, 2, known, "name");
+		err = words_options(&as->line, 2, known, "name");
 	if (err)
 		return err;
 	t.serial = (uint32_t)serial;
@@ -496,7 +292,7 @@ static int line_thread(struct assembler *as)
 static bool find_reason(const char *text, uint64_t *value)
 {
 	for (unsigned int r = 1; r < TRC_REASON_COUNT; r++)
-		if (is_same(trc_reason_name(r), text)) {
+		if (words_same(trc_reason_name(r), text)) {
 			*value = r;
 			return true;
 		}
@@ -547,7 +343,7 @@ static int argument(struct assembler *as, const struct trc_arg_info *arg, const 
 		return 0;
 	if (find_enum(arg->type, w->value, value))
 		return 0;
-	return number(as, w, value);
+	return words_number(&as->line, w, value);
 }
 
 static int event_kind(struct assembler *as, const char *text, struct trc_event *event)
@@ -555,12 +351,12 @@ static int event_kind(struct assembler *as, const char *text, struct trc_event *
 	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++) {
 		const char *name = trc_kind_info(k)->name;
 
-		if (name && is_same(name, text)) {
+		if (name && words_same(name, text)) {
 			event->kind = (uint8_t)k;
 			return 0;
 		}
 	}
-	return fail(as, "no such kind: %s", text);
+	return words_fail(&as->line, "no such kind: %s", text);
 }
 
 static int event_source(struct assembler *as, const char *text, struct trc_event *event)
@@ -572,7 +368,7 @@ static int event_source(struct assembler *as, const char *text, struct trc_event
 			event->source = i;
 			return 0;
 		}
-	return fail(as, "no such source: %s", text);
+	return words_fail(&as->line, "no such source: %s", text);
 }
 
 static int event_argument(struct assembler *as, const struct word *w, struct trc_event *event)
@@ -580,7 +376,7 @@ static int event_argument(struct assembler *as, const struct word *w, struct trc
 	const struct trc_kind_info *info = trc_kind_info(event->kind);
 
 	for (unsigned int a = 0; a < info->n_args; a++) {
-		if (!is_same(info->arg[a].name, w->key))
+		if (!words_same(info->arg[a].name, w->key))
 			continue;
 		if (info->arg[a].type != TRC_ARG_TEXT)
 			return argument(as, &info->arg[a], w, &event->arg[a]);
@@ -588,7 +384,7 @@ static int event_argument(struct assembler *as, const struct word *w, struct trc
 		event->text_bytes = (uint16_t)w->n_bytes;
 		return 0;
 	}
-	return fail(as, "%s has no argument %s", info->name, w->key);
+	return words_fail(&as->line, "%s has no argument %s", info->name, w->key);
 }
 
 /* Before the kind: where and who; after it: its arguments. */
@@ -598,13 +394,13 @@ static int event_word(struct assembler *as, const struct word *w, struct trc_eve
 	int err;
 
 	if (!w->key)
-		return event->kind ? fail(as, "not understood: %s", w->value)
+		return event->kind ? words_fail(&as->line, "not understood: %s", w->value)
 				   : event_kind(as, w->value, event);
 	if (event->kind)
 		return event_argument(as, w, event);
 	if (!strcmp(w->key, "source"))
 		return event_source(as, w->value, event);
-	err = number(as, w, &value);
+	err = words_number(&as->line, w, &value);
 	if (err)
 		return err;
 	if (!strcmp(w->key, "proc"))
@@ -612,7 +408,7 @@ static int event_word(struct assembler *as, const struct word *w, struct trc_eve
 	else if (!strcmp(w->key, "thread"))
 		event->thread = (uint32_t)value;
 	else
-		return fail(as, "not understood before the kind: %s", w->key);
+		return words_fail(&as->line, "not understood before the kind: %s", w->key);
 	return 0;
 }
 
@@ -622,17 +418,17 @@ static int line_event(struct assembler *as)
 	struct trc_event event = {.thread = 1};
 	int err = 0;
 
-	if (!to_number(as->word[0].value + 1, &event.time))
-		return fail(as, "not a time: %s", as->word[0].value);
+	if (!words_is_number(as->line.word[0].value + 1, &event.time))
+		return words_fail(&as->line, "not a time: %s", as->line.word[0].value);
 	if (!as->has_sync)
 		err = result(as, trc_writer_sync(as->writer, &zero));
 	as->has_sync = true;
-	for (size_t i = 1; i < as->n_words && !err; i++)
-		err = event_word(as, &as->word[i], &event);
+	for (size_t i = 1; i < as->line.n && !err; i++)
+		err = event_word(as, &as->line.word[i], &event);
 	if (err)
 		return err;
 	if (!event.kind)
-		return fail(as, "which kind of event?");
+		return words_fail(&as->line, "which kind of event?");
 	return result(as, trc_writer_event(as->writer, &event));
 }
 
@@ -644,25 +440,25 @@ static int line_status(struct assembler *as)
 	struct trc_arg_info as_stack = {TRC_ARG_STACK, "", ""};
 	struct trc_arg_info as_string = {TRC_ARG_STRING, "", ""};
 	uint64_t descriptor = 0;
-	const struct option known[] = {
+	const struct words_key known[] = {
 		{"thread", &thread},  {"holder", &holder}, {"object", &s->object},
 		{"since", &s->since}, {NULL, NULL},
 	};
 	int err;
 
 	if (as->n_status == ROWS_MAX)
-		return fail(as, "too long a status table");
+		return words_fail(&as->line, "too long a status table");
 	memset(s, 0, sizeof(*s));
-	err = options(as, 1, known, "reason stack descriptor");
-	if (!err && text_option(as, "reason")->key)
-		err = argument(as, &as_reason, text_option(as, "reason"), &reason);
-	if (!err && text_option(as, "stack")->key)
-		err = argument(as, &as_stack, text_option(as, "stack"), &stack);
+	err = words_options(&as->line, 1, known, "reason stack descriptor");
+	if (!err && words_text(&as->line, "reason")->key)
+		err = argument(as, &as_reason, words_text(&as->line, "reason"), &reason);
+	if (!err && words_text(&as->line, "stack")->key)
+		err = argument(as, &as_stack, words_text(&as->line, "stack"), &stack);
 	s->thread = (uint32_t)thread;
 	s->holder = (uint32_t)holder;
 	s->reason = (uint8_t)reason;
-	if (!err && text_option(as, "descriptor")->key)
-		err = argument(as, &as_string, text_option(as, "descriptor"), &descriptor);
+	if (!err && words_text(&as->line, "descriptor")->key)
+		err = argument(as, &as_string, words_text(&as->line, "descriptor"), &descriptor);
 	s->stack = (uint32_t)stack;
 	s->descriptor = (uint32_t)descriptor;
 	as->n_status += !err;
@@ -674,18 +470,18 @@ static int line_open_region(struct assembler *as)
 	struct trc_open_region_entry *o = &as->open_region[as->n_open_regions];
 	uint64_t thread = 0, depth = 0, type = 0;
 	struct trc_arg_info as_type = {TRC_ARG_STRING, "", ""};
-	const struct option known[] = {
+	const struct words_key known[] = {
 		{"thread", &thread},  {"depth", &depth}, {"task", &o->task},
 		{"since", &o->since}, {NULL, NULL},
 	};
 	int err;
 
 	if (as->n_open_regions == ROWS_MAX)
-		return fail(as, "too long a table of open regions");
+		return words_fail(&as->line, "too long a table of open regions");
 	memset(o, 0, sizeof(*o));
-	err = options(as, 1, known, "type");
-	if (!err && text_option(as, "type")->key)
-		err = argument(as, &as_type, text_option(as, "type"), &type);
+	err = words_options(&as->line, 1, known, "type");
+	if (!err && words_text(&as->line, "type")->key)
+		err = argument(as, &as_type, words_text(&as->line, "type"), &type);
 	o->thread = (uint32_t)thread;
 	o->depth = (uint32_t)depth;
 	o->type = (uint32_t)type;
@@ -697,7 +493,7 @@ static int line_coverage(struct assembler *as)
 {
 	struct trc_coverage_entry *e = &as->coverage[as->n_coverage];
 	uint64_t proc = UINT32_MAX;
-	const struct option known[] = {
+	const struct words_key known[] = {
 		{"proc", &proc}, {"held", &e->held}, {"from", &e->from},
 		{"to", &e->to},	 {NULL, NULL},
 	};
@@ -705,11 +501,11 @@ static int line_coverage(struct assembler *as)
 	int err;
 
 	if (as->n_coverage == ROWS_MAX)
-		return fail(as, "too long a table of coverage");
+		return words_fail(&as->line, "too long a table of coverage");
 	memset(e, 0, sizeof(*e));
-	err = options(as, 1, known, "source");
-	if (!err && text_option(as, "source")->key)
-		err = event_source(as, text_option(as, "source")->value, &event);
+	err = words_options(&as->line, 1, known, "source");
+	if (!err && words_text(&as->line, "source")->key)
+		err = event_source(as, words_text(&as->line, "source")->value, &event);
 	e->source = event.source;
 	e->proc = (uint32_t)proc;
 	as->n_coverage += !err;
@@ -720,7 +516,7 @@ static int line_coverage(struct assembler *as)
 static const char *kept_text(const struct assembler *as, const char *key, const char *otherwise,
 			     char text[256])
 {
-	const struct word *w = text_option(as, key);
+	const struct word *w = words_text(&as->line, key);
 
 	snprintf(text, 256, "%s", w->key ? w->value : otherwise);
 	return text;
@@ -731,23 +527,23 @@ static int line_sample_event(struct assembler *as)
 	size_t i = as->n_sample_events;
 	struct trc_sample_event_entry *e = &as->sample_event[i];
 	uint64_t event = 0;
-	const struct option known[] = {
+	const struct words_key known[] = {
 		{"period", &e->period},
 		{"frequency", &e->frequency_hz},
 		{"missing", &e->missing_threads},
 		{NULL, NULL},
 	};
-	const char *how = text_option(as, "how")->value;
+	const char *how = words_text(&as->line, "how")->value;
 	int err;
 
 	if (i == ROWS_MAX)
-		return fail(as, "too long a table of sampled events");
+		return words_fail(&as->line, "too long a table of sampled events");
 	memset(e, 0, sizeof(*e));
-	if (as->n_words < 2)
-		return fail(as, "sample_event NUMBER name=\"...\" how=timer ...");
-	err = number(as, &as->word[1], &event);
+	if (as->line.n < 2)
+		return words_fail(&as->line, "sample_event NUMBER name=\"...\" how=timer ...");
+	err = words_number(&as->line, &as->line.word[1], &event);
 	if (!err)
-		err = options(as, 2, known, "how name unit note");
+		err = words_options(&as->line, 2, known, "how name unit note");
 	e->event = (uint32_t)event;
 	e->name = kept_text(as, "name", "cpu-clock", as->text[i][0]);
 	e->unit = kept_text(as, "unit", "nanoseconds", as->text[i][1]);
@@ -756,7 +552,7 @@ static int line_sample_event(struct assembler *as)
 	while (*how && e->how < TRC_SAMPLE_HOW_COUNT && strcmp(how, trc_sample_how_name(e->how)))
 		e->how++;
 	if (!err && e->how == TRC_SAMPLE_HOW_COUNT)
-		err = fail(as, "not timer, signal or kernel: %s", how);
+		err = words_fail(&as->line, "not timer, signal or kernel: %s", how);
 	as->n_sample_events += !err;
 	return err;
 }
@@ -766,14 +562,14 @@ static int line_thread_labels(struct assembler *as)
 	struct trc_thread_labels_entry *e = &as->thread_labels[as->n_thread_labels];
 	struct trc_arg_info as_labels = {TRC_ARG_LABELS, "", ""};
 	uint64_t thread = 0, labels = 0;
-	const struct option known[] = {{"thread", &thread}, {NULL, NULL}};
+	const struct words_key known[] = {{"thread", &thread}, {NULL, NULL}};
 	int err;
 
 	if (as->n_thread_labels == ROWS_MAX)
-		return fail(as, "too long a table of threads' labels");
-	err = options(as, 1, known, "labels");
-	if (!err && text_option(as, "labels")->key)
-		err = argument(as, &as_labels, text_option(as, "labels"), &labels);
+		return words_fail(&as->line, "too long a table of threads' labels");
+	err = words_options(&as->line, 1, known, "labels");
+	if (!err && words_text(&as->line, "labels")->key)
+		err = argument(as, &as_labels, words_text(&as->line, "labels"), &labels);
 	*e = (struct trc_thread_labels_entry){(uint32_t)thread, (uint32_t)labels};
 	as->n_thread_labels += !err;
 	return err;
@@ -784,15 +580,15 @@ static int line_thread_fiber(struct assembler *as)
 	struct trc_thread_fiber_entry *e = &as->thread_fibers[as->n_thread_fibers];
 	struct trc_arg_info as_name = {TRC_ARG_STRING, "", ""};
 	uint64_t thread = 0, name = 0;
-	const struct option known[] = {{"thread", &thread}, {"fiber", &e->fiber}, {NULL, NULL}};
+	const struct words_key known[] = {{"thread", &thread}, {"fiber", &e->fiber}, {NULL, NULL}};
 	int err;
 
 	if (as->n_thread_fibers == ROWS_MAX)
-		return fail(as, "too long a table of threads' fibers");
+		return words_fail(&as->line, "too long a table of threads' fibers");
 	memset(e, 0, sizeof(*e));
-	err = options(as, 1, known, "name");
-	if (!err && text_option(as, "name")->key)
-		err = argument(as, &as_name, text_option(as, "name"), &name);
+	err = words_options(&as->line, 1, known, "name");
+	if (!err && words_text(&as->line, "name")->key)
+		err = argument(as, &as_name, words_text(&as->line, "name"), &name);
 	e->thread = (uint32_t)thread;
 	e->name = (uint32_t)name;
 	as->n_thread_fibers += !err;
@@ -845,14 +641,22 @@ static const struct {
 	const char *name;
 	int (*line)(struct assembler *as);
 } directives[] = {
-	{"sync", line_sync},	     {"info", line_info},
-	{"module", line_module},     {"module_end", line_module_end},
-	{"stack", line_stack},	     {"thread", line_thread},
-	{"status", line_status},     {"generation", line_generation},
-	{"flush", line_flush},	     {"unfinished", line_unfinished},
-	{"coverage", line_coverage}, {"open_region", line_open_region},
-	{"labels", line_labels},     {"sample_event", line_sample_event},
-	{"thread_labels", line_thread_labels}, {"thread_fiber", line_thread_fiber},
+	{"sync", line_sync},
+	{"info", line_info},
+	{"module", line_module},
+	{"module_end", line_module_end},
+	{"stack", line_stack},
+	{"thread", line_thread},
+	{"status", line_status},
+	{"generation", line_generation},
+	{"flush", line_flush},
+	{"unfinished", line_unfinished},
+	{"coverage", line_coverage},
+	{"open_region", line_open_region},
+	{"labels", line_labels},
+	{"sample_event", line_sample_event},
+	{"thread_labels", line_thread_labels},
+	{"thread_fiber", line_thread_fiber},
 };
 
 /* True if a line `name` adds to the table that the lines before it make. */
@@ -869,11 +673,11 @@ static bool goes_on(const struct assembler *as, const char *name)
 static int assemble_line(struct assembler *as, char *text)
 {
 	const char *name;
-	int err = cut_line(as, text);
+	int err = words_cut(&as->line, text);
 
-	if (err || !as->n_words)
+	if (err || !as->line.n)
 		return err;
-	name = as->word[0].value;
+	name = as->line.word[0].value;
 	if (!strcmp(name, "header"))
 		return line_header(as);
 	err = need_writer(as);
@@ -886,7 +690,7 @@ static int assemble_line(struct assembler *as, char *text)
 	for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++)
 		if (!strcmp(name, directives[i].name))
 			return directives[i].line(as);
-	return fail(as, "not understood: %s", name);
+	return words_fail(&as->line, "not understood: %s", name);
 }
 
 static int assemble(struct assembler *as, char *text)
@@ -898,7 +702,7 @@ static int assemble(struct assembler *as, char *text)
 
 		if (next)
 			*next++ = 0;
-		as->line++;
+		as->line.number++;
 		err = assemble_line(as, line);
 		line = next;
 	}
@@ -918,7 +722,7 @@ int trc_assemble(const char *text, uint8_t **bytes, size_t *n_bytes, char error[
 	int err = -ENOMEM;
 
 	if (as && copy) {
-		as->error = error;
+		as->line.error = error;
 		as->options.clock = TRC_CLOCK_MONOTONIC_RAW;
 		as->options.ticks_per_second = 1000000000;
 		as->options.n_procs = 4;

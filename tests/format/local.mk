@@ -5,6 +5,8 @@ check_PROGRAMS += trc-assemble
 libtrcassemble_la_SOURCES = \
 	tests/format/assemble.c \
 	tests/format/assemble.h \
+	tests/format/assemble_words.c \
+	tests/format/assemble_words.h \
 	tests/format/repair.c \
 	tests/format/repair.h
 libtrcassemble_la_LIBADD = libtrcformat.la
