@@ -2,10 +2,10 @@
 #include "apply.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/margin.h"
 
 struct applying {
 	const struct trc_changes *changes;
@@ -23,7 +23,7 @@ struct applying {
 /* What is sampled, and how much of that is in each changed function. */
 struct sampled {
 	double all, in[TRC_CHANGES_MAX];
-	uint64_t n, n_in[TRC_CHANGES_MAX];
+	uint64_t n;
 };
 
 /* So many samples between two waits say as much as those between other waits at these places. */
@@ -250,7 +250,6 @@ static void sampled_add(struct sampled *sampled, const struct applying *a,
 	if (!change)
 		return;
 	sampled->in[change - 1] += (double)sample->scaled;
-	sampled->n_in[change - 1]++;
 }
 
 /* Adds the thread's samples in this segment, from number *at on. */
@@ -410,26 +409,45 @@ static void scale_thread(struct applying *a, size_t thread)
 	}
 }
 
-/* Of n samples in the function the count differs by the root of that. */
+/* What the change's function has of each thread's samples, and all of them. */
+static void add_margins(const struct applying *a, size_t change, struct trc_margin *group,
+			struct trc_margin *all)
+{
+	size_t n;
+	const struct trc_sample *sample = trc_model_samples(a->p->m, &n);
+
+	for (size_t thread = 0; thread < a->p->waits.n_threads; thread++) {
+		struct trc_margin_part in = {0}, whole = {0};
+
+		for (uint32_t i = a->samples.first[thread]; i < a->samples.first[thread + 1]; i++) {
+			const struct trc_sample *s = &sample[a->samples.row[i]];
+
+			if (!trc_model_is_clock_sample(a->p->m, s))
+				continue;
+			trc_margin_part_add(&whole, s->scaled);
+			if (change_at(a, s->stack) == change + 1)
+				trc_margin_part_add(&in, s->scaled);
+		}
+		trc_margin_add(group, &in, &whole);
+		trc_margin_add(all, &whole, &whole);
+		a->applied->n_sampled += in.n;
+	}
+}
+
 static void note_samples(struct applying *a)
 {
-	const struct sampled *class = a->classes.row;
 	struct trc_applied *applied = a->applied;
 
 	for (size_t i = 0; i < a->changes->n; i++) {
-		uint64_t n = 0, n_in = 0;
-		double error;
+		struct trc_margin group = {0}, all = {0};
+		double margin;
 
 		if (a->changes->change[i].kind != TRC_CHANGE_FUNCTION)
 			continue;
-		for (size_t k = 0; k < a->classes.n; k++) {
-			n += class[k].n;
-			n_in += class[k].n_in[i];
-		}
-		applied->n_sampled += n_in;
-		error = n_in ? sqrt((double)(n - n_in) / (double)n / (double)n_in) : 0;
-		if (error > applied->sampling_error)
-			applied->sampling_error = error;
+		add_margins(a, i, &group, &all);
+		margin = group.value > 0 ? trc_margin_share(&group, &all) / group.value : 0;
+		if (margin > applied->sampling_margin)
+			applied->sampling_margin = margin;
 	}
 }
 
@@ -462,7 +480,8 @@ int trc_changes_apply(struct trc_applied *applied, const struct trc_changes *cha
 		err = count_samples(&a, i);
 	for (size_t i = 0; i < p->waits.n_threads && !err; i++)
 		scale_thread(&a, i);
-	note_samples(&a);
+	if (!err)
+		note_samples(&a);
 	free(a.lock_change);
 	free(a.stack_change);
 	trc_by_thread_free(&a.samples);

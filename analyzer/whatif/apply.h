@@ -15,12 +15,12 @@
 #include "program.h"
 
 struct trc_applied {
-	bool *no_lock;	    /* by row of locks; owned */
-	uint32_t procs;	    /* 0 = no change says so */
-	int64_t changed_ns; /* time that takes another time than recorded, over all threads */
-	bool no_samples;    /* a function's share of active time is only assumed */
-	uint64_t n_sampled; /* samples in changed functions */
-	double sampling_error; /* of what they tell of a function's time: the standard error, relative */
+	bool *no_lock;		/* by row of locks; owned */
+	uint32_t procs;		/* 0 = no change says so */
+	int64_t changed_ns;	/* time that takes another time than recorded, over all threads */
+	bool no_samples;	/* a function's share of active time is only assumed */
+	uint64_t n_sampled;	/* samples in changed functions */
+	double sampling_margin; /* of what they tell of a function's time (margin.h), relative */
 };
 
 /*

@@ -214,7 +214,7 @@ static struct trc_whatif_figure figure(const struct trc_whatif *w, const int64_t
 	double predicted = predict(ns, BASE, by_ratio);
 	double error = apart(ratio(ns[BASE], ns[RECORDED]), 1) * predicted;
 	double sampling =
-		w->sampling_error * apart(predicted, (double)(by_ratio ? ns[RECORDED] : ns[BASE]));
+		w->sampling_margin * apart(predicted, (double)(by_ratio ? ns[RECORDED] : ns[BASE]));
 
 	return (struct trc_whatif_figure){
 		.recorded_ns = ns[RECORDED],
@@ -504,7 +504,7 @@ static int make_figures(struct trc_whatif *w, const struct trc_model *m, const s
 
 	w->procs = runs->applied.procs;
 	w->n_sampled = runs->applied.n_sampled;
-	w->sampling_error = runs->applied.sampling_error;
+	w->sampling_margin = runs->applied.sampling_margin;
 	for (int r = 0; r < N_RUNS; r++)
 		length_ns[r] = runs->replay[r].length_ns;
 	w->length = figure(w, length_ns, (struct chance){0}, !w->procs);

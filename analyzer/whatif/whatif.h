@@ -46,11 +46,11 @@ struct trc_whatif {
 	uint64_t
 		n_kept; /* waits for threads and locks that keep their length, and what they lasted */
 	int64_t kept_ns;
-	uint64_t n_forced;     /* waits that the replay had to end */
-	int64_t changed_ns;    /* time of threads that the change scales */
-	bool no_samples;       /* a function was changed, and there are none */
-	uint64_t n_sampled;    /* samples in changed functions */
-	double sampling_error; /* what they leave open of these functions' time, relative */
+	uint64_t n_forced;	/* waits that the replay had to end */
+	int64_t changed_ns;	/* time of threads that the change scales */
+	bool no_samples;	/* a function was changed, and there are none */
+	uint64_t n_sampled;	/* samples in changed functions */
+	double sampling_margin; /* what they leave open of these functions' time, relative (margin.h) */
 	uint64_t saturated; /* the lock that is held nearly all the time, by turns; 0 = none is */
 	double saturated_share;
 	uint32_t procs; /* of the change; 0 = it is none to them */

@@ -232,7 +232,7 @@ static void print_basis(const struct what_if *w, const struct trc_model *m)
 	if (r->n_sampled)
 		say(w, TRC_STYLE_PLAIN,
 		    "the functions have %s samples: their time is known to ±%.0f%%, which is in the ±",
-		    trc_text_count(number, r->n_sampled), r->sampling_error * 100);
+		    trc_text_count(number, r->n_sampled), r->sampling_margin * 100);
 	print_saturated(w, m);
 	if (r->n_kept)
 		say(w, TRC_STYLE_PLAIN,
@@ -321,11 +321,11 @@ int trc_report_what_if_json(struct trc_model *m, FILE *out, const char *change,
 		fprintf(out,
 			",\"replay_error\":%.4f,\"changed_ns\":%" PRId64 ",\"sections\":%" PRIu64
 			",\"assumed_sections\":%" PRIu64 ",\"all_locks\":%s,\"kept_waits\":%" PRIu64
-			",\"samples\":%" PRIu64 ",\"sampling_error\":%.4f,\"saturated_share\":%.4f"
+			",\"samples\":%" PRIu64 ",\"sampling_margin\":%.4f,\"saturated_share\":%.4f"
 			",\"forced_waits\":%" PRIu64 ",\"lost_events\":%" PRIu64
 			",\"tasks_left_out\":%zu,\"fibers\":%zu,\n",
 			w.error, w.changed_ns, w.n_sections, w.n_assumed,
-			w.all_locks ? "true" : "false", w.n_kept, w.n_sampled, w.sampling_error,
+			w.all_locks ? "true" : "false", w.n_kept, w.n_sampled, w.sampling_margin,
 			w.saturated_share, w.n_forced, w.lost_events, w.n_left_out, w.n_fibers);
 		json_figure(out, "length", &w.length);
 		fprintf(out, ",\n\"types\":[");

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "analyzer/model/margin.h"
 #include "analyzer/whatif/whatif.h"
 #include "tests/analyzer/model/model_fixture.h"
 
@@ -508,6 +509,17 @@ static char *sampled_text(void)
 	return text;
 }
 
+/* The half width of the 95 % interval of two samples' share of eight, relative. */
+static double margin_of_two_in_eight(void)
+{
+	struct trc_margin_part in = {2000, 2e6, 2}, whole = {8000, 8e6, 8};
+	struct trc_margin group = {0}, all = {0};
+
+	trc_margin_add(&group, &in, &whole);
+	trc_margin_add(&all, &whole, &whole);
+	return trc_margin_share(&group, &all) / 2000;
+}
+
 START_TEST(test_clock_samples)
 {
 	char *text = sampled_text();
@@ -520,6 +532,9 @@ START_TEST(test_clock_samples)
 	type = w.types.row;
 	ck_assert_uint_eq(w.types.n, 1);
 	ck_assert_uint_eq(w.n_sampled, 2);
+	/* As the report has it: a standard error is 0.61. */
+	ck_assert_double_eq_tol(w.sampling_margin, margin_of_two_in_eight(), 1e-9);
+	ck_assert_double_gt(w.sampling_margin, 0.9);
 	/* A fourth of the time, and not 42 of 48 samples. */
 	ck_assert_int_eq(type->mean.predicted_ns, 6000);
 	trc_whatif_free(&w);
