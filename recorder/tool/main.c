@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include "format/utf8.h"
 #include "self_test.h"
 #include "tool.h"
@@ -19,6 +20,21 @@ void trc_tool_say(const char *format, ...)
 	fprintf(stderr, "trace-record: %s\n", shown);
 }
 
+/* What a recording and a self-test have been seen to need, on x86-64. */
+enum { STACK_KIB_MIN = 160 };
+
+/* The kernel ends who needs more of a stack than there may be, without a word. */
+static bool has_stack(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= STACK_KIB_MIN << 10)
+		return true;
+	trc_tool_say("a stack of %d KiB is needed, and %llu KiB are allowed (ulimit -s)",
+		     STACK_KIB_MIN, (unsigned long long)limit.rlim_cur >> 10);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	struct trc_tool_options options = {.output = "dump.trc"};
@@ -27,6 +43,8 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && !strcmp(argv[1], TRC_SELF_TEST_PROGRAM))
 		return trc_self_test_program(argv[2]);
+	if (!has_stack())
+		return TRC_EXIT_TROUBLE;
 	trc_tool_options_parse(&options, argc, argv);
 	switch (options.verb) {
 	case TRC_VERB_SNAPSHOT:

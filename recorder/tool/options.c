@@ -320,7 +320,7 @@ static const struct row rows[] = {
 	 .text = AT(http), .needs = NEEDS_COMMAND},
 	{"follow", 0, NULL,
 	 "record descendants as well, each into FILE with its PID:\ndump.PID.trc",
-	 .flag = AT(follow)},
+	 .flag = AT(follow), .needs = NEEDS_COMMAND},
 	{"quiet", 'q', NULL, "no summary at the end", .flag = AT(quiet), .ends_group = true},
 
 	{"flight", 0, NULL,

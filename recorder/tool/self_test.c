@@ -2,7 +2,8 @@
  * self_test.c - --self-test: can this machine record?  See self_test.h.
  *
  *   self_test:J1  a line says `ok` if the trace has what the program's own account says, `limited`
- *       if it has less or in a slower way, and `FAILED` if it has nothing of it or something else
+ *       if it has less or in a slower way, and `FAILED` if it has nothing of it or something else: more waits
+ *       than there were, or times of less than half or more than twice as much
  *   self_test:J2  the exit status is 0 if no line says FAILED
  */
 #include "self_test.h"
@@ -21,7 +22,7 @@
 #include "recorder/shared/layout.h"
 #include "session.h"
 
-enum { FLIGHT_BYTES = 64 << 20, HZ = 1000, TENTHS_DUE = 9 };
+enum { FLIGHT_BYTES = 64 << 20, HZ = 1000, TENTHS_DUE = 9, LOST_PER_CENT = 1 };
 
 enum verdict { OK, LIMITED, FAILED };
 
@@ -185,9 +186,13 @@ static bool record(struct self_test *t)
 		tell(t, FAILED, "waits", "no program can be recorded");
 		return false;
 	}
-	if (!child.ended || !WIFEXITED(child.status) || WEXITSTATUS(child.status) ||
-	    !account_read(t)) {
+	if (!child.ended || !WIFEXITED(child.status) || WEXITSTATUS(child.status) > 1) {
 		tell(t, FAILED, "waits", "the recorded program did not come to its end");
+		return false;
+	}
+	if (WEXITSTATUS(child.status) || !account_read(t)) {
+		tell(t, FAILED, "waits", "the recorded program could not write its account into %s",
+		     t->dir);
 		return false;
 	}
 	return true;
@@ -211,8 +216,9 @@ static void tell_clock(struct self_test *t)
 	bool slow = !strcmp(t->seen.clock, "CLOCK_MONOTONIC_RAW");
 
 	if (slow)
-		tell(t, LIMITED, "clock", "%s: the kernel does not trust the cycle counter",
-		     t->seen.clock);
+		tell(t, LIMITED, "clock", "%s: %s", t->seen.clock,
+		     getenv("TRC_CLOCK") ? "TRC_CLOCK asks for it"
+					 : "the kernel does not trust the cycle counter");
 	else
 		tell(t, OK, "clock", "%s, %.2f GHz", t->seen.clock,
 		     (double)t->seen.ticks_per_second / 1e9);
@@ -235,22 +241,46 @@ static void tell_events(struct self_test *t)
 		     seen->ring_events + seen->overflow_events);
 }
 
+static enum verdict worse(enum verdict a, enum verdict b)
+{
+	return a > b ? a : b;
+}
+
+/* Of a time that the program has measured as well. */
+static enum verdict verdict_of_time(uint64_t ours, uint64_t own)
+{
+	uint64_t off = ours > own ? ours - own : own - ours;
+
+	if (ours > 2 * own || ours < own / 2)
+		return FAILED;
+	return off > own / 10 ? LIMITED : OK;
+}
+
+static void tell_stacks(struct self_test *t)
+{
+	if (t->seen.waits)
+		tell(t, verdict_of(t->seen.waits_with_stack, t->seen.waits), "stacks",
+		     "%" PRIu32 " of %" PRIu32 " waits have the callers that backtrace(3) has",
+		     t->seen.waits_with_stack, t->seen.waits);
+	else
+		tell(t, FAILED, "stacks", "not known: there is no wait");
+}
+
 static void tell_waits(struct self_test *t)
 {
 	uint64_t ours = t->seen.waited_ns, own = t->account.waited_ns;
-	uint64_t off = ours > own ? ours - own : own - ours;
 	enum verdict verdict = verdict_of(t->seen.waits, t->account.waits);
 
-	/* The program reads its clock outside of the wait. */
-	if (t->seen.waits > t->account.waits || off > own / 10)
-		verdict = verdict == FAILED ? FAILED : LIMITED;
+	if (t->seen.waits > t->account.waits)
+		verdict = FAILED;
+	/* The program reads its clock outside of the wait.  Where waits are missing, so is their time. */
+	else if (t->seen.waits == t->account.waits)
+		verdict = worse(verdict, verdict_of_time(ours, own));
 	tell(t, verdict, "waits",
 	     "%" PRIu32 " waits for a lock took %.1f ms; the program counted %" PRIu32
 	     " and %.1f ms",
 	     t->seen.waits, (double)ours / 1e6, t->account.waits, (double)own / 1e6);
-	tell(t, verdict_of(t->seen.waits_with_stack, t->seen.waits), "stacks",
-	     "%" PRIu32 " of %" PRIu32 " waits have the callers that backtrace(3) has",
-	     t->seen.waits_with_stack, t->seen.waits);
+	tell_stacks(t);
 }
 
 static void tell_switches(struct self_test *t)
@@ -262,22 +292,32 @@ static void tell_switches(struct self_test *t)
 		     t->seen.switches_said);
 }
 
+static enum verdict verdict_of_samples(const struct self_test *t)
+{
+	const struct trc_self_test_seen *seen = &t->seen;
+
+	if (!seen->samples)
+		return FAILED;
+	if (seen->samples_with_stack < seen->samples / 10 * TENTHS_DUE ||
+	    seen->lost_samples > seen->samples * LOST_PER_CENT / 100)
+		return worse(LIMITED, verdict_of_time(seen->sampled_ns, t->account.cpu_ns));
+	return verdict_of_time(seen->sampled_ns, t->account.cpu_ns);
+}
+
 static void tell_samples(struct self_test *t)
 {
 	const struct trc_self_test_seen *seen = &t->seen;
-	bool few = seen->sampled_ns < t->account.cpu_ns / 10 * TENTHS_DUE ||
-		   seen->samples_with_stack < seen->samples / 10 * TENTHS_DUE;
+	char lost[48] = "";
 
 	if (!t->sampled)
 		return;
-	tell(t,
-	     !seen->samples ? FAILED
-	     : few	    ? LIMITED
-			    : OK,
-	     "samples",
-	     "%" PRIu64 " stand for %.0f ms of %.0f ms of CPU time, %" PRIu64 " have a stack",
+	if (seen->lost_samples)
+		snprintf(lost, sizeof(lost), ", %" PRIu64 " were lost", seen->lost_samples);
+	tell(t, verdict_of_samples(t), "samples",
+	     "%" PRIu64 " stand for %.0f ms of %.0f ms of CPU time, %" PRIu64
+	     " have the callers that backtrace(3) has%s",
 	     seen->samples, (double)seen->sampled_ns / 1e6, (double)t->account.cpu_ns / 1e6,
-	     seen->samples_with_stack);
+	     seen->samples_with_stack, lost);
 }
 
 static void tell_hardware(struct self_test *t)

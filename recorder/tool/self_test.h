@@ -33,13 +33,15 @@ struct trc_self_test_seen {
 	uint64_t waited_ns;
 	uint64_t ring_events, overflow_events, lost_events;
 	uint64_t switches;
-	uint64_t samples, sampled_ns, samples_with_stack, lost_samples;
+	uint64_t samples, sampled_ns, lost_samples;
+	uint64_t
+		samples_with_stack; /* that ends in the account's callers of the thread's function */
 	char clock[32];
 	uint64_t ticks_per_second;
 	char switches_said[256]; /* whether the kernel tells of switches, and why not */
 };
 
-/* Context: the recorded program.  Its exit status: 0, or 1 if it could not do what it does. */
+/* Context: the recorded program.  Its exit status: 0; 1 if it could not write its account; or 2. */
 int trc_self_test_program(const char *account_path);
 /* 0, or -errno with a sentence in error. */
 int trc_self_test_read(const char *trace_path, const struct trc_self_test_account *account,

@@ -40,11 +40,31 @@ static bool is_stack_of_account(const struct reading *g, uint64_t stack)
 	return i > 1; /* the function that the thread began with, at least */
 }
 
+/* A sample may be anywhere in the thread's function; what has called that is the same, outermost last. */
+static bool is_in_thread_of_account(const struct reading *g, uint64_t stack)
+{
+	enum { INSIDE = 2 }; /* the function that waits, and the thread's */
+	const struct trc_self_test_account *account = g->account;
+	struct trc_stack_view view;
+	uint32_t n;
+
+	if (!stack || stack > UINT32_MAX || trc_reader_stack(g->r, (uint32_t)stack, &view) ||
+	    account->n_frames > TRC_SELF_TEST_FRAMES)
+		return false;
+	n = account->n_frames > INSIDE ? account->n_frames - INSIDE : 0;
+	if (!n || view.n_frames <= n)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (view.frame[view.n_frames - n + i] != account->frame[INSIDE + i])
+			return false;
+	return true;
+}
+
 static void see_sample(struct reading *g, uint32_t row)
 {
 	g->seen->samples++;
 	g->seen->sampled_ns += VALUE_OF(g, row, sample, value);
-	g->seen->samples_with_stack += VALUE_OF(g, row, sample, stack) != 0;
+	g->seen->samples_with_stack += is_in_thread_of_account(g, VALUE_OF(g, row, sample, stack));
 }
 
 static void see_park(struct reading *g, uint32_t row)

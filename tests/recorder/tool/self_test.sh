@@ -52,6 +52,14 @@ if [ $? != 77 ]; then
 	check 'no counters' verdict limited counters
 fi
 
+check 'another clock' status 0 env TRC_CLOCK=monotonic "$record" --self-test
+check 'it was asked for' grep -q '^limited  clock .*TRC_CLOCK' out
+
+if "$here/no_perf" --getrusage 1 true; then
+	check 'a kernel that does not count waits' status 0 "$here/no_perf" --getrusage 1 "$record" --self-test
+	check 'the program tells waits by their length' verdict ok waits
+fi
+
 # ---- what cannot be ------------------------------------------------------------------------
 
 check 'no place for rings' status 1 env TRC_RING_DIR="$work/none" "$record" --self-test
@@ -63,6 +71,15 @@ check 'no place for a trace' status 1 env TMPDIR="$work/none" "$record" --self-t
 check 'nobody can read it' status 1 bash -c '"$0" --self-test >/dev/full' "$record"
 check 'no command with it' status 125 "$record" --self-test ls
 check 'no options with it' status 125 "$record" --self-test -F 99
+check 'no descendants, either' status 125 "$record" --self-test --follow
+check 'no stack to run on' status 125 bash -c 'ulimit -s 96; "$0" --self-test' "$record"
+check 'in one line' grep -q 'a stack of 160 KiB is needed, and 96 KiB are allowed' err
+if unshare -m true 2>/dev/null; then
+	check 'rings without room' status 1 unshare -m sh -c 'mount -t tmpfs -o size=64k tmpfs "$TRC_RING_DIR"
+		"$0" --self-test' "$record"
+	check 'no waits' verdict FAILED waits
+	check 'no stacks of them' verdict FAILED stacks
+fi
 check 'nothing is left of all that' no_traces_left
 
 finish
