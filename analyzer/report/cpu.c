@@ -441,8 +441,12 @@ static void print_heading(struct trc_report *r, const struct sums *sums)
 	if (!sums->clock)
 		trc_line_data(&line, name, NAME_WIDTH);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
-	trc_line_add(&line, "  %s in %s sample%s", value_text(value, sums, sums->total),
-		     trc_text_count(samples, sums->samples), sums->samples == 1 ? "" : "s");
+	trc_line_add(&line, "  %s", value_text(value, sums, sums->total));
+	if (sums->margins.all >= 1)
+		trc_line_add(&line, " \xc2\xb1%s",
+			     value_text(value, sums, trc_estimate_whole(sums->margins.all)));
+	trc_line_add(&line, " in %s sample%s", trc_text_count(samples, sums->samples),
+		     sums->samples == 1 ? "" : "s");
 	if (sums->clock) {
 		trc_line_add(&line, " of ");
 		trc_line_data(&line, name, NAME_WIDTH);
@@ -459,6 +463,11 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 	struct sums sums;
 	int err = sums_make(&sums, r, event);
 
+	if (!err && sums.samples) {
+		functions_fill(f, r, &sums);
+		err = trc_report_margins_make(&sums.margins, r, event->event, f->of_frame,
+					      f->rows.n);
+	}
 	if (!err) {
 		print_heading(r, &sums);
 		print_note(r, event);
@@ -466,11 +475,7 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 		print_short(r, &sums);
 	}
 	if (!err && sums.samples) {
-		functions_fill(f, r, &sums);
-		err = trc_report_margins_make(&sums.margins, r, event->event, f->of_frame,
-					      f->rows.n);
-		if (!err)
-			err = print_functions(r, &sums, f);
+		err = print_functions(r, &sums, f);
 		if (!err)
 			err = trc_report_thread_shares(r, sums.by_thread, sums.margins.by_thread,
 						       sums.all);

@@ -8,8 +8,8 @@
  *   report_heap:H3  all of it is estimated from samples; what was allocated before the trace is in
  *       nothing
  *   report_heap:H4  an estimate has its margin behind it: half of its 95 % interval, in bytes
- *       (analyzer/model/margin.h).  What was allocated in all has none, for want of room; if
- *       every allocation was sampled there is no such column
+ *       (analyzer/model/margin.h), those of objects and of what was allocated where lines are long; if
+ *       every allocation was sampled there are no such columns
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,12 +18,19 @@
 #include "analyzer/model/margin.h"
 #include "parts.h"
 
-enum { BYTES_WIDTH = 10, MARGIN_WIDTH = 9, SHARE_WIDTH = 7, OBJECTS_WIDTH = 11 };
+enum {
+	BYTES_WIDTH = 10,
+	MARGIN_WIDTH = 9,
+	SHARE_WIDTH = 7,
+	OBJECTS_WIDTH = 11,
+	LONG_LINE = 130, /* has room for all margins */
+};
 
 struct place {
 	double in_use, at_half, allocated;		     /* bytes */
 	double objects;					     /* in use */
 	struct trc_heap_margin in_use_margin, growth_margin; /* H4 */
+	struct trc_heap_margin objects_margin, allocated_margin;
 };
 
 struct memory {
@@ -51,10 +58,12 @@ static void place_add(struct place *place, const struct trc_alloc *alloc, int64_
 		(alloc->lives || (alloc->freed_ns != TRC_NEVER && alloc->freed_ns > half_ns));
 
 	place->allocated += bytes;
+	margin_add(&place->allocated_margin, alloc);
 	if (alloc->lives) {
 		place->in_use += bytes;
 		place->objects += alloc->objects;
 		margin_add(&place->in_use_margin, alloc);
+		trc_heap_margin_add(&place->objects_margin, alloc->objects, 1);
 	}
 	if (at_half)
 		place->at_half += bytes;
@@ -109,6 +118,17 @@ static const char *margin_text(char text[TRC_NUMBER_BYTES + 2],
 	return bytes < 1 ? "" : text;
 }
 
+/* "±1,250" objects. */
+static const char *objects_margin_text(char text[TRC_NUMBER_BYTES + 2],
+				       const struct trc_heap_margin *margin)
+{
+	double objects = trc_heap_margin(margin);
+
+	memcpy(text, "\xc2\xb1", 2);
+	trc_text_count(text + 2, (uint64_t)trc_estimate_whole(objects));
+	return objects < 1 ? "" : text;
+}
+
 static const char *growth_text(char text[TRC_NUMBER_BYTES + 1], const struct place *place)
 {
 	double growth = place->in_use - place->at_half;
@@ -128,6 +148,12 @@ static void add_margin_column(struct trc_line *line, const struct memory *memory
 		trc_line_right(line, MARGIN_WIDTH, margin ? margin_text(text, margin) : "");
 }
 
+/* Likewise, where there is room for all of them. */
+static bool has_all_margins(const struct trc_report *r, const struct memory *memory)
+{
+	return memory->coarsest > 1 && r->width >= LONG_LINE;
+}
+
 static void print_columns(struct trc_report *r, const struct memory *memory)
 {
 	struct trc_line line;
@@ -138,9 +164,13 @@ static void print_columns(struct trc_report *r, const struct memory *memory)
 	add_margin_column(&line, memory, NULL);
 	trc_line_right(&line, SHARE_WIDTH, "");
 	trc_line_right(&line, OBJECTS_WIDTH, "objects");
+	if (has_all_margins(r, memory))
+		trc_line_right(&line, MARGIN_WIDTH, "");
 	trc_line_right(&line, BYTES_WIDTH, "growth");
 	add_margin_column(&line, memory, NULL);
 	trc_line_right(&line, BYTES_WIDTH + 1, "allocated");
+	if (has_all_margins(r, memory))
+		trc_line_right(&line, MARGIN_WIDTH, "");
 	trc_line_add(&line, "  where");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
@@ -149,7 +179,7 @@ static void print_columns(struct trc_report *r, const struct memory *memory)
 static void print_place(struct trc_report *r, const struct memory *memory,
 			const struct place *place)
 {
-	char number[TRC_NUMBER_BYTES], growth[TRC_NUMBER_BYTES + 1];
+	char number[TRC_NUMBER_BYTES], growth[TRC_NUMBER_BYTES + 1], margin[TRC_NUMBER_BYTES + 2];
 	bool any = place->in_use >= 1;
 	struct trc_line line;
 
@@ -163,9 +193,14 @@ static void print_place(struct trc_report *r, const struct memory *memory,
 	trc_line_right(&line, OBJECTS_WIDTH,
 		       any ? trc_text_count(number, (uint64_t)trc_estimate_whole(place->objects))
 			   : "");
+	if (has_all_margins(r, memory))
+		trc_line_right(&line, MARGIN_WIDTH,
+			       any ? objects_margin_text(margin, &place->objects_margin) : "");
 	trc_line_right(&line, BYTES_WIDTH, growth_text(growth, place));
 	add_margin_column(&line, memory, &place->growth_margin);
 	trc_line_right(&line, BYTES_WIDTH + 1, bytes_text(number, place->allocated));
+	if (has_all_margins(r, memory))
+		add_margin_column(&line, memory, &place->allocated_margin);
 	trc_line_add(&line, "  ");
 	trc_report_stack(r, &line, (uint32_t)(place - memory->place));
 }
@@ -242,9 +277,16 @@ static void print_heading(struct trc_report *r, const struct memory *memory)
 	trc_line_add(&line, "  %s", bytes_text(number, memory->all.in_use));
 	if (*margin_text(margin, &memory->all.in_use_margin))
 		trc_line_add(&line, " %s", margin);
-	trc_line_add(&line, " in use at the end, %s allocated",
-		     bytes_text(number, memory->all.allocated));
-	trc_line_add(&line, ", from %s sample%s", trc_text_count(number, memory->samples),
+	trc_line_add(&line, " in use at the end, %s", bytes_text(number, memory->all.allocated));
+	if (*margin_text(margin, &memory->all.allocated_margin))
+		trc_line_add(&line, " %s", margin);
+	trc_line_add(&line, " allocated,");
+	if (memory->coarsest > 1 && !has_all_margins(r, memory)) {
+		trc_report_line(r, &line);
+		trc_line_begin(&line, r->width, r->colour);
+		trc_line_add(&line, " ");
+	}
+	trc_line_add(&line, " from %s sample%s", trc_text_count(number, memory->samples),
 		     memory->samples == 1 ? "" : "s");
 	if (memory->finest <= 1 && memory->coarsest <= 1)
 		trc_line_add(&line, ": every allocation");

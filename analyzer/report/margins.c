@@ -213,6 +213,7 @@ int trc_report_margins_make(struct trc_report_margins *out, const struct trc_rep
 			.total = shares_of(&m, m.total.sum, n_functions),
 			.by_thread = shares_of(&m, m.by_thread, r->n_threads),
 			.by_label = shares_of(&m, m.labels.sum, r->n_labels),
+			.all = trc_margin_value(&m.all),
 		};
 	margins_end(&m);
 	if (!err && !(out->self && out->total && out->by_thread && out->by_label))

@@ -26,6 +26,7 @@ int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, const
 struct trc_report_margins {
 	double *self, *total;	      /* by row of function */
 	double *by_thread, *by_label; /* by row; by row of the label's first */
+	double all;		      /* of all samples, in the event's unit */
 };
 /* of_frame: the function of each frame; 0: of samples without a stack.  0 or -ENOMEM; in any case
  * *out is to be freed. */

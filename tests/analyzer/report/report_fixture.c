@@ -21,7 +21,12 @@ char *report_printed(report_print_fn *print, const char *trace,
 
 void report_check_line(const struct report_line *row)
 {
-	const struct trc_report_options options = {.path = "dump.trc"};
+	report_check_line_of(0, row);
+}
+
+void report_check_line_of(int width, const struct report_line *row)
+{
+	const struct trc_report_options options = {.path = "dump.trc", .width = width};
 	char *text = report_printed(trc_report_print, row->trace, &options), *found;
 	size_t n = strlen(row->line);
 

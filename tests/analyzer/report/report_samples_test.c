@@ -83,7 +83,7 @@ static const struct report_line LINES[] = {
 	 "      20.0 ms   50.0%  ±100      40.0 ms  100.0%  ±100  server+0x10\n"
 	 "      20.0 ms   50.0%  ±100      20.0 ms   50.0%  ±100  trc, recording", false},
 	{"CPU time by function, thread and label; recursion counts once", SAMPLED,
-	 "CPU time  50.0 ms in 4 samples of timer, 1,000 per second, by timer\n"
+	 "CPU time  50.0 ms ±45.9 ms in 4 samples of timer, 1,000 per second, by timer\n"
 	 "  instead of cpu-clock\n"
 	 "  lost: 5 samples, busy\n"
 	 "  2 threads were not sampled\n"
@@ -108,7 +108,7 @@ static const struct report_line LINES[] = {
 	 false},
 	{"less than a tenth is said where the samples are", MUCH_LOST("1"), "was not seen", true},
 	{"... and its samples stand for what a thread lost, if that is less than a tenth", FEW_LOST,
-	 "CPU time  42.0 ms in 2 samples of timer, 1,000 per second, by timer\n"
+	 "CPU time  42.0 ms ±77.2 ms in 2 samples of timer, 1,000 per second, by timer\n"
 	 "  lost: 2 samples, busy\n"
 	 "  made up for: 2.00 ms, in the values of the other samples\n"
 	 "         self                      total                function\n"
@@ -125,7 +125,7 @@ static const struct report_line LINES[] = {
 	 "@10000000 thread=1 samples_lost event=1 lost_samples=100 cause=no_room\n",
 	 "100.0% of the CPU time was not seen: the kernel's buffer was full", false},
 	{"another event in its own unit; a sample may have no stack", SAMPLED,
-	 "Samples of cache-misses  5,000 in 1 sample, every 5,000, by kernel\n"
+	 "Samples of cache-misses  5,000 ±16,973 in 1 sample, every 5,000, by kernel\n"
 	 "         self                      total                function\n"
 	 "        5,000  100.0%  ±100        5,000  100.0%  ±100  (no stack)\n"
 	 "  by thread: worker 1 (102) 100.0% ±100\n",
@@ -156,7 +156,8 @@ static const struct report_line LINES[] = {
 	 MODULES THREADS
 	 "@2 thread=1 alloc sample=1 address=0x10 bytes=1024 period=524288 stack=get\n"
 	 "@3 thread=1 gap lost_events=2 since=2 cause=ring_full\n",
-	 "Memory  525 kB ±1.78 MB in use at the end, 525 kB allocated, from 1 sample, one byte in 524,288\n"
+	 "Memory  525 kB ±1.78 MB in use at the end, 525 kB ±1.78 MB allocated,\n"
+	 "  from 1 sample, one byte in 524,288\n"
 	 "  events were lost: some of what is in use may have been freed\n"
 	 "    in use                    objects    growth           allocated  where\n"
 	 "    525 kB ±1.78 MB 100.0%        512   +525 kB ±1.78 MB     525 kB  server+0x10 < server+0x20",
@@ -178,15 +179,29 @@ static const struct report_line LINES[] = {
 	{"nothing sampled: no section", MODULES THREADS "@1 counter name=\"c\" value=1\n", "CPU time",
 	 true},
 };
+
+/* In lines of 200 columns. */
+static const struct report_line LONG_LINES[] = {
+	{"memory: lines that have room for it tell how far objects and what was allocated may be off",
+	 MODULES THREADS
+	 "@2 thread=1 alloc sample=1 address=0x10 bytes=1024 period=524288 stack=get\n",
+	 "    525 kB ±1.78 MB 100.0%        512   ±1,738   +525 kB ±1.78 MB     525 kB ±1.78 MB  server+0x10 < server+0x20",
+	 false},
+};
 /* clang-format on */
+
+enum { N_LINES = sizeof(LINES) / sizeof(*LINES), N_LONG = sizeof(LONG_LINES) / sizeof(*LONG_LINES) };
 
 START_TEST(lines)
 {
-	report_check_line(&LINES[_i]);
+	if (_i < N_LINES)
+		report_check_line(&LINES[_i]);
+	else
+		report_check_line_of(200, &LONG_LINES[_i - N_LINES]);
 }
 END_TEST
 
 int main(void)
 {
-	return report_run("report_samples", lines, sizeof(LINES) / sizeof(*LINES));
+	return report_run("report_samples", lines, N_LINES + N_LONG);
 }
