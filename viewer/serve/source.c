@@ -38,7 +38,8 @@ struct trc_view_source {
 	struct opened trace; /* of a file */
 	bool is_large;	     /* it is shown as a whole, and in parts */
 	struct trc_cache_key
-		key; /* of a large one, as it was when it was opened; empty = nothing is kept */
+		key;	 /* of a large one, as it was when it was opened; empty = nothing is kept */
+	bool has_looked; /* whether something was kept */
 	bool is_prepared, is_kept; /* what all pages need is there; it is in a file */
 	struct trc_served_page whole,
 		last; /* of a file: of all, and of a part; fd -1 = not made yet */
@@ -406,6 +407,44 @@ static void keep_page(const struct trc_view_source *s, const struct trc_served_p
 		trc_cache_keep(&s->key, page->fd, page->n_bytes);
 }
 
+/* The trace is opened once more, with what the file has.  What was derived of the one before is given back: what is mapped is the
+ * kernel's, which can take it for something else.  Whether that could be. */
+static bool use_kept(struct trc_view_source *s, int fd, const struct trc_image_pause *pause)
+{
+	struct opened next = {0};
+	struct trc_error error;
+	int err = trc_open_model(&next.model, &next.ring, s->options->target, &error);
+
+	if (!err) {
+		trc_model_keep(next.model);
+		err = is_unchanged(s, next.model)
+			      ? trc_prepared_map(next.model, fd, s->key.text, pause)
+			      : -ENOENT;
+	}
+	if (err) {
+		opened_close(&next);
+		return false;
+	}
+	opened_close(&s->trace);
+	s->trace = next;
+	return true;
+}
+
+/* Before anything is derived of the trace: whoever asks for a part or for SQL first has no reason to wait for that. */
+static void take_kept(struct trc_view_source *s)
+{
+	int fd;
+
+	if (s->has_looked || !s->trace.model)
+		return;
+	s->has_looked = true;
+	fd = trc_cache_find_model(&s->key);
+	if (fd < 0)
+		return;
+	s->is_kept = use_kept(s, fd, &(struct trc_image_pause){0});
+	close(fd);
+}
+
 static int page_of_whole(struct trc_view_source *s, struct trc_served_page *page,
 			 struct trc_error *error)
 {
@@ -420,13 +459,15 @@ static int page_of_whole(struct trc_view_source *s, struct trc_served_page *page
 static int page_of_window(struct trc_view_source *s, const struct trc_window *window,
 			  struct trc_served_page *page, struct trc_error *error)
 {
-	struct trc_model *m = s->trace.model;
 	struct trc_selection selection = {0};
+	struct trc_model *m;
 	char text[64];
 	int err;
 
 	if (!window->to_ns)
 		return page_of_whole(s, page, error);
+	take_kept(s);
+	m = s->trace.model;
 	snprintf(text, sizeof(text), "%" PRId64 "ns..%" PRId64 "ns", window->from_ns,
 		 window->to_ns);
 	err = trc_selection_ask_window(&selection, text, error);
@@ -491,29 +532,6 @@ int trc_view_source_page(struct trc_view_source *s, const struct trc_window *win
 	return err;
 }
 
-/* The trace is opened once more, with what the file has.  What was derived of the one before is given back: what is mapped is the
- * kernel's, which can take it for something else.  Whether that could be. */
-static bool use_kept(struct trc_view_source *s, int fd, const struct trc_image_pause *pause)
-{
-	struct opened next = {0};
-	struct trc_error error;
-	int err = trc_open_model(&next.model, &next.ring, s->options->target, &error);
-
-	if (!err) {
-		trc_model_keep(next.model);
-		err = is_unchanged(s, next.model)
-			      ? trc_prepared_map(next.model, fd, s->key.text, pause)
-			      : -ENOENT;
-	}
-	if (err) {
-		opened_close(&next);
-		return false;
-	}
-	opened_close(&s->trace);
-	s->trace = next;
-	return true;
-}
-
 /* "dump-1200000000-1500000000.html" */
 void trc_view_source_name_page(const struct trc_view_source *s, const struct trc_window *window,
 			       struct trc_served_page *page)
@@ -536,15 +554,10 @@ bool trc_view_source_is_kept(struct trc_view_source *s)
 void trc_view_source_prepare(struct trc_view_source *s)
 {
 	struct trc_error error;
-	int fd;
 
 	if (!s->trace.model)
 		return;
-	fd = trc_cache_find_model(&s->key);
-	if (fd >= 0) {
-		s->is_kept = use_kept(s, fd, &(struct trc_image_pause){0});
-		close(fd);
-	}
+	take_kept(s);
 	s->is_prepared = s->is_kept || !trc_html_prepare(s->trace.model, &error);
 }
 
@@ -655,6 +668,7 @@ static int model_asked(struct trc_view_source *s, uint64_t id, struct trc_model 
 	int err;
 
 	if (!id && !s->options->pid) {
+		take_kept(s);
 		*m = s->trace.model;
 		return 0;
 	}
