@@ -17,6 +17,10 @@ enum { GENERATIONS_MAX = 64 };
  * joined.  Few others have the same. */
 enum { SPANS_EACH = 2 * GENERATIONS_MAX + 2, SPANS_LEAST = 1 << 26 };
 
+enum { TASKS_AT_ONCE = 1 << 10 }; /* between pauses: some milliseconds */
+
+static const struct trc_image_pause no_pause = {0};
+
 struct lister {
 	struct trc_model *m;
 	struct trc_task_spans tasks;
@@ -252,6 +256,12 @@ static int add_spans(const struct lister *l, uint32_t row, struct trc_array *spa
 
 /* ---- of all tasks ---- */
 
+/* Whether it is to be given up after this row. */
+static bool is_given_up(const struct trc_image_pause *pause, uint32_t row)
+{
+	return row % TASKS_AT_ONCE == TASKS_AT_ONCE - 1 && trc_image_pauses(pause);
+}
+
 static int fail(struct trc_error *error, const char *what, int err)
 {
 	if (err && !error->text[0])
@@ -261,7 +271,8 @@ static int fail(struct trc_error *error, const char *what, int err)
 	return err;
 }
 
-static int make_spans(struct trc_model *m, struct trc_array *spans, struct trc_error *error)
+static int make_spans(struct trc_model *m, struct trc_array *spans,
+		      const struct trc_image_pause *pause, struct trc_error *error)
 {
 	struct lister l = {.m = m};
 	int err;
@@ -277,6 +288,8 @@ static int make_spans(struct trc_model *m, struct trc_array *spans, struct trc_e
 		err = find_spans(&l, i);
 		if (!err)
 			err = add_spans(&l, i, spans);
+		if (!err && is_given_up(pause, i))
+			err = -ECANCELED;
 	}
 	trc_task_spans_close(&l.tasks);
 	trc_array_free(&l.spans);
@@ -287,27 +300,37 @@ typedef int add_fn(struct lister *l, uint32_t row, struct trc_array *times);
 
 typedef int open_fn(struct trc_task_spans *s, const struct trc_model *m);
 
-/* `what` is its name in errors. */
-static int list_times(struct trc_model *m, struct trc_array *times, const char *what, size_t n_rows,
-		      open_fn *spans_open, add_fn *add, struct trc_error *error)
+/* Whose times are listed. */
+struct listed {
+	const char *what; /* its name in errors */
+	size_t n_rows;
+	open_fn *spans_open;
+	add_fn *add;
+};
+
+static int list_times(struct trc_model *m, struct trc_array *times, const struct listed *listed,
+		      const struct trc_image_pause *pause, struct trc_error *error)
 {
 	struct lister *l = calloc(1, sizeof(*l));
 	int err;
 
 	if (!l)
-		return fail(error, what, -ENOMEM);
+		return fail(error, listed->what, -ENOMEM);
 	l->m = m;
-	err = spans_open(&l->tasks, m);
+	err = listed->spans_open(&l->tasks, m);
 	l->tasks.generations_max = GENERATIONS_MAX;
 	if (!err)
 		err = trc_thread_times_open(&l->threads, m);
-	for (uint32_t i = 0; i < n_rows && !err; i++)
-		err = add(l, i, times);
+	for (uint32_t i = 0; i < listed->n_rows && !err; i++) {
+		err = listed->add(l, i, times);
+		if (!err && is_given_up(pause, i))
+			err = -ECANCELED;
+	}
 	trc_thread_times_close(&l->threads);
 	trc_task_spans_close(&l->tasks);
 	trc_array_free(&l->spans);
 	free(l);
-	return fail(error, what, err);
+	return fail(error, listed->what, err);
 }
 
 static int times_begin(struct trc_model *m, struct trc_array *times, struct trc_error *error)
@@ -317,32 +340,33 @@ static int times_begin(struct trc_model *m, struct trc_array *times, struct trc_
 	return trc_model_need(m, TRC_CAUSES_PARTS | TRC_PART_USER | TRC_PART_FIBERS, error);
 }
 
-static int make_times(struct trc_model *m, struct trc_array *times, struct trc_error *error)
+static int make_times(struct trc_model *m, struct trc_array *times,
+		      const struct trc_image_pause *pause, struct trc_error *error)
 {
-	size_t n;
+	struct listed tasks = {
+		.what = "task_times", .spans_open = trc_task_spans_open, .add = add_task_times};
 	int err = times_begin(m, times, error);
 
-	if (err)
-		return err;
-	trc_model_tasks(m, &n);
-	return list_times(m, times, "task_times", n, trc_task_spans_open, add_task_times, error);
+	trc_model_tasks(m, &tasks.n_rows);
+	return err ? err : list_times(m, times, &tasks, pause, error);
 }
 
-static int make_region_times(struct trc_model *m, struct trc_array *times, struct trc_error *error)
+static int make_region_times(struct trc_model *m, struct trc_array *times,
+			     const struct trc_image_pause *pause, struct trc_error *error)
 {
-	size_t n;
+	struct listed regions = {.what = "region_times",
+				 .spans_open = trc_task_spans_open_runs,
+				 .add = add_region_times};
 	int err = times_begin(m, times, error);
 
-	if (err)
-		return err;
-	trc_model_regions(m, &n);
-	return list_times(m, times, "region_times", n, trc_task_spans_open_runs, add_region_times,
-			  error);
+	trc_model_regions(m, &regions.n_rows);
+	return err ? err : list_times(m, times, &regions, pause, error);
 }
 
 /* ---- kept -------------------------------------------------------------------------------- */
 
-typedef int make_fn(struct trc_model *m, struct trc_array *rows, struct trc_error *error);
+typedef int make_fn(struct trc_model *m, struct trc_array *rows,
+		    const struct trc_image_pause *pause, struct trc_error *error);
 
 static void kept_free(void *kept)
 {
@@ -350,15 +374,16 @@ static void kept_free(void *kept)
 	free(kept);
 }
 
+/* Unless they have been made while it paused. */
 static int make_kept(struct trc_model *m, struct trc_kept *kept, make_fn *make,
-		     struct trc_error *error)
+		     const struct trc_image_pause *pause, struct trc_error *error)
 {
 	struct trc_array *rows = calloc(1, sizeof(*rows));
-	int err = rows ? make(m, rows, error) : fail(error, "tasks", -ENOMEM);
+	int err = rows ? make(m, rows, pause, error) : fail(error, "tasks", -ENOMEM);
 
-	if (err && rows)
+	if (rows && (err || kept->thing))
 		kept_free(rows);
-	if (!err)
+	else if (!err)
 		*kept = (struct trc_kept){rows, kept_free};
 	return err;
 }
@@ -371,9 +396,9 @@ static int list(struct trc_model *m, enum trc_kept_kind kind, make_fn *make, str
 
 	error->text[0] = '\0';
 	if (!kept)
-		return make(m, rows, error);
+		return make(m, rows, &no_pause, error);
 	if (!kept->thing)
-		err = make_kept(m, kept, make, error);
+		err = make_kept(m, kept, make, &no_pause, error);
 	if (!err) {
 		*rows = *(const struct trc_array *)kept->thing;
 		rows->capacity = 0;
@@ -394,6 +419,30 @@ int trc_task_times_list(struct trc_model *m, struct trc_array *times, struct trc
 int trc_region_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error)
 {
 	return list(m, TRC_KEPT_REGION_TIMES, make_region_times, times, error);
+}
+
+int trc_task_times_prepare(struct trc_model *m, const struct trc_image_pause *pause)
+{
+	static const struct {
+		enum trc_kept_kind kind;
+		make_fn *make;
+	} all[] = {
+		{TRC_KEPT_TASK_SPANS, make_spans},
+		{TRC_KEPT_TASK_TIMES, make_times},
+		{TRC_KEPT_REGION_TIMES, make_region_times},
+	};
+	struct trc_error error = {""};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && err != -ECANCELED; i++) {
+		struct trc_kept *kept = trc_model_kept(m, all[i].kind);
+
+		if (trc_image_pauses(pause))
+			return -ECANCELED;
+		if (kept && !kept->thing)
+			err = make_kept(m, kept, all[i].make, pause, &error);
+	}
+	return err == -ECANCELED || trc_image_pauses(pause) ? -ECANCELED : 0;
 }
 
 /* A list of one says that rows follow: they may not have been made. */

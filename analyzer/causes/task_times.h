@@ -55,7 +55,11 @@ int trc_task_times_list(struct trc_model *m, struct trc_array *times, struct trc
 int trc_region_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error);
 
 struct trc_image;
-/* What a model keeps of all three, in an image (analyzer/model/image.h). */
+struct trc_image_pause;
+/* Makes all three, for an image (analyzer/model/image.h) of a model that keeps them.  Pages may be made while it pauses.  Rows that cannot
+ * be made are left to whoever asks for them.  0, or -ECANCELED: it was given up. */
+int trc_task_times_prepare(struct trc_model *m, const struct trc_image_pause *pause);
+/* What a model keeps of all three, in an image. */
 int trc_task_times_walk(struct trc_image *image, struct trc_model *m);
 
 #endif

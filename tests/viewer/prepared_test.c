@@ -409,6 +409,47 @@ START_TEST(writing_is_given_up_at_once)
 }
 END_TEST
 
+static int count(void *n_asked)
+{
+	++*(int *)n_asked;
+	return 0;
+}
+
+/* Nobody waits for more than some thousand tasks. */
+START_TEST(the_times_of_many_tasks_are_kept)
+{
+	enum { TASKS = 300001, LINE_BYTES = 64, AT_ONCE = 4096 };
+	static const enum trc_kept_kind kinds[] = {TRC_KEPT_TASK_SPANS, TRC_KEPT_TASK_TIMES,
+						   TRC_KEPT_REGION_TIMES};
+	int fd = open_image(O_RDWR | O_CREAT | O_TRUNC), n_asked = 0;
+	const struct trc_image_writing writing = {
+		.key = key, .most_bytes = UINT64_MAX, .pause = {count, &n_asked}};
+	char *text = malloc((size_t)TASKS * LINE_BYTES), *at = text, error[256];
+	struct trc_model *m;
+	uint8_t *bytes;
+	size_t n;
+
+	ck_assert_ptr_nonnull(text);
+	at += sprintf(at, "thread 1 tid=101 name=\"one\"\n");
+	for (int i = 1; i <= TASKS; i++)
+		at += sprintf(at, "@%d thread=1 task_begin task=%d type=\"request\"\n", i * 10, i);
+	ck_assert_msg(!trc_assemble(text, &bytes, &n, error), "%s", error);
+	write_file(trace, bytes, n);
+	free(bytes);
+	free(text);
+	m = prepare();
+	ck_assert_int_eq(trc_prepared_write(m, fd, &writing), 0);
+	ck_assert_int_ge(n_asked, 2 * TASKS / AT_ONCE);
+	close(fd);
+	trc_model_close(m);
+	m = map_image(key);
+	ck_assert_ptr_nonnull(m);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_ptr_nonnull(trc_model_kept(m, kinds[i])->thing);
+	trc_model_close(m);
+}
+END_TEST
+
 START_TEST(a_file_that_would_be_too_large_is_not_begun)
 {
 	struct trc_image_writing writing = {.key = key, .most_bytes = 1000};
@@ -442,6 +483,7 @@ int main(void)
 	tcase_add_loop_test(tests, pages_are_made_meanwhile, 0, 2);
 	tcase_add_test(tests, looking_at_the_checksum_is_given_up);
 	tcase_add_test(tests, writing_is_given_up_at_once);
+	tcase_add_test(tests, the_times_of_many_tasks_are_kept);
 	tcase_add_test(tests, a_file_that_would_be_too_large_is_not_begun);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
