@@ -6,6 +6,7 @@
 
 #include "analyzer/causes/steps.h"
 #include "analyzer/causes/task_times.h"
+#include "analyzer/model/descriptors.h"
 #include "analyzer/model/lock_sums.h"
 
 static int walk(struct trc_image *image, struct trc_model *m)
@@ -16,6 +17,8 @@ static int walk(struct trc_image *image, struct trc_model *m)
 		err = trc_steps_walk(image, m);
 	if (!err)
 		err = trc_lock_sums_walk(image, m);
+	if (!err)
+		err = trc_descriptors_walk(image, m);
 	return err ? err : trc_task_times_walk(image, m);
 }
 

@@ -11,7 +11,7 @@
 #include "analyzer/model/waits.h"
 #include "convoys.h"
 
-/* What a lock has only while it is summed. */
+/* What a lock has only while locks are listed. */
 struct running {
 	struct trc_convoy convoy;
 	struct latest {
@@ -21,16 +21,36 @@ struct running {
 	uint32_t follow;     /* the next wait to follow + 1; 0 = none */
 	uint32_t last;	     /* the last that was linked + 1 */
 	int64_t released_ns; /* its latest unlock */
-	bool convoy_inside;  /* some hand-over of the convoy is selected */
+};
+
+/* A convoy, and the row of its lock. */
+struct lock_convoy {
+	struct trc_convoy convoy;
+	uint32_t row;
+};
+
+/* Of an unlock, whatever is selected. */
+struct section {
+	uint32_t row;	 /* of the lock */
+	uint32_t convoy; /* in which it hands the lock over: index + 1; 0 = none */
+	bool contended;	 /* K3: what it ends counts as a hold */
 };
 
 /* What is the same whatever is selected: locks, with nothing summed yet, and what belongs to each. */
 struct listed {
-	struct trc_array rows, running; /* struct trc_lock_sum, struct running */
-	uint32_t *unlock_row;		/* by row of unlocks: the lock's row */
-	uint32_t *next_wait;		/* by row of parks: the lock's next + 1, by start */
-	struct trc_convoys convoys;
-	bool is_mapped; /* rows that are no trc_array's are an image's */
+	struct trc_array rows;	  /* struct trc_lock_sum */
+	struct trc_array convoys; /* struct lock_convoy: those of a lock by time */
+	struct section *section;  /* by row of unlocks */
+	bool is_mapped;		  /* rows that are no trc_array's are an image's */
+};
+
+/* What is needed to list that. */
+struct listing {
+	struct trc_array running; /* struct running, by row of locks */
+	uint32_t *lock;		  /* by row of unlocks: the lock's row */
+	uint32_t *next_wait;	  /* by row of parks: the lock's next + 1, by start */
+	uint32_t *first;	  /* by row of unlocks: the first one of the same stretch */
+	struct trc_convoys links;
 };
 
 struct summing {
@@ -39,10 +59,11 @@ struct summing {
 	const struct trc_selection *selection;
 	const struct trc_preempted *preempted;
 	struct trc_selected_cause *caused; /* by row of unlocks; NULL = all is selected */
-	struct trc_array running;	   /* struct running, by row of locks */
-	struct trc_array waited, held;	   /* struct trc_key: durations, and the lock's row */
-	struct trc_index pair_of;	   /* of lock and thread that waited for it */
-	struct listed own;		   /* if the model keeps nothing */
+	struct trc_selected_range
+		caused_in;	       /* the rows of unlocks that may have caused something */
+	struct trc_array waited, held; /* struct trc_key: durations, and the lock's row */
+	struct trc_index pair_of;      /* of lock and thread that waited for it */
+	struct listed own;	       /* if the model keeps nothing */
 	const struct listed *listed;
 	bool count_threads;
 	uint64_t last_object;
@@ -93,7 +114,6 @@ static uint32_t lock_row(struct summing *s, unsigned int reason, uint64_t object
 	int64_t unknown = trc_preempted_known(s->preempted) ? 0 : TRC_NEVER;
 	uint8_t kind = kind_of(reason);
 	struct trc_lock_sum *sum;
-	struct running *running;
 	uint64_t key;
 
 	if (s->last_row != TRC_INDEX_NONE && s->last_object == object && s->last_kind == kind)
@@ -104,16 +124,13 @@ static uint32_t lock_row(struct summing *s, unsigned int reason, uint64_t object
 	if (s->last_row != TRC_INDEX_NONE)
 		return s->last_row;
 	sum = trc_array_add(&s->sums->rows);
-	running = trc_array_add(&s->running);
-	if (!sum || !running ||
-	    trc_index_put(&s->sums->index, key, (uint32_t)(s->sums->rows.n - 1)))
+	if (!sum || trc_index_put(&s->sums->index, key, (uint32_t)(s->sums->rows.n - 1)))
 		return TRC_INDEX_NONE;
 	*sum = (struct trc_lock_sum){.object = object,
 				     .kind = kind,
 				     .holds_preempted_ns = unknown,
 				     .preempted_ns = unknown,
 				     .preempted_waits_ns = unknown};
-	running->released_ns = TRC_NEVER;
 	return s->last_row = (uint32_t)(s->sums->rows.n - 1);
 }
 
@@ -259,76 +276,6 @@ static int add_all_holds(struct summing *s)
 	return err;
 }
 
-/* Links the waits of each lock. */
-static int link_waits(struct summing *s, struct listed *l)
-{
-	size_t n;
-	const struct trc_park *park = trc_model_parks(s->m, &n);
-
-	l->next_wait = calloc(n + 1, sizeof(*l->next_wait));
-	if (!l->next_wait)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
-		struct running *running;
-		uint32_t row;
-
-		if (trc_wait_class(park[i].reason) != TRC_WAIT_LOCKS)
-			continue;
-		row = lock_row(s, park[i].reason, park[i].object);
-		if (row == TRC_INDEX_NONE)
-			return -ENOMEM;
-		running = (struct running *)s->running.row + row;
-		*(running->last ? &l->next_wait[running->last - 1] : &running->follow) = i + 1;
-		running->last = i + 1;
-	}
-	return 0;
-}
-
-static void note_end(struct latest latest[2], int64_t end_ns, uint32_t thread)
-{
-	if (latest[0].thread == thread) {
-		latest[0].end_ns = end_ns > latest[0].end_ns ? end_ns : latest[0].end_ns;
-	} else if (end_ns >= latest[0].end_ns) {
-		latest[1] = latest[0];
-		latest[0] = (struct latest){end_ns, thread};
-	} else if (end_ns > latest[1].end_ns) {
-		latest[1] = (struct latest){end_ns, thread};
-	}
-}
-
-/* K3: did another thread wait for the lock at this time?  Asked in the order of time. */
-static bool another_waited(const struct summing *s, struct running *running, uint32_t thread,
-			   int64_t at_ns)
-{
-	size_t n;
-	const struct trc_park *park = trc_model_parks(s->m, &n);
-	const struct latest *latest = running->latest;
-
-	for (uint32_t i; (i = running->follow) && park[i - 1].start_ns <= at_ns;) {
-		note_end(running->latest, trc_park_end_ns(s->m, &park[i - 1]), park[i - 1].thread);
-		running->follow = s->listed->next_wait[i - 1];
-	}
-	return latest[latest[0].thread == thread].thread &&
-	       latest[latest[0].thread == thread].end_ns >= at_ns;
-}
-
-/* K3.  Whoever holds a lock alone has it since the one before gave it back, at the earliest: if an
- * unlock says something else, it says it of an earlier section. */
-static int add_contended(struct summing *s, uint32_t row, const struct trc_unlock *unlock)
-{
-	struct running *running = (struct running *)s->running.row + row;
-
-	if (unlock->taken_ns == TRC_NEVER || unlock->taken_ns > unlock->ts_ns ||
-	    (unlock->reason != TRC_REASON_RWLOCK_READ && unlock->taken_ns < running->released_ns))
-		return 0;
-	if (!another_waited(s, running, unlock->thread, unlock->taken_ns))
-		return 0;
-	if (!trc_selection_touches(s->selection, unlock->thread, unlock->taken_ns, unlock->ts_ns) ||
-	    !labels_pass(s, unlock->thread, unlock->ts_ns, unlock->place))
-		return 0;
-	return add_hold(s, row, unlock->reason, unlock->thread, unlock->taken_ns, unlock->ts_ns);
-}
-
 /* ---- sections ---- */
 
 static void add_caused(const struct summing *s, uint32_t row, const struct trc_unlock *unlock,
@@ -357,14 +304,21 @@ static void add_caused(const struct summing *s, uint32_t row, const struct trc_u
 	add_ns(&sum->preempted_waits_ns, caused.preempted_waits_ns);
 }
 
-static void convoy_ended(const struct summing *s, uint32_t row, const struct trc_convoy *convoy,
-			 bool inside)
+/* A contended section as a hold. */
+static int add_contended(struct summing *s, uint32_t row, const struct trc_unlock *unlock)
 {
-	struct trc_lock_sum *sum = sum_at(s, row);
+	if (!trc_selection_touches(s->selection, unlock->thread, unlock->taken_ns, unlock->ts_ns) ||
+	    !labels_pass(s, unlock->thread, unlock->ts_ns, unlock->place))
+		return 0;
+	return add_hold(s, row, unlock->reason, unlock->thread, unlock->taken_ns, unlock->ts_ns);
+}
+
+static void add_convoy(const struct summing *s, const struct lock_convoy *of)
+{
+	const struct trc_convoy *convoy = &of->convoy;
+	struct trc_lock_sum *sum = sum_at(s, of->row);
 	int64_t ns = 0;
 
-	if (!inside)
-		return;
 	trc_add_ns(&ns, convoy->start_ns, convoy->end_ns);
 	sum->convoys++;
 	if (sum->convoy_handovers && ns <= sum->convoy_ns)
@@ -374,40 +328,160 @@ static void convoy_ended(const struct summing *s, uint32_t row, const struct trc
 	sum->convoy_handovers = convoy->handovers;
 }
 
-static void add_convoy(const struct summing *s, const struct trc_convoys *convoys, uint32_t row,
-		       const struct trc_unlock *unlock, size_t i)
-{
-	struct running *running = (struct running *)s->running.row + row;
-	struct trc_convoy ended;
-
-	if (trc_convoy_unlock(convoys, &running->convoy, i, unlock->ts_ns, &ended))
-		convoy_ended(s, row, &ended, running->convoy_inside);
-	if (running->convoy.first == i)
-		running->convoy_inside = false;
-	if (convoys->link[i].handed_ns != TRC_NEVER && !running->convoy_inside)
-		running->convoy_inside =
-			trc_selection_has_time(s->selection, unlock->thread, unlock->ts_ns) &&
-			labels_pass(s, unlock->thread, unlock->ts_ns, unlock->place);
-}
+/* ---- what is the same for all selections ---- */
 
 /* Each unlock's lock is looked for once. */
-static int find_unlock_rows(struct summing *s, struct listed *l)
+static int find_unlock_rows(struct summing *s, struct listing *g)
 {
 	size_t n;
 	const struct trc_unlock *unlock = trc_model_unlocks(s->m, &n);
 
-	l->unlock_row = malloc((n + 1) * sizeof(*l->unlock_row));
-	if (!l->unlock_row)
+	g->lock = malloc((n + 1) * sizeof(*g->lock));
+	if (!g->lock)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		l->unlock_row[i] = lock_row(s, unlock[i].reason, unlock[i].object);
-		if (l->unlock_row[i] == TRC_INDEX_NONE)
+		g->lock[i] = lock_row(s, unlock[i].reason, unlock[i].object);
+		if (g->lock[i] == TRC_INDEX_NONE)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-/* ---- what is the same for all selections ---- */
+/* NULL without memory. */
+static struct running *running_at(struct listing *g, uint32_t row)
+{
+	while (g->running.n <= row) {
+		struct running *added = trc_array_add(&g->running);
+
+		if (!added)
+			return NULL;
+		added->released_ns = TRC_NEVER;
+	}
+	return (struct running *)g->running.row + row;
+}
+
+/* Links the waits of each lock. */
+static int link_waits(struct summing *s, struct listing *g)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(s->m, &n);
+
+	g->next_wait = calloc(n + 1, sizeof(*g->next_wait));
+	if (!g->next_wait)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		struct running *running;
+		uint32_t row;
+
+		if (trc_wait_class(park[i].reason) != TRC_WAIT_LOCKS)
+			continue;
+		row = lock_row(s, park[i].reason, park[i].object);
+		running = row == TRC_INDEX_NONE ? NULL : running_at(g, row);
+		if (!running)
+			return -ENOMEM;
+		*(running->last ? &g->next_wait[running->last - 1] : &running->follow) = i + 1;
+		running->last = i + 1;
+	}
+	return 0;
+}
+
+static void note_end(struct latest latest[2], int64_t end_ns, uint32_t thread)
+{
+	if (latest[0].thread == thread) {
+		latest[0].end_ns = end_ns > latest[0].end_ns ? end_ns : latest[0].end_ns;
+	} else if (end_ns >= latest[0].end_ns) {
+		latest[1] = latest[0];
+		latest[0] = (struct latest){end_ns, thread};
+	} else if (end_ns > latest[1].end_ns) {
+		latest[1] = (struct latest){end_ns, thread};
+	}
+}
+
+/* K3: did another thread wait for the lock at this time?  Asked in the order of time. */
+static bool another_waited(const struct summing *s, const struct listing *g,
+			   struct running *running, uint32_t thread, int64_t at_ns)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(s->m, &n);
+	const struct latest *latest = running->latest;
+
+	for (uint32_t i; (i = running->follow) && park[i - 1].start_ns <= at_ns;) {
+		note_end(running->latest, trc_park_end_ns(s->m, &park[i - 1]), park[i - 1].thread);
+		running->follow = g->next_wait[i - 1];
+	}
+	return latest[latest[0].thread == thread].thread &&
+	       latest[latest[0].thread == thread].end_ns >= at_ns;
+}
+
+/* K3.  Whoever holds a lock alone has it since the one before gave it back, at the earliest: if an
+ * unlock says something else, it says it of an earlier section. */
+static bool is_contended(const struct summing *s, const struct listing *g, struct running *running,
+			 const struct trc_unlock *unlock)
+{
+	return unlock->taken_ns != TRC_NEVER && unlock->taken_ns <= unlock->ts_ns &&
+	       (unlock->reason == TRC_REASON_RWLOCK_READ ||
+		unlock->taken_ns >= running->released_ns) &&
+	       another_waited(s, g, running, unlock->thread, unlock->taken_ns);
+}
+
+/* first_convoy: by row of unlocks: index + 1 of the convoy that it begins. */
+static int note_convoy(struct listed *l, uint32_t *first_convoy, uint32_t row,
+		       const struct trc_convoy *convoy)
+{
+	struct lock_convoy *added = trc_array_add(&l->convoys);
+
+	if (!added)
+		return -ENOMEM;
+	*added = (struct lock_convoy){*convoy, row};
+	first_convoy[convoy->first] = (uint32_t)l->convoys.n;
+	return 0;
+}
+
+static int list_convoys(const struct summing *s, struct listing *g, struct listed *l,
+			uint32_t *first_convoy)
+{
+	size_t n;
+	const struct trc_unlock *unlock = trc_model_unlocks(s->m, &n);
+	struct trc_convoy ended;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		struct running *running = running_at(g, g->lock[i]);
+
+		if (!running)
+			return -ENOMEM;
+		l->section[i].row = g->lock[i];
+		l->section[i].contended = !s->all_holds && is_contended(s, g, running, &unlock[i]);
+		if (trc_convoy_unlock(&g->links, &running->convoy, i, unlock[i].ts_ns, &ended))
+			err = note_convoy(l, first_convoy, g->lock[i], &ended);
+		g->first[i] = running->convoy.first;
+		running->released_ns = unlock[i].ts_ns;
+	}
+	for (uint32_t row = 0; row < g->running.n && !err; row++) {
+		const struct running *running = (struct running *)g->running.row + row;
+
+		if (trc_convoy_is_one(&running->convoy))
+			err = note_convoy(l, first_convoy, row, &running->convoy);
+	}
+	return err;
+}
+
+static int list_sections(const struct summing *s, struct listing *g, struct listed *l)
+{
+	const size_t n = g->links.n;
+	uint32_t *first_convoy = calloc(n + 1, sizeof(*first_convoy));
+	int err;
+
+	l->section = calloc(n + 1, sizeof(*l->section));
+	g->first = malloc((n + 1) * sizeof(*g->first));
+	err = first_convoy && l->section && g->first ? list_convoys(s, g, l, first_convoy)
+						     : -ENOMEM;
+	for (size_t i = 0; i < n && !err; i++)
+		if (g->links.link[i].handed_ns != TRC_NEVER)
+			l->section[i].convoy = first_convoy[g->first[i]];
+	free(first_convoy);
+	return err;
+}
 
 static int copy_rows(struct trc_array *to, const struct trc_array *from)
 {
@@ -441,12 +515,9 @@ static int copy_index(struct trc_index *to, const struct trc_array *rows)
 static void listed_free(struct listed *l)
 {
 	trc_array_free(&l->rows);
-	trc_array_free(&l->running);
-	if (l->is_mapped)
-		return;
-	free(l->unlock_row);
-	free(l->next_wait);
-	trc_convoys_close(&l->convoys);
+	trc_array_free(&l->convoys);
+	if (!l->is_mapped)
+		free(l->section);
 }
 
 static void kept_free(void *kept)
@@ -458,12 +529,21 @@ static void kept_free(void *kept)
 /* The locks that it finds become those of the sums, too. */
 static int list_locks(struct summing *s, struct listed *l)
 {
-	int err = find_unlock_rows(s, l);
+	struct listing g = {.running = {.row_bytes = sizeof(struct running)}};
+	int err = find_unlock_rows(s, &g);
 
+	l->convoys.row_bytes = sizeof(struct lock_convoy);
 	if (!err)
-		err = link_waits(s, l);
+		err = link_waits(s, &g);
 	if (!err)
-		err = trc_convoys_open(&l->convoys, s->m, l->unlock_row, s->sums->rows.n);
+		err = trc_convoys_open(&g.links, s->m, g.lock, s->sums->rows.n);
+	if (!err)
+		err = list_sections(s, &g, l);
+	trc_convoys_close(&g.links);
+	trc_array_free(&g.running);
+	free(g.first);
+	free(g.next_wait);
+	free(g.lock);
 	s->listed = l;
 	return err;
 }
@@ -475,8 +555,6 @@ static int keep_locks(struct summing *s, struct trc_kept *kept)
 
 	if (!err)
 		err = copy_rows(&l->rows, &s->sums->rows);
-	if (!err)
-		err = copy_rows(&l->running, &s->running);
 	if (err) {
 		if (l)
 			kept_free(l);
@@ -497,33 +575,53 @@ static int need_locks(struct summing *s)
 		return keep_locks(s, kept);
 	s->listed = kept->thing;
 	err = copy_rows(&s->sums->rows, &s->listed->rows);
-	if (!err)
-		err = copy_rows(&s->running, &s->listed->running);
 	return err ? err : copy_index(&s->sums->index, &s->listed->rows);
 }
 
-static int add_sections(struct summing *s)
+/* The first unlock from `i` on of whose section something may be selected. */
+static size_t next_unlock_in(const struct summing *s, size_t i)
 {
-	const struct trc_convoys *convoys = &s->listed->convoys;
+	return trc_between_next(s->m, TRC_BETWEEN_UNLOCKS, i,
+				s->selection ? s->selection->from_ns : INT64_MIN,
+				s->selection ? s->selection->to_ns : INT64_MAX);
+}
+
+/* inside: by index of convoys, set for those of which a hand-over is selected. */
+static int add_holds_and_convoys(struct summing *s, bool *inside)
+{
+	const struct section *section = s->listed->section;
 	size_t n;
 	const struct trc_unlock *unlock = trc_model_unlocks(s->m, &n);
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++) {
-		uint32_t row = s->listed->unlock_row[i];
+	for (size_t i = next_unlock_in(s, 0); i < n && !err; i = next_unlock_in(s, i + 1)) {
+		uint32_t convoy = section[i].convoy;
 
-		add_caused(s, row, &unlock[i], i);
-		if (!s->all_holds)
-			err = add_contended(s, row, &unlock[i]);
-		add_convoy(s, convoys, row, &unlock[i], i);
-		((struct running *)s->running.row)[row].released_ns = unlock[i].ts_ns;
+		if (section[i].contended)
+			err = add_contended(s, section[i].row, &unlock[i]);
+		if (convoy && !inside[convoy - 1])
+			inside[convoy - 1] =
+				trc_selection_has_time(s->selection, unlock[i].thread,
+						       unlock[i].ts_ns) &&
+				labels_pass(s, unlock[i].thread, unlock[i].ts_ns, unlock[i].place);
 	}
-	for (uint32_t row = 0; row < s->running.n; row++) {
-		const struct running *running = (struct running *)s->running.row + row;
+	return err;
+}
 
-		if (trc_convoy_is_one(&running->convoy))
-			convoy_ended(s, row, &running->convoy, running->convoy_inside);
-	}
+static int add_sections(struct summing *s)
+{
+	const struct lock_convoy *convoy = s->listed->convoys.row;
+	bool *inside = calloc(s->listed->convoys.n + 1, sizeof(*inside));
+	size_t n;
+	const struct trc_unlock *unlock = trc_model_unlocks(s->m, &n);
+	int err = inside ? add_holds_and_convoys(s, inside) : -ENOMEM;
+
+	for (size_t i = s->caused_in.first; i < s->caused_in.end && !err; i++)
+		add_caused(s, s->listed->section[i].row, &unlock[i], i);
+	for (size_t i = 0; i < s->listed->convoys.n && !err; i++)
+		if (inside[i])
+			add_convoy(s, &convoy[i]);
+	free(inside);
 	return err;
 }
 
@@ -611,8 +709,10 @@ static int sum_up(struct summing *s)
 {
 	int err = need_locks(s);
 
+	trc_model_unlocks(s->m, &s->caused_in.end);
 	if (!err && !trc_selection_has_all_time(s->selection)) {
-		s->caused = trc_selection_caused(s->selection, s->m, s->preempted);
+		s->caused =
+			trc_selection_caused_in(s->selection, s->m, s->preempted, &s->caused_in);
 		err = s->caused ? 0 : -ENOMEM;
 	}
 	if (!err)
@@ -635,7 +735,6 @@ int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool cou
 			    .m = m,
 			    .selection = trc_model_selection(m),
 			    .count_threads = count_threads,
-			    .running = {.row_bytes = sizeof(struct running)},
 			    .waited = {.row_bytes = sizeof(struct trc_key)},
 			    .held = {.row_bytes = sizeof(struct trc_key)},
 			    .last_row = TRC_INDEX_NONE};
@@ -652,7 +751,6 @@ int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool cou
 	err = sum_up(&s);
 	free(s.caused);
 	listed_free(&s.own);
-	trc_array_free(&s.running);
 	trc_array_free(&s.waited);
 	trc_array_free(&s.held);
 	trc_index_free(&s.pair_of);
@@ -674,7 +772,7 @@ int trc_lock_sums_walk(struct trc_image *image, struct trc_model *m)
 	struct trc_kept *kept = trc_model_kept(m, TRC_KEPT_LOCKS);
 	bool is_read = trc_image_is_read(image);
 	struct listed *l;
-	size_t n_row, n_next;
+	size_t n;
 
 	if (kept && is_read)
 		*kept = (struct trc_kept){calloc(1, sizeof(*l)), kept_free};
@@ -683,18 +781,13 @@ int trc_lock_sums_walk(struct trc_image *image, struct trc_model *m)
 	l = kept->thing;
 	if (is_read) {
 		l->rows.row_bytes = sizeof(struct trc_lock_sum);
-		l->running.row_bytes = sizeof(struct running);
+		l->convoys.row_bytes = sizeof(struct lock_convoy);
 		l->is_mapped = true;
 	}
-	trc_model_unlocks(m, &n_row);
-	n_row++;
-	trc_model_parks(m, &n_next);
-	n_next++;
+	trc_model_unlocks(m, &n);
+	n++;
 	trc_image_array(image, &l->rows, NULL);
-	trc_image_array(image, &l->running, NULL);
-	l->unlock_row = trc_image_rows(image, l->unlock_row, &n_row, sizeof(*l->unlock_row), NULL);
-	l->next_wait = trc_image_rows(image, l->next_wait, &n_next, sizeof(*l->next_wait), NULL);
-	l->convoys.link = trc_image_rows(image, l->convoys.link, &l->convoys.n,
-					 sizeof(*l->convoys.link), NULL);
+	trc_image_array(image, &l->convoys, NULL);
+	l->section = trc_image_rows(image, l->section, &n, sizeof(*l->section), NULL);
 	return 0;
 }

@@ -187,7 +187,8 @@ static uint64_t *count_wakes(const struct trc_report *r)
 	size_t n;
 	const struct trc_park *park = trc_model_parks(r->m, &n);
 
-	for (size_t i = 0; i < n && woke; i++) {
+	for (size_t i = trc_report_next_row(r, TRC_BETWEEN_PARKS, 0); woke && i < n;
+	     i = trc_report_next_row(r, TRC_BETWEEN_PARKS, i + 1)) {
 		const struct trc_thread *waker = trc_model_thread(r->m, park[i].waker);
 
 		if (waker && trc_selection_has_time(r->selection, waker->serial, park[i].wake_ns))
@@ -226,8 +227,8 @@ static int poll_add(struct poll_loop *loop, const struct trc_report *r, const ui
 static int find_loops(const struct trc_report *r, struct trc_array *loops)
 {
 	struct trc_index index = {0}, counted = {0};
-	uint64_t *woke = count_wakes(r);
-	int err = woke ? 0 : -ENOMEM;
+	uint64_t *woke = NULL; /* counted once there is a loop */
+	int err = 0;
 
 	for (size_t i = 0; i < r->n_parks && !err; i++) {
 		uint32_t place = trc_report_canonical(r, r->park[i].stack), at;
@@ -246,7 +247,13 @@ static int find_loops(const struct trc_report *r, struct trc_array *loops)
 			loop->place = place;
 			loop->reason = r->park[i].reason;
 		}
-		err = poll_add((struct poll_loop *)loops->row + at, r, woke, &counted, at, i);
+		if (!woke)
+			woke = count_wakes(r);
+		if (!woke)
+			err = -ENOMEM;
+		else
+			err = poll_add((struct poll_loop *)loops->row + at, r, woke, &counted, at,
+				       i);
 	}
 	free(woke);
 	trc_index_free(&index);

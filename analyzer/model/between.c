@@ -46,11 +46,30 @@ static const void *rows_of(const struct trc_model *m, enum trc_between_table tab
 		return trc_model_allocs(m, n);
 	case TRC_BETWEEN_FIBER_WAITS:
 		return trc_model_fiber_waits(m, n);
+	case TRC_BETWEEN_UNLOCKS:
+		return trc_model_unlocks(m, n);
 	case TRC_BETWEEN_TABLES:
 		break;
 	}
 	*n = 0;
 	return NULL;
+}
+
+static struct span span_of_park(const struct trc_park *park)
+{
+	struct span span = span_of(park->start_ns, park->end_ns);
+
+	if (park->wake_ns != TRC_NEVER && park->wake_ns < span.start_ns)
+		span.start_ns = park->wake_ns;
+	if (park->wake_ns > span.end_ns)
+		span.end_ns = park->wake_ns;
+	return span;
+}
+
+static struct span span_of_unlock(const struct trc_unlock *unlock)
+{
+	return (struct span){unlock->taken_ns == TRC_NEVER ? unlock->ts_ns : unlock->taken_ns,
+			     unlock->ts_ns};
 }
 
 #define SPAN(type, start, end)                                                                     \
@@ -60,7 +79,7 @@ static struct span span_at(const void *rows, enum trc_between_table table, size_
 {
 	switch (table) {
 	case TRC_BETWEEN_PARKS:
-		return SPAN(trc_park, start_ns, end_ns);
+		return span_of_park((const struct trc_park *)rows + i);
 	case TRC_BETWEEN_ON_CPU:
 		return SPAN(trc_on_cpu, start_ns, end_ns);
 	case TRC_BETWEEN_SAMPLES:
@@ -81,6 +100,8 @@ static struct span span_at(const void *rows, enum trc_between_table table, size_
 		return SPAN(trc_alloc, ts_ns, ts_ns);
 	case TRC_BETWEEN_FIBER_WAITS:
 		return SPAN(trc_fiber_wait, start_ns, end_ns);
+	case TRC_BETWEEN_UNLOCKS:
+		return span_of_unlock((const struct trc_unlock *)rows + i);
 	case TRC_BETWEEN_TABLES:
 		break;
 	}

@@ -14,7 +14,7 @@
 #include "model.h"
 
 enum trc_between_table {
-	TRC_BETWEEN_PARKS,
+	TRC_BETWEEN_PARKS, /* with when its waker acted, which may be before it began */
 	TRC_BETWEEN_ON_CPU,
 	TRC_BETWEEN_SAMPLES,
 	TRC_BETWEEN_TASKS,
@@ -25,6 +25,7 @@ enum trc_between_table {
 	TRC_BETWEEN_LATENCIES,
 	TRC_BETWEEN_ALLOCS,
 	TRC_BETWEEN_FIBER_WAITS,
+	TRC_BETWEEN_UNLOCKS, /* from when the lock was taken, as far as that is known */
 	TRC_BETWEEN_TABLES,
 };
 

@@ -1,6 +1,8 @@
 /* descriptors.c - see descriptors.h */
 #include <errno.h>
+#include <stdlib.h>
 #include "descriptors.h"
+#include "image.h"
 #include "parts.h"
 #include "waits.h"
 
@@ -156,7 +158,7 @@ static int wait_add(const struct trc_model *m, struct trc_array *rows, struct tr
 	return 0;
 }
 
-int trc_model_descriptors(const struct trc_model *m, struct trc_array *rows)
+static int list(const struct trc_model *m, struct trc_array *rows)
 {
 	struct trc_index last = {0}; /* by descriptor: its newest row */
 	size_t n;
@@ -169,4 +171,58 @@ int trc_model_descriptors(const struct trc_model *m, struct trc_array *rows)
 			err = wait_add(m, rows, &last, &park[i]);
 	trc_index_free(&last);
 	return err;
+}
+
+static void kept_free(void *kept)
+{
+	trc_array_free(kept);
+	free(kept);
+}
+
+static int keep_rows(const struct trc_model *m, struct trc_kept *kept)
+{
+	struct trc_array *rows = calloc(1, sizeof(*rows));
+	int err = rows ? list(m, rows) : -ENOMEM;
+
+	if (!err)
+		*kept = (struct trc_kept){rows, kept_free};
+	else if (rows)
+		kept_free(rows);
+	return err;
+}
+
+int trc_model_descriptors(const struct trc_model *m, struct trc_array *rows)
+{
+	struct trc_kept *kept = trc_model_kept(m, TRC_KEPT_DESCRIPTORS);
+	int err = 0;
+
+	if (!kept)
+		return list(m, rows);
+	if (!kept->thing)
+		err = keep_rows(m, kept);
+	if (!err) {
+		*rows = *(const struct trc_array *)kept->thing;
+		rows->capacity = 0;
+	}
+	return err;
+}
+
+int trc_descriptors_walk(struct trc_image *image, struct trc_model *m)
+{
+	struct trc_kept *kept = trc_model_kept(m, TRC_KEPT_DESCRIPTORS);
+	struct trc_array *rows;
+	int err = 0;
+
+	if (!kept)
+		return -EINVAL;
+	if (trc_image_is_read(image))
+		*kept = (struct trc_kept){calloc(1, sizeof(*rows)), kept_free};
+	else if (!kept->thing)
+		err = keep_rows(m, kept);
+	rows = kept->thing;
+	if (!rows)
+		return err ? err : -ENOMEM;
+	rows->row_bytes = sizeof(struct trc_descriptor);
+	trc_image_array(image, rows, NULL);
+	return 0;
 }

@@ -32,7 +32,11 @@ struct trc_descriptor {
 };
 
 /* Those that were named, by from_ns.  Needs TRC_PART_WAITS.  The rows are the caller's to free, also
- * after a failure.  0 or -ENOMEM. */
+ * after a failure; a model that keeps such things (trc_model_keep()) has them, and makes them once (array:A4).  0 or -ENOMEM. */
 int trc_model_descriptors(const struct trc_model *m, struct trc_array *rows);
+
+struct trc_image;
+/* What a model keeps of them, in an image (image.h). */
+int trc_descriptors_walk(struct trc_image *image, struct trc_model *m);
 
 #endif

@@ -523,6 +523,7 @@ enum trc_kept_kind {
 	TRC_KEPT_TASK_SPANS, /* when which thread worked for which task, how, and for which region: analyzer/causes/task_times.c */
 	TRC_KEPT_TASK_TIMES,
 	TRC_KEPT_REGION_TIMES,
+	TRC_KEPT_DESCRIPTORS, /* analyzer/model/descriptors.c */
 	TRC_KEPT_KINDS,
 };
 struct trc_kept {

@@ -23,8 +23,7 @@ static bool park_wanted(const struct trc_report *r, const struct trc_park *park)
 				      trc_park_end_ns(r->m, park)));
 }
 
-/* The first row from `i` on that may have something of what is selected. */
-static size_t next_row(const struct trc_report *r, enum trc_between_table table, size_t i)
+size_t trc_report_next_row(const struct trc_report *r, enum trc_between_table table, size_t i)
 {
 	return trc_between_next(r->m, table, i, r->selection ? r->selection->from_ns : INT64_MIN,
 				r->selection ? r->selection->to_ns : INT64_MAX);
@@ -75,8 +74,8 @@ static int choose_parks(struct trc_report *r)
 
 	if (!r->selection)
 		return 0;
-	for (size_t i = next_row(r, TRC_BETWEEN_PARKS, 0); i < r->n_parks && !err;
-	     i = next_row(r, TRC_BETWEEN_PARKS, i + 1))
+	for (size_t i = trc_report_next_row(r, TRC_BETWEEN_PARKS, 0); i < r->n_parks && !err;
+	     i = trc_report_next_row(r, TRC_BETWEEN_PARKS, i + 1))
 		if (park_wanted(r, &r->park[i]))
 			err = add_pieces(r, &parks, &ids, (uint32_t)i + 1);
 	if (!err && !parks.n) /* so that there are arrays, even of nothing */
@@ -108,8 +107,8 @@ static int sum_selected(struct trc_report *r)
 		if (r->selected[i].ns > r->length_ns)
 			r->length_ns = r->selected[i].ns;
 	}
-	for (size_t i = next_row(r, TRC_BETWEEN_ON_CPU, 0); i < n;
-	     i = next_row(r, TRC_BETWEEN_ON_CPU, i + 1)) {
+	for (size_t i = trc_report_next_row(r, TRC_BETWEEN_ON_CPU, 0); i < n;
+	     i = trc_report_next_row(r, TRC_BETWEEN_ON_CPU, i + 1)) {
 		const struct trc_thread *t = trc_model_thread(r->m, on_cpu[i].thread);
 		int64_t start_ns = on_cpu[i].start_ns, end_ns = on_cpu[i].end_ns;
 
@@ -129,8 +128,8 @@ static void add_classes(struct trc_report *r, const uint32_t *outer)
 	size_t n;
 	const struct trc_park *all = trc_model_parks(r->m, &n);
 
-	for (size_t i = next_row(r, TRC_BETWEEN_PARKS, 0); i < n;
-	     i = next_row(r, TRC_BETWEEN_PARKS, i + 1)) {
+	for (size_t i = trc_report_next_row(r, TRC_BETWEEN_PARKS, 0); i < n;
+	     i = trc_report_next_row(r, TRC_BETWEEN_PARKS, i + 1)) {
 		const struct trc_park *park = &all[i], *around;
 		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
 		int64_t start_ns = trc_park_start_ns(r->m, park);

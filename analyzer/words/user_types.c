@@ -57,10 +57,17 @@ static bool span_ended(const struct trc_user_span *span)
 	return span->start_ns != TRC_NEVER && span->end_ns != TRC_NEVER;
 }
 
+/* The first from `i` on that may be wanted. */
+static size_t next_span(const struct trc_report *r, trc_user_span_fn *span_at, size_t i)
+{
+	return trc_report_next_row(
+		r, span_at == trc_user_region_span ? TRC_BETWEEN_REGIONS : TRC_BETWEEN_TASKS, i);
+}
+
 static int count_spans(struct trc_user_types *t, const struct trc_report *r,
 		       trc_user_span_fn *span_at, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = next_span(r, span_at, 0); i < n; i = next_span(r, span_at, i + 1)) {
 		struct trc_user_span span = span_at(r, i);
 		struct trc_user_type *type;
 
@@ -90,7 +97,7 @@ static void place_spans(struct trc_user_types *t, const struct trc_report *r,
 		first += type[i].n_ended;
 		type[i].n_ended = 0;
 	}
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = next_span(r, span_at, 0); i < n; i = next_span(r, span_at, i + 1)) {
 		struct trc_user_span span = span_at(r, i);
 		struct trc_user_type *of;
 

@@ -6,6 +6,7 @@
 #define TRC_ANALYZER_WORDS_WORDS_H
 
 #include "analyzer/model/array.h"
+#include "analyzer/model/between.h"
 #include "analyzer/model/selection.h"
 #include "analyzer/model/waits.h"
 #include "analyzer/text/line.h"
@@ -156,6 +157,8 @@ int64_t trc_report_earlier_ns(const struct trc_report *r, int64_t to_ns);
 /* An empty line, and the heading in bold; `right` (may be NULL) follows it. */
 void trc_report_heading(struct trc_report *r, const char *heading, const char *right);
 void trc_report_line(struct trc_report *r, struct trc_line *line);
+/* The table's first row from `i` on that may have something of what is selected (between:W1). */
+size_t trc_report_next_row(const struct trc_report *r, enum trc_between_table table, size_t i);
 /* The id of r->park[i] in the model's parks. */
 static inline uint32_t trc_report_park_id(const struct trc_report *r, size_t i)
 {
