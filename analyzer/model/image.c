@@ -511,15 +511,26 @@ static bool check_is_right(int fd, const struct head *head, const struct trc_ima
 	return chunk && off == head->n_bytes && check_of_head(head, check) == head->check;
 }
 
+static bool head_read(int fd, struct head *head)
+{
+	return pread(fd, head, sizeof(*head), 0) == (ssize_t)sizeof(*head) &&
+	       !memcmp(head->magic, magic, sizeof(magic)) && !head->key[sizeof(head->key) - 1];
+}
+
+void trc_image_key(int fd, char key[TRC_IMAGE_KEY_BYTES])
+{
+	struct head head;
+
+	strcpy(key, head_read(fd, &head) ? head.key : "");
+}
+
 /* G2 */
 static bool head_is_right(int fd, struct head *head, const char *key)
 {
 	struct stat st;
 
-	return pread(fd, head, sizeof(*head), 0) == (ssize_t)sizeof(*head) && !fstat(fd, &st) &&
-	       !memcmp(head->magic, magic, sizeof(magic)) &&
-	       (uint64_t)st.st_size == head->n_bytes && head->n_bytes > PAGE_BYTES &&
-	       !head->key[sizeof(head->key) - 1] && !strcmp(head->key, key);
+	return head_read(fd, head) && !fstat(fd, &st) && (uint64_t)st.st_size == head->n_bytes &&
+	       head->n_bytes > PAGE_BYTES && !strcmp(head->key, key);
 }
 
 /* At its base if that is free.  Elsewhere pages are copied as pointers in them are moved. */

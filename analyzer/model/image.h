@@ -62,6 +62,8 @@ bool trc_image_pauses(const struct trc_image_pause *pause);
 /* To an empty file.  -EFBIG: it would be larger than wanted; -ECANCELED: it was given up. */
 int trc_image_write(struct trc_model *m, trc_image_walk *walk, int fd,
 		    const struct trc_image_writing *writing);
+/* Of what the file is: its key, or "" if it is no such file. */
+void trc_image_key(int fd, char key[TRC_IMAGE_KEY_BYTES]);
 /* Has a model, of which nothing has been derived yet, have what the file has; fd may be closed then.  pause: while the
  * checksum is looked at.  After a failure the model is to be closed, except if it is -ENOENT: the file is of something else, or damaged,
  * or it was given up, and the model is as it was. */

@@ -90,6 +90,34 @@ bool trc_cache_key_is_same(const struct trc_cache_key *a, const struct trc_cache
 	return *a->text && !strcmp(a->text, b->text);
 }
 
+/* The line of a key that begins so, after a newline; its length in *n, without the next one. */
+static const char *line_of(const char *key, const char *beginning, size_t *n)
+{
+	const char *line = strstr(key, beginning);
+
+	*n = line ? strcspn(++line, "\n") : 0;
+	return line;
+}
+
+static bool has_same_line(const char *a, const char *b, const char *beginning)
+{
+	size_t n_a, n_b;
+	const char *of_a = line_of(a, beginning, &n_a), *of_b = line_of(b, beginning, &n_b);
+
+	return of_a && of_b && n_a == n_b && !strncmp(of_a, of_b, n_a);
+}
+
+const char *trc_cache_key_differs(const struct trc_cache_key *key, const char *kept)
+{
+	if (!strcmp(key->text, kept))
+		return NULL;
+	if (!has_same_line(key->text, kept, "\ntrace "))
+		return "the trace has changed";
+	if (!has_same_line(key->text, kept, "\nprogram "))
+		return "it was made by another trace-view";
+	return "files that have the names of functions have changed";
+}
+
 bool trc_cache_key_has(const struct trc_cache_key *key, const struct trc_cache_key *before)
 {
 	return *before->text && !strncmp(key->text, before->text, strlen(before->text));
@@ -133,7 +161,8 @@ static bool is_on_network(int fd)
 	return false;
 }
 
-static int open_dir(bool make)
+/* *why: half a sentence, if it is -1. */
+static int open_dir_or_say(bool make, const char **why)
 {
 	const char *home = getenv("XDG_CACHE_HOME"), *below = "";
 	char path[PATH_MAX];
@@ -145,19 +174,34 @@ static int open_dir(bool make)
 		below = "/.cache";
 	}
 	if (!home || *home != '/' ||
-	    snprintf(path, sizeof(path), "%s%s", home, below) >= (int)sizeof(path) - NAME_BYTES)
+	    snprintf(path, sizeof(path), "%s%s", home, below) >= (int)sizeof(path) - NAME_BYTES) {
+		*why = "neither XDG_CACHE_HOME nor HOME names a directory for it";
 		return -1;
+	}
 	if (make)
 		mkdir(path, 0700);
 	strcat(path, "/trc");
 	if (make)
 		mkdir(path, 0700);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &st) || !is_ours(&st) || is_on_network(fd))) {
+	if (fd < 0)
+		*why = "its directory, trc in XDG_CACHE_HOME or ~/.cache, cannot be opened";
+	else if (fstat(fd, &st) || !is_ours(&st))
+		*why = "others can write into its directory, trc in XDG_CACHE_HOME or ~/.cache";
+	else if (is_on_network(fd))
+		*why = "its directory, trc in XDG_CACHE_HOME or ~/.cache, lies in a file system of a network";
+	else
+		return fd;
+	if (fd >= 0)
 		close(fd);
-		fd = -1;
-	}
-	return fd;
+	return -1;
+}
+
+static int open_dir(bool make)
+{
+	const char *why;
+
+	return open_dir_or_say(make, &why);
 }
 
 static void name_of(char name[NAME_BYTES], const struct trc_cache_key *key, const struct kind *kind)
@@ -375,7 +419,10 @@ bool trc_cache_begin_model(struct trc_cache_making *making, const struct trc_cac
 {
 	struct statvfs disk;
 
-	*making = (struct trc_cache_making){.dir = *key->text ? open_dir(true) : -1, .fd = -1};
+	*making = (struct trc_cache_making){
+		.dir = -1, .fd = -1, .why = "no file can be made in its directory"};
+	if (*key->text)
+		making->dir = open_dir_or_say(true, &making->why);
 	if (making->dir < 0)
 		return false;
 	if (!fstatvfs(making->dir, &disk)) {

@@ -43,6 +43,8 @@ void trc_cache_key_add(struct trc_cache_key *key, const char *what, const char *
 /* Whether it is `before`, with what was added since. */
 bool trc_cache_key_has(const struct trc_cache_key *key, const struct trc_cache_key *before);
 bool trc_cache_key_is_same(const struct trc_cache_key *a, const struct trc_cache_key *b);
+/* Why what was kept under the key `kept` is not of this one, as half a sentence; NULL = it is. */
+const char *trc_cache_key_differs(const struct trc_cache_key *key, const char *kept);
 
 /* The page of this key: a file, the caller's to close, of which the first *n_bytes are the page; -1 = there is none. */
 int trc_cache_find(const struct trc_cache_key *key, uint64_t *n_bytes);
@@ -57,8 +59,9 @@ struct trc_cache_making {
 	int dir, fd;
 	uint64_t most_bytes;		 /* it may not be larger (V10) */
 	char name[TRC_CACHE_NAME_BYTES]; /* V12 */
+	const char *why;		 /* half a sentence */
 };
-/* False: none can be kept. */
+/* False: none can be kept; making->why says why. */
 bool trc_cache_begin_model(struct trc_cache_making *making, const struct trc_cache_key *key);
 /* Keeps it in place of an older one of the same trace if it is whole, else forgets it; closes fd.  Whether it is kept. */
 bool trc_cache_end_model(struct trc_cache_making *making, const struct trc_cache_key *key,

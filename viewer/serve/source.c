@@ -430,6 +430,24 @@ static bool use_kept(struct trc_view_source *s, int fd, const struct trc_image_p
 	return true;
 }
 
+/* A line on stderr: nobody sees otherwise why a page of a part takes as long as the trace is large. */
+static void say_derived_anew(const struct trc_view_source *s, int fd)
+{
+	char kept[TRC_IMAGE_KEY_BYTES];
+	const char *why;
+
+	trc_image_key(fd, kept);
+	why = *kept ? trc_cache_key_differs(&s->key, kept) : NULL;
+	trc_view_say("%s: what was derived of it before is not used: %s; it is derived once more",
+		     s->options->target, why ? why : "the file is damaged, or cannot be mapped");
+}
+
+static void say_not_kept(const struct trc_view_source *s, const char *why)
+{
+	trc_view_say("%s: what was derived is not kept, and each trace-view derives it again: %s",
+		     s->options->target, why);
+}
+
 /* Before anything is derived of the trace: whoever asks for a part or for SQL first has no reason to wait for that. */
 static void take_kept(struct trc_view_source *s)
 {
@@ -442,6 +460,8 @@ static void take_kept(struct trc_view_source *s)
 	if (fd < 0)
 		return;
 	s->is_kept = use_kept(s, fd, &(struct trc_image_pause){0});
+	if (!s->is_kept)
+		say_derived_anew(s, fd);
 	close(fd);
 }
 
@@ -568,11 +588,20 @@ void trc_view_source_keep_prepared(struct trc_view_source *s, int (*pause)(void 
 	struct trc_cache_making making;
 	int fd, err;
 
-	if (s->is_kept || !s->is_prepared || !trc_cache_begin_model(&making, &s->key))
+	if (s->is_kept || !s->is_prepared || !*s->key.text)
 		return;
+	if (!trc_cache_begin_model(&making, &s->key)) {
+		say_not_kept(s, making.why);
+		return;
+	}
 	writing.most_bytes = making.most_bytes;
 	fd = fcntl(making.fd, F_DUPFD_CLOEXEC, 0);
 	err = trc_prepared_write(s->trace.model, making.fd, &writing);
+	if (err == -EFBIG)
+		say_not_kept(s, "it would take more than 16 GB, or more than a quarter of what is "
+				"free on the disk");
+	else if (err && err != -ECANCELED)
+		say_not_kept(s, strerror(-err));
 	s->is_kept = trc_cache_end_model(&making, &s->key, !err && is_unchanged(s, s->trace.model));
 	if (s->is_kept && fd >= 0)
 		use_kept(s, fd, &writing.pause);

@@ -204,6 +204,7 @@ printf x | dd of="$(derived)" bs=1 seek=20000 conv=notrunc status=none
 view --events 500 locks.trc
 status_of 200 "${url}page?from=0&to=$to"
 cmp body.txt part.html || fail 'what is damaged is shown'
+grep -q 'is not used: the file is damaged' err.txt || fail "what is damaged is not told: $(cat err.txt)"
 is_renewed() { [ -n "$(derived)" ] && [ "$(stat -c %i "$(derived)")" != "$before" ]; }
 until_true 120 is_renewed || fail 'what is damaged is not made anew'
 finish "$pid" TERM
@@ -234,6 +235,7 @@ cp demo.trc locks.trc # the same file, with another trace
 view --events 500 locks.trc
 status_of 200 "${url}page"
 ! cmp -s body.txt whole.html || fail 'a trace that has changed is shown as it was'
+grep -q 'is not used: the trace has changed' err.txt || fail "that the trace has changed is not told: $(cat err.txt)"
 [ "$(kept)" = 1 ] || fail 'the page of the trace that was is still kept'
 [ "$(derived | wc -l)" = 1 ] || fail 'what was derived of the trace that was is still kept'
 finish "$pid" TERM

@@ -1,8 +1,12 @@
-/* source_test.c - what was kept of a large trace is used by whatever is asked for first: then nothing is derived again. */
+/*
+ * source_test.c - what was kept of a large trace is used by whatever is asked for first: then nothing is derived again.  Where it
+ * cannot be, trace-view says why.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/format/assemble.h"
@@ -153,6 +157,84 @@ START_TEST(the_page_of_the_whole_uses_none_of_it)
 }
 END_TEST
 
+/* What was said on stderr since the test began. */
+static void said(const char *wanted)
+{
+	char path[64], line[1024];
+	bool is_said = false;
+	FILE *in;
+
+	fflush(stderr);
+	snprintf(path, sizeof(path), "%s/said", dir);
+	in = fopen(path, "re");
+	ck_assert_ptr_nonnull(in);
+	while (fgets(line, sizeof(line), in)) {
+		ck_assert_msg(wanted && strstr(line, wanted), "said: %s", line);
+		is_said = true;
+	}
+	fclose(in);
+	ck_assert_msg(is_said == (wanted != NULL), "nothing of \"%s\"", wanted);
+}
+
+static void listen_to_stderr(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/said", dir);
+	ck_assert_ptr_nonnull(freopen(path, "we", stderr));
+}
+
+/* Of the file that was kept. */
+static void damage(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command),
+		 "cd %s/trc && printf x | dd of=\"$(ls *.model)\" bs=1 seek=5000 conv=notrunc "
+		 "status=none",
+		 dir);
+	ck_assert_int_eq(system(command), 0);
+}
+
+START_TEST(why_what_was_kept_is_not_used_is_said)
+{
+	struct trc_view_source *source;
+
+	listen_to_stderr();
+	keep_all();
+	said(NULL);
+	if (_i)
+		ck_assert_int_eq(chmod(trace, 0600), 0); /* changes a time of its file */
+	else
+		damage();
+	source = open_source();
+	make_page(source, 1500);
+	ck_assert(!maps_kept());
+	said(_i ? "the trace has changed" : "is damaged");
+	trc_view_source_close(source);
+}
+END_TEST
+
+START_TEST(why_nothing_is_kept_is_said)
+{
+	struct trc_view_source *source;
+	char path[64];
+	FILE *out;
+
+	listen_to_stderr();
+	snprintf(path, sizeof(path), "%s/trc", dir);
+	out = fopen(path, "we"); /* in the place of the directory */
+	ck_assert_ptr_nonnull(out);
+	fclose(out);
+	source = open_source();
+	trc_view_source_prepare(source);
+	said(NULL);
+	trc_view_source_keep_prepared(source, NULL, NULL);
+	said("its directory, trc in XDG_CACHE_HOME or ~/.cache, cannot be opened");
+	trc_view_source_close(source);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("source");
@@ -165,6 +247,8 @@ int main(void)
 	tcase_add_test(tests, a_part_that_is_asked_for_first_uses_what_was_kept);
 	tcase_add_test(tests, a_query_that_is_asked_first_uses_what_was_kept);
 	tcase_add_test(tests, the_page_of_the_whole_uses_none_of_it);
+	tcase_add_loop_test(tests, why_what_was_kept_is_not_used_is_said, 0, 2);
+	tcase_add_test(tests, why_nothing_is_kept_is_said);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_NORMAL);
