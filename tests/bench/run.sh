@@ -631,7 +631,7 @@ part_viewer()
 parts_target()
 {
 	case $1 in
-	'another, 1 %, CPU ms' | 'the whole, kept, from the start of trace-view, ms' | \
+	'another, 55,000 events, CPU ms' | 'the whole, kept, from the start of trace-view, ms' | \
 		'the first zoom, kept, from the start of trace-view, ms')
 		echo '<= 500' ;;
 	esac
