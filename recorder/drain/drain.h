@@ -78,7 +78,8 @@ struct trc_drain_options {
 	bool follow;
 	/* NULL = the mapping is recorded to; borrowed until trc_drain_open() returns. */
 	const struct trc_drain_window *window;
-	/* With `window`; NULL = nothing was found out. */
+	/* Asked at the end, of waits in progress; NULL = nothing was found out.  Its context is
+	 * borrowed until trc_drain_close(). */
 	trc_wait_find_fn *wait_find;
 	void *wait_find_context;
 };

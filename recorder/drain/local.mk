@@ -53,6 +53,7 @@ recorder_trace_record_SOURCES = \
 	recorder/tool/http_profiles.c \
 	recorder/tool/http_threads.c \
 	recorder/tool/list.c \
+	recorder/tool/noted_waits.c recorder/tool/noted_waits.h \
 	recorder/tool/options.c \
 	recorder/tool/process.c \
 	recorder/tool/record.c \

@@ -15,32 +15,48 @@
 
 enum {
 	NS_MAX = 200000000, /* so long at most; of the other threads it is not known */
+	SOCKETS_NS_MAX =
+		2000000, /* of a round that takes several calls: later lines are not read */
 	LINK_BYTES_MAX = 1024,
 };
 
 struct wait {
-	uint32_t slot, seq;
 	uint32_t n_frames;
 	uint64_t *frame; /* owned */
 	uint64_t inode;	 /* of a socket whose addresses are not known yet; 0 = it is none */
 	char text[TRC_DESCRIPTOR_BYTES + 1];
 };
 
-struct trc_open_waits {
-	struct wait *wait; /* by slot */
-	uint32_t n, capacity;
+/* What is known of a slot as it was. */
+struct seen {
+	uint32_t state, seq;
+	bool done;	   /* as long as the slot is like that, there is nothing to be found out */
+	struct wait *wait; /* owned; NULL = nothing was found out */
 };
 
-/* One look at all of them. */
+struct trc_open_waits {
+	struct seen *slot;
+	uint32_t n_slots;
+	uint32_t next; /* where a round that is not over goes on; 0 = a new one begins */
+	struct trc_remote *remote; /* in a round; NULL = not yet, or the kernel does not let us */
+	bool is_refused;
+	bool has_sockets; /* whose addresses are not known yet */
+};
+
+/* One call. */
 struct look {
 	const struct trc_open_waits_at *at;
 	struct trc_snapshot_source source;
-	struct trc_open_waits *old, *now;
-	uint32_t i_old; /* those before it lie in slots that were looked at */
+	struct trc_open_waits *waits;
 	uint64_t until;
-	struct trc_remote *remote; /* NULL = not yet, or the kernel does not let us */
-	bool is_refused, is_late;
+	uint64_t until_ns;
+	bool is_late;
 };
+
+static bool is_sliced(const struct look *l)
+{
+	return l->at->slice_ns != 0;
+}
 
 /* ---- one slot ------------------------------------------------------------------------------ */
 
@@ -49,48 +65,62 @@ static uint64_t slot_off(const struct look *l, uint32_t i)
 	return l->at->header->threads_off + i * sizeof(struct trc_slot);
 }
 
-/* Its state and counter, in one word; false: it cannot be read. */
-static bool state_read(const struct look *l, uint32_t i, uint64_t *state)
+/* False: it cannot be read. */
+static bool state_read(const struct look *l, uint32_t i, struct seen *now)
 {
-	return !trc_snapshot_read(&l->source, slot_off(l, i), state, sizeof(*state));
+	uint32_t word[2] = {0}; /* state and seq */
+
+	_Static_assert(offsetof(struct trc_slot, state) == 0 && offsetof(struct trc_slot, seq) == 4,
+		       "the first two words");
+	if (trc_snapshot_read(&l->source, slot_off(l, i), word, sizeof(word)))
+		return false;
+	now->state = word[0];
+	now->seq = word[1];
+	return true;
+}
+
+static bool is_same(const struct seen *a, const struct seen *b)
+{
+	return a->state == b->state && a->seq == b->seq;
 }
 
 /* Z1 */
-static bool is_unchanged(const struct look *l, uint32_t i, uint64_t state)
+static bool is_unchanged(const struct look *l, uint32_t i, const struct seen *seen)
 {
-	uint64_t now;
+	struct seen now;
 
-	return state_read(l, i, &now) && now == state;
+	return state_read(l, i, &now) && is_same(&now, seen);
 }
 
-/* True if the slot has a wait of which its thread has told too little. */
-static bool slot_read(const struct look *l, uint32_t i, struct trc_slot_wait *open, uint32_t *seq,
-		      uint64_t *state)
+/* Looks again at a slot that is not as it was.  True if it has a wait of which its thread has told too
+ * little. */
+static bool slot_read(const struct look *l, uint32_t i, struct seen *seen,
+		      struct trc_slot_wait *open)
 {
 	struct trc_slot slot; /* a copy */
 
-	if (!state_read(l, i, state) ||
-	    trc_snapshot_read(&l->source, slot_off(l, i), &slot, sizeof(slot)) ||
-	    !is_unchanged(l, i, *state))
+	if ((seen->seq & 1) || trc_snapshot_read(&l->source, slot_off(l, i), &slot, sizeof(slot)) ||
+	    !is_unchanged(l, i, seen))
 		return false;
 	trc_slot_wait_load(&slot, open);
-	*seq = atomic_load_explicit(&slot.seq, memory_order_relaxed);
-	return !(*seq & 1) && trc_slot_waits(open) && open->since <= l->until && open->from.pc;
+	seen->done = !trc_slot_waits(open) || !open->from.pc;
+	return !seen->done && open->since <= l->until;
 }
 
 /* ---- what is found --------------------------------------------------------------------------- */
 
-static void stack_read(struct look *l, struct wait *wait, const struct trc_slot_wait *open)
+static void stack_read(const struct look *l, struct wait *wait, const struct trc_slot_wait *open)
 {
+	struct trc_open_waits *w = l->waits;
 	uint64_t frame[TRC_STACK_DEPTH_MAX];
 
-	if (open->stack || l->is_refused)
+	if (open->stack || w->is_refused)
 		return;
-	if (!l->remote && trc_remote_open(&l->remote, l->at->pid)) {
-		l->is_refused = true;
+	if (!w->remote && trc_remote_open(&w->remote, l->at->pid)) {
+		w->is_refused = true;
 		return;
 	}
-	wait->n_frames = trc_remote_stack(l->remote, &open->from, true, frame);
+	wait->n_frames = trc_remote_stack(w->remote, &open->from, true, frame);
 	wait->frame = wait->n_frames ? malloc(wait->n_frames * sizeof(*frame)) : NULL;
 	if (wait->frame)
 		memcpy(wait->frame, frame, wait->n_frames * sizeof(*frame));
@@ -104,7 +134,7 @@ static void name_read(const struct look *l, struct wait *wait, const struct trc_
 	char path[64], link[LINK_BYTES_MAX];
 	ssize_t n;
 
-	if (!trc_wait_has_descriptor(open->reason, open->object))
+	if (l->at->no_names || !trc_wait_has_descriptor(open->reason, open->object))
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/task/%" PRIu32 "/fd/%" PRIu64, l->at->pid, open->tid,
 		 open->object);
@@ -116,90 +146,107 @@ static void name_read(const struct look *l, struct wait *wait, const struct trc_
 		wait->inode = 0;
 }
 
-static bool room_for_one(struct trc_open_waits *w)
+static void wait_free(struct wait *wait)
 {
-	uint32_t capacity = 2 * w->capacity + 16;
-	struct wait *grown;
+	if (wait)
+		free(wait->frame);
+	free(wait);
+}
 
-	if (w->n < w->capacity)
+static void wait_look(const struct look *l, uint32_t i, struct seen *seen,
+		      const struct trc_slot_wait *open)
+{
+	struct wait *wait = calloc(1, sizeof(*wait));
+
+	if (!wait)
+		return;
+	stack_read(l, wait, open);
+	name_read(l, wait, open);
+	if (!is_unchanged(l, i, seen)) {
+		wait_free(wait);
+		return;
+	}
+	l->waits->has_sockets |= wait->inode != 0;
+	seen->wait = wait;
+	seen->done = true;
+}
+
+/* False: it is too late for this one. */
+static bool slot_look(struct look *l, uint32_t i)
+{
+	struct seen *seen = &l->waits->slot[i], now = {0};
+	struct trc_slot_wait open;
+
+	if (!state_read(l, i, &now) || (is_same(&now, seen) && seen->done))
 		return true;
-	grown = reallocarray(w->wait, capacity, sizeof(*grown));
+	wait_free(seen->wait);
+	*seen = now;
+	if (!slot_read(l, i, seen, &open))
+		return true;
+	/* The clock is read before what takes long. */
+	l->is_late = l->is_late || trc_now_ns(CLOCK_MONOTONIC) >= l->until_ns;
+	if (!l->is_late)
+		wait_look(l, i, seen, &open);
+	return !l->is_late;
+}
+
+/* ---- a round --------------------------------------------------------------------------------- */
+
+static bool slots_room(struct trc_open_waits *w, uint32_t n)
+{
+	struct seen *grown;
+
+	if (n <= w->n_slots)
+		return true;
+	grown = reallocarray(w->slot, n, sizeof(*grown));
 	if (!grown)
 		return false;
-	w->wait = grown;
-	w->capacity = capacity;
+	memset(grown + w->n_slots, 0, (n - w->n_slots) * sizeof(*grown));
+	w->slot = grown;
+	w->n_slots = n;
 	return true;
-}
-
-/* What was found before of the wait that is in this slot now; it is the caller's. */
-static bool take_over(struct look *l, struct wait *wait)
-{
-	struct trc_open_waits *old = l->old;
-
-	while (old && l->i_old < old->n && old->wait[l->i_old].slot < wait->slot)
-		l->i_old++;
-	if (!old || l->i_old == old->n || old->wait[l->i_old].slot != wait->slot ||
-	    old->wait[l->i_old].seq != wait->seq)
-		return false;
-	*wait = old->wait[l->i_old];
-	old->wait[l->i_old].frame = NULL;
-	return true;
-}
-
-static void slot_look(struct look *l, uint32_t i)
-{
-	struct trc_slot_wait open;
-	struct wait wait = {.slot = i};
-	uint64_t state;
-
-	if (!slot_read(l, i, &open, &wait.seq, &state) || !room_for_one(l->now))
-		return;
-	if (!take_over(l, &wait)) {
-		if (l->is_late)
-			return;
-		stack_read(l, &wait, &open);
-		name_read(l, &wait, &open);
-	}
-	if (is_unchanged(l, i, state))
-		l->now->wait[l->now->n++] = wait;
-	else
-		free(wait.frame);
 }
 
 /* An inode is never another socket's: this may come late. */
-static void sockets_look(const struct trc_open_waits *w, int pid)
+static void sockets_look(const struct look *l)
 {
-	struct trc_remote_socket *socket = calloc(w->n + 1, sizeof(*socket));
+	const struct trc_open_waits *w = l->waits;
+	uint64_t until_ns =
+		is_sliced(l) ? trc_now_ns(CLOCK_MONOTONIC) + SOCKETS_NS_MAX : UINT64_MAX;
+	struct trc_remote_socket *socket = calloc((size_t)w->n_slots + 1, sizeof(*socket));
 	size_t n = 0;
 
-	for (uint32_t i = 0; socket && i < w->n; i++)
-		if (w->wait[i].inode)
-			socket[n++].inode = w->wait[i].inode;
-	trc_remote_sockets(pid, socket, n);
-	for (uint32_t i = 0; n && i < w->n; i++) {
-		const char *text = trc_remote_socket_text(socket, n, w->wait[i].inode);
+	for (uint32_t i = 0; socket && i < w->n_slots; i++)
+		if (w->slot[i].wait && w->slot[i].wait->inode)
+			socket[n++].inode = w->slot[i].wait->inode;
+	trc_remote_sockets(l->at->pid, socket, n, until_ns);
+	for (uint32_t i = 0; n && i < w->n_slots; i++) {
+		struct wait *wait = w->slot[i].wait;
+		const char *text =
+			wait && wait->inode ? trc_remote_socket_text(socket, n, wait->inode) : NULL;
 
-		if (w->wait[i].inode && text)
-			snprintf(w->wait[i].text, sizeof(w->wait[i].text), "%s", text);
-		w->wait[i].inode = 0; /* it is as it is */
+		if (text)
+			snprintf(wait->text, sizeof(wait->text), "%s", text);
+		if (wait)
+			wait->inode = 0; /* it is as it is */
 	}
 	free(socket);
 }
 
-static void look_at_all(struct look *l)
+static void round_end(const struct look *l)
 {
-	uint64_t until_ns = trc_now_ns(CLOCK_MONOTONIC) + NS_MAX;
-	uint32_t n = trc_slots_used(l->at->header, l->at->header->n_threads);
+	struct trc_open_waits *w = l->waits;
 
-	for (uint32_t i = 0; i < n; i++) {
-		l->is_late = l->is_late || trc_now_ns(CLOCK_MONOTONIC) >= until_ns;
-		slot_look(l, i);
-	}
-	trc_remote_close(l->remote);
-	sockets_look(l->now, l->at->pid);
+	trc_remote_close(w->remote);
+	w->remote = NULL;
+	w->is_refused = false;
+	w->next = 0;
+	if (w->has_sockets)
+		sockets_look(l);
+	w->has_sockets = false;
 }
 
-void trc_open_waits_look(struct trc_open_waits **waits, const struct trc_open_waits_at *at,
+bool trc_open_waits_look(struct trc_open_waits *w, const struct trc_open_waits_at *at,
 			 uint64_t until)
 {
 	struct look l = {
@@ -208,43 +255,49 @@ void trc_open_waits_look(struct trc_open_waits **waits, const struct trc_open_wa
 			   .fd = at->fd,
 			   .grown_off = at->header->threads_off,
 			   .grown_limit = at->header->cells_off},
-		.old = *waits,
-		.now = calloc(1, sizeof(*l.now)),
+		.waits = w,
 		.until = until,
+		.until_ns = trc_now_ns(CLOCK_MONOTONIC) + (at->slice_ns ? at->slice_ns : NS_MAX),
 	};
+	uint32_t n = trc_slots_used(at->header, at->header->n_threads);
 
-	if (l.now)
-		look_at_all(&l);
-	trc_open_waits_free(*waits);
-	*waits = l.now;
+	if (!slots_room(w, n))
+		return true;
+	for (uint32_t i = is_sliced(&l) ? w->next : 0; i < n; i++) {
+		if (!slot_look(&l, i) && is_sliced(&l)) {
+			w->next = i;
+			return false;
+		}
+	}
+	round_end(&l);
+	return true;
+}
+
+struct trc_open_waits *trc_open_waits_new(void)
+{
+	return calloc(1, sizeof(struct trc_open_waits));
 }
 
 void trc_open_waits_free(struct trc_open_waits *w)
 {
-	for (uint32_t i = 0; w && i < w->n; i++)
-		free(w->wait[i].frame);
-	if (w)
-		free(w->wait);
+	if (!w)
+		return;
+	for (uint32_t i = 0; i < w->n_slots; i++)
+		wait_free(w->slot[i].wait);
+	trc_remote_close(w->remote);
+	free(w->slot);
 	free(w);
 }
 
 /* ---- asked for ------------------------------------------------------------------------------- */
 
-static int by_slot(const void *a, const void *b)
-{
-	const struct wait *x = a, *y = b;
-
-	return (x->slot > y->slot) - (x->slot < y->slot);
-}
-
 bool trc_open_waits_find(void *context, uint32_t slot, uint32_t seq, struct trc_wait_found *found)
 {
 	const struct trc_open_waits *w = context;
-	const struct wait key = {.slot = slot};
-	const struct wait *wait =
-		w && w->n ? bsearch(&key, w->wait, w->n, sizeof(key), by_slot) : NULL;
+	const struct seen *seen = w && slot < w->n_slots ? &w->slot[slot] : NULL;
+	const struct wait *wait = seen ? seen->wait : NULL;
 
-	if (!wait || wait->seq != seq)
+	if (!wait || seen->seq != seq)
 		return false;
 	found->n_frames = wait->n_frames;
 	if (wait->n_frames)

@@ -22,14 +22,18 @@ struct trc_open_waits_at {
 	int fd;
 	const struct trc_shared *header; /* a checked copy of the header, of now */
 	int pid;
+	bool no_names; /* its threads are called otherwise here: descriptors stay without names */
+	/* 0 = a whole round, 200 ms at most; else a round takes several calls of about this length */
+	uint64_t slice_ns;
 };
 
+/* NULL = no memory. */
+struct trc_open_waits *trc_open_waits_new(void);
 /*
- * Looks at the waits that began at `until` (ticks) or before.  *waits is NULL, or what was found before: of
- * waits that go on it is kept, and nothing is looked at again; the rest is forgotten.  Without memory
- * *waits becomes NULL.
+ * A round looks at the waits that began at `until` (ticks) or before.  What was found before of waits that
+ * go on is kept, and nothing is looked at again; the rest is forgotten.  True: the round is over.
  */
-void trc_open_waits_look(struct trc_open_waits **waits, const struct trc_open_waits_at *at,
+bool trc_open_waits_look(struct trc_open_waits *waits, const struct trc_open_waits_at *at,
 			 uint64_t until);
 void trc_open_waits_free(struct trc_open_waits *waits); /* accepts NULL */
 

@@ -292,7 +292,11 @@ void trc_drain_modules_end(struct trc_drain *d);
 
 /* Reads the slots of threads, and frees those of threads that have ended. */
 void trc_drain_slots(struct trc_drain *d);
+/* What each thread is doing, at the end. */
 void trc_drain_status(struct trc_drain *d);
+/* Of a wait that is not announced: somebody may have looked at the thread meanwhile. */
+void trc_drain_status_found(struct trc_drain *d, struct trc_status_entry *e,
+			    const struct trc_slot_copy *copy);
 /*
  * Notes which labels each thread has, and which fiber it runs, before a last pass.  If these change
  * later, or changed earlier in the trace, the thread has an event that says so.

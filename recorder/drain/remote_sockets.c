@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include "format/now.h"
 #include "remote_sockets.h"
 
 enum {
 	LINES_MAX = 100000, /* of each table; later ones are not looked at */
+	LINES_TIMED = 64,   /* how often the clock is looked at */
 	STATE_LISTENS = 10, /* TCP_LISTEN */
 	FLAG_LISTENS = 1 << 16,
 	ADDRESS_TEXT_BYTES = INET6_ADDRSTRLEN + 16,
@@ -16,6 +19,7 @@ enum {
 struct search {
 	struct trc_remote_socket *sockets;
 	size_t n;
+	uint64_t until_ns;
 };
 
 static int by_inode(const void *a, const void *b)
@@ -117,6 +121,8 @@ static void look_at(const struct search *s, int pid, const struct table *table)
 	snprintf(path, sizeof(path), "/proc/%d/net/%s", pid, table->name);
 	file = fopen(path, "re");
 	for (int i = 0; file && i < LINES_MAX && fgets(line, sizeof(line), file); i++) {
+		if (i % LINES_TIMED == 0 && trc_now_ns(CLOCK_MONOTONIC) >= s->until_ns)
+			break;
 		line[strcspn(line, "\n")] = '\0';
 		table->line(s, table->protocol, line);
 	}
@@ -124,9 +130,9 @@ static void look_at(const struct search *s, int pid, const struct table *table)
 		fclose(file);
 }
 
-void trc_remote_sockets(int pid, struct trc_remote_socket *sockets, size_t n)
+void trc_remote_sockets(int pid, struct trc_remote_socket *sockets, size_t n, uint64_t until_ns)
 {
-	const struct search s = {sockets, n};
+	const struct search s = {sockets, n, until_ns};
 
 	if (!n)
 		return;

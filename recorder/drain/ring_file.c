@@ -437,7 +437,10 @@ static void waits_look(const struct trc_ring_file *f, struct trc_snapshot *s,
 
 	if (f->owner != TRC_OWNER_ALIVE)
 		return;
-	trc_open_waits_look(waits, &at, UINT64_MAX);
+	*waits = trc_open_waits_new();
+	if (!*waits)
+		return;
+	trc_open_waits_look(*waits, &at, UINT64_MAX);
 	/* Its pid may have become another process's meanwhile. */
 	if (!fstat(f->fd, &st) &&
 	    trc_ring_owner_find(&f->header, st.st_ino, &pid) == TRC_OWNER_ALIVE && pid == f->pid)

@@ -315,6 +315,7 @@ static void each_live(struct trc_drain *d,
 		    TRC_SLOT_LIVE)
 			continue;
 		slot_copy(trc_slot_of(d, i), &copy);
+		copy.slot = i;
 		fn(d, &copy, context);
 	}
 }
@@ -408,10 +409,35 @@ void trc_drain_each_thread(struct trc_drain *d,
 	each_live(d, tell_thread, &telling);
 }
 
+void trc_drain_status_found(struct trc_drain *d, struct trc_status_entry *e,
+			    const struct trc_slot_copy *copy)
+{
+	uint32_t epoch = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
+	struct trc_wait_found f;
+
+	if (!d->options.wait_find ||
+	    !d->options.wait_find(d->options.wait_find_context, copy->slot, copy->seq, &f))
+		return;
+	if (f.n_frames && !copy->stack)
+		e->stack =
+			trc_writer_stack(d->w, epoch + d->options.epoch_base, f.frame, f.n_frames);
+	if (f.n_bytes)
+		e->descriptor = trc_writer_string(d->w, f.descriptor, f.n_bytes);
+}
+
+static void add_last_status(struct trc_drain *d, const struct trc_slot_copy *copy, void *context)
+{
+	uint32_t n = d->n_status;
+
+	add_status(d, copy, context);
+	if (d->n_status > n && d->status[n].reason)
+		trc_drain_status_found(d, &d->status[n], copy);
+}
+
 void trc_drain_status(struct trc_drain *d)
 {
 	d->n_status = 0;
-	each_live(d, add_status, NULL);
+	each_live(d, add_last_status, NULL);
 	trc_writer_status(d->w, d->status, d->n_status);
 }
 

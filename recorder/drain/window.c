@@ -283,23 +283,6 @@ static void each_slot(struct trc_drain *d, void (*fn)(struct trc_drain *d, uint3
 	}
 }
 
-/* Of a wait that is not announced: somebody may have looked at the thread meanwhile. */
-static void status_found(struct trc_drain *d, struct trc_status_entry *e,
-			 const struct trc_slot_copy *copy)
-{
-	uint32_t epoch = atomic_load_explicit(&d->shared->module_epoch, memory_order_relaxed);
-	struct trc_wait_found f;
-
-	if (!d->options.wait_find ||
-	    !d->options.wait_find(d->options.wait_find_context, copy->slot, copy->seq, &f))
-		return;
-	if (f.n_frames && !copy->stack)
-		e->stack =
-			trc_writer_stack(d->w, epoch + d->options.epoch_base, f.frame, f.n_frames);
-	if (f.n_bytes)
-		e->descriptor = trc_writer_string(d->w, f.descriptor, f.n_bytes);
-}
-
 static void status_from_slot(struct trc_drain *d, struct trc_status_entry *e,
 			     const struct trc_slot_copy *copy)
 {
@@ -308,7 +291,7 @@ static void status_from_slot(struct trc_drain *d, struct trc_status_entry *e,
 	e->object = copy->object;
 	e->since = copy->since;
 	e->stack = trc_drain_stack(d, copy->stack);
-	status_found(d, e, copy);
+	trc_drain_status_found(d, e, copy);
 }
 
 static void status_from_park(struct trc_status_entry *e, const struct trc_drain_watch *watch)

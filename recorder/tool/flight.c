@@ -146,7 +146,10 @@ static void waits_look(struct trc_process *p, const struct trc_shared *header, u
 	const struct trc_open_waits_at at = {
 		.mapping = p->shared, .fd = -1, .header = header, .pid = p->pid};
 
-	trc_open_waits_look(&p->flight->open_waits, &at, until);
+	if (!p->flight->open_waits)
+		p->flight->open_waits = trc_open_waits_new();
+	if (p->flight->open_waits)
+		trc_open_waits_look(p->flight->open_waits, &at, until);
 }
 
 static void waits_forget(struct trc_process *p)

@@ -13,6 +13,7 @@
 #include "recorder/shared/clock.h"
 #include "recorder/drain/trace_info.h"
 #include "follow.h"
+#include "noted_waits.h"
 
 /* ---- the file -------------------------------------------------------------------------- */
 
@@ -209,6 +210,8 @@ static int begin_drain(struct trc_process *p, const char *sched, const char **wh
 	if (!err && p->bases.serial_base)
 		trc_trace_info(p->w, &h); /* command and exe are the new image's */
 	if (!err)
+		trc_noted_waits_begin(p, &h);
+	if (!err)
 		err = trc_drain_open(&p->drain, p->shared, p->mapped_bytes, p->w, &p->bases);
 	return err;
 }
@@ -220,6 +223,8 @@ static void end_drain(struct trc_process *p, enum trc_drain_end how)
 
 	if (!p->drain)
 		return;
+	if (how == TRC_DRAIN_STOPPED)
+		trc_noted_waits_last(p);
 	trc_drain_finish(p->drain, how);
 	if (p->ring_cut)
 		trc_tool_say("process %s: its ring was cut short: its trace ends there", p->name);
@@ -230,6 +235,7 @@ static void end_drain(struct trc_process *p, enum trc_drain_end how)
 	trc_drain_next(p->drain, &p->bases);
 	trc_drain_close(p->drain);
 	p->drain = NULL;
+	trc_noted_waits_end(p);
 	trc_process_unmap(p);
 }
 
@@ -254,6 +260,7 @@ int trc_process_attach(struct trc_process *p, const char *ring_path, uint32_t im
 	if (p->shared)
 		atomic_store_explicit(&p->shared->drain_state, TRC_DRAIN_NONE,
 				      memory_order_relaxed);
+	trc_noted_waits_end(p);
 	trc_process_unmap(p);
 	if (p->sink.error)
 		trc_tool_say("%s: %s: nothing is recorded", p->path, strerror(-p->sink.error));
@@ -283,7 +290,7 @@ uint64_t trc_process_pass(struct trc_process *p)
 		end_drain(p, TRC_DRAIN_STOPPED);
 	if (p->drain && !p->ended)
 		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, trc_clock_vdso(), false);
-
+	trc_noted_waits_pass(p);
 	if (p->drain && !p->sink.committed) {
 		trc_writer_totals(p->w, &p->totals);
 		if (p->totals.blocks)
@@ -380,6 +387,7 @@ void trc_process_free(struct trc_process *p)
 {
 	trc_follow_end(p);
 	trc_drain_close(p->drain);
+	trc_noted_waits_end(p);
 	trc_writer_close(p->w);
 	trc_process_unmap(p);
 	trc_flight_free(p);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include "format/now.h"
 #include "recorder/shared/clock.h"
+#include "noted_waits.h"
 #include "session_private.h"
 
 enum {
@@ -251,6 +252,11 @@ static uint64_t rest_ns(const struct trc_tool_session *s, uint64_t n_events)
 		return BLIND_NS;
 	if (!s->options->flight) {
 		ns = n_events ? s->busy_ns : IDLE_NS;
+		for (const struct trc_process *p = s->first; p; p = p->next) {
+			uint64_t sleep_ns = trc_noted_waits_sleep_ns(p, now_ns);
+
+			ns = sleep_ns < ns ? sleep_ns : ns;
+		}
 		return ns < s->patience_ns ? ns : s->patience_ns;
 	}
 	for (struct trc_process *p = s->first; p; p = p->next) {

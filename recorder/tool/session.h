@@ -11,8 +11,9 @@
 #include "procs.h"
 #include "tids.h"
 
-struct trc_flight; /* flight.h */
-struct trc_follow; /* follow.h */
+struct trc_flight;	/* flight.h */
+struct trc_follow;	/* follow.h */
+struct trc_noted_waits; /* noted_waits.h */
 
 /* One process, its mapping (of one image after the other), and its trace. */
 struct trc_process {
@@ -49,7 +50,8 @@ struct trc_process {
 	/* A recording. */
 	struct trc_drain *drain;
 	struct trc_drain_options bases;
-	struct trc_file_sink sink; /* of the command's: open before it starts */
+	struct trc_noted_waits *noted_waits; /* of the present image; NULL = nothing is noted */
+	struct trc_file_sink sink;	     /* of the command's: open before it starts */
 	bool sink_open;
 	struct trc_writer *w;
 	struct trc_writer_totals totals;

@@ -3,6 +3,8 @@
  *
  *   open_waits wait          says "waiting" when they are, and waits for the end of its input
  *   open_waits crash         the same, then ends by SIGABRT
+ *   open_waits _exit         the same, then ends by _exit()
+ *   open_waits thread        the same, then a thread ends the process by exit_group
  *   open_waits again         each has waited at its place a few times before
  *   open_waits self FILE     records itself, and takes a snapshot of itself
  *   open_waits storm FILE    the same, again and again, while threads come and go with their stacks
@@ -20,6 +22,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <trc/trace.h>
 #include "tests/recorder/interpose/blocked.h"
 
@@ -228,6 +231,24 @@ static void close_plugin(const char *plugin)
 		errx(1, "%s", dlerror());
 }
 
+/* ---- ends ------------------------------------------------------------------------------------- */
+
+static void *ends_all(void *unused)
+{
+	getchar();
+	syscall(SYS_exit_group, 0);
+	return unused;
+}
+
+static void end_in_thread(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, ends_all, NULL))
+		errx(1, "no thread");
+	pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -255,8 +276,12 @@ int main(int argc, char **argv)
 		self(argv[2]);
 		_exit(0);
 	}
+	if (!strcmp(what, "thread"))
+		end_in_thread();
 	getchar();
 	if (!strcmp(what, "crash"))
 		abort();
+	if (!strcmp(what, "_exit"))
+		_exit(0);
 	return 0;
 }

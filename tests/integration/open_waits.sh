@@ -79,6 +79,51 @@ done
 [ -n "$until_died" ] || fail "$(cat died.txt)"
 stacks "crash.$until_died/died.1.trc" "crash.$until_died" 'a crash'
 
+# ---- of a process that is recorded to its end ---------------------------------------------------------------
+# ends HOW: the end, of what has lasted long enough.
+ends()
+{
+	case $1 in
+	_exit | thread) exec 9>&- ;;
+	SIGKILL) kill -KILL "$recorded" ;;
+	SIGINT) kill -INT "$pid" ;;
+	esac
+	wait "$pid" 2>/dev/null
+	exec 9>&-
+}
+
+# recorded_to_end HOW MODE SECONDS [--follow]: the stacks of waits in the trace of a process that ends like that then.
+recorded_to_end()
+{
+	local name=to_end.$1.$3$4 options=(-q)
+	local trace=$name/dump.trc command=("$program" "$2")
+	if [ "$4" ]; then
+		options+=(--follow)
+		command=(bash -c '"$0" "$1" <&0 & wait $!' "${command[@]}")
+	fi
+	begin "$name" "$trace_record" "${options[@]}" -o dump.trc -- "${command[@]}"
+	sleep "$3"
+	ends "$1"
+	[ -z "$4" ] || trace=$name/dump.$recorded.trc
+	(
+		stacks "$trace" "$name" "a recording that ends by $1${4:+ ($4)}"
+		[ "$(sql "$trace" "SELECT count(descriptor) FROM threads_now WHERE reason IN ('read', 'recv', 'flock')")" -ge 3 ] ||
+			fail "$1: it does not tell of the descriptors"
+		thread=$(sql "$trace" "SELECT t.tid FROM threads_now n JOIN threads t ON t.id = n.thread WHERE n.reason = 'recv'")
+		"$trace_analyze" --why "thread:$thread" "$trace" >why.txt 2>&1 || fail "$1: --why: $(cat why.txt)"
+		grep -q place_recv why.txt || fail "$1: --why does not tell of place_recv: $(cat why.txt)"
+	) >ended.txt 2>&1
+}
+for how in '_exit _exit' 'thread thread' 'SIGKILL wait' 'SIGINT wait' 'SIGKILL wait --follow'; do
+	done=
+	for seconds in 3 6 12 24; do
+		read -r end mode follow <<<"$how"
+		recorded_to_end "$end" "$mode" "$seconds" "$follow" && done=yes && break
+	done
+	[ "$done" ] || fail "$(cat ended.txt)"
+	passed "a recording that ends by $end${follow:+ ($follow)}: waits in progress have their stacks and descriptors"
+done
+
 # ---- of processes that were killed, both ---------------------------------------------------------------
 # Each thread has waited there a few times, and so its stack is in its slot from the beginning.
 begin again "$trace_record" -q --flight -o never.trc -- "$program" again

@@ -1,0 +1,116 @@
+/* noted_waits.c - see noted_waits.h */
+#include <stdlib.h>
+#include "recorder/drain/open_waits.h"
+#include "recorder/shared/clock.h"
+#include "noted_waits.h"
+
+enum {
+	ROUND_NS = 1000000000, /* from one round to the next */
+	SLICE_NS = 1000000,
+	LAST_NS = 50000000,
+	PAUSE_SHARE = 20, /* a look is followed by a pause so many times as long */
+	FULL_SOON = 64,	  /* of a ring, 256 being all of it */
+};
+
+struct trc_noted_waits {
+	struct trc_open_waits *found;
+	struct trc_shared header; /* checked; what counts up in it is of the last look */
+	uint64_t round_ns;	  /* when the last round began */
+	uint64_t until;		  /* ticks: the waits of this round began before then */
+	bool in_round;		  /* it is not over */
+};
+
+/* Of all processes. */
+static uint64_t pause_until_ns;
+
+void trc_noted_waits_begin(struct trc_process *p, const struct trc_shared *h)
+{
+	struct trc_noted_waits *n = calloc(1, sizeof(*n));
+
+	p->bases.wait_find = NULL;
+	if (n)
+		n->found = trc_open_waits_new();
+	if (!n || !n->found) {
+		free(n);
+		return;
+	}
+	n->header = *h;
+	n->round_ns = trc_clock_vdso();
+	p->noted_waits = n;
+	p->bases.wait_find = trc_open_waits_find;
+	p->bases.wait_find_context = n->found;
+}
+
+void trc_noted_waits_end(struct trc_process *p)
+{
+	if (p->noted_waits)
+		trc_open_waits_free(p->noted_waits->found);
+	free(p->noted_waits);
+	p->noted_waits = NULL;
+}
+
+/* True: the round is over. */
+static bool look(struct trc_process *p, uint64_t slice_ns, uint64_t until)
+{
+	struct trc_shared *h = &p->noted_waits->header;
+	const struct trc_open_waits_at at = {.mapping = p->shared,
+					     .fd = -1,
+					     .header = h,
+					     .pid = p->pid,
+					     .no_names = p->tids != NULL,
+					     .slice_ns = slice_ns};
+
+	/* acquire: as in trc_slots_used(). */
+	atomic_store_explicit(&h->ready_slots,
+			      atomic_load_explicit(&p->shared->ready_slots, memory_order_acquire),
+			      memory_order_relaxed);
+	atomic_store_explicit(&h->next_serial,
+			      atomic_load_explicit(&p->shared->next_serial, memory_order_relaxed),
+			      memory_order_relaxed);
+	return trc_open_waits_look(p->noted_waits->found, &at, until);
+}
+
+static bool round_begins(struct trc_noted_waits *n, uint64_t now_ns)
+{
+	uint64_t ticks = trc_clock_now(), age = n->header.ticks_per_second;
+
+	if (now_ns - n->round_ns < ROUND_NS || ticks < age)
+		return false;
+	n->round_ns = now_ns;
+	n->until = ticks - age;
+	return true;
+}
+
+static bool can_be_looked_at(const struct trc_process *p)
+{
+	return p->noted_waits && p->drain && !p->ended && !p->ring_cut && p->pid > 0;
+}
+
+void trc_noted_waits_pass(struct trc_process *p)
+{
+	struct trc_noted_waits *n = p->noted_waits;
+	uint64_t now_ns = trc_clock_vdso();
+
+	if (!can_be_looked_at(p) || now_ns < pause_until_ns ||
+	    trc_drain_fullest(p->drain) >= FULL_SOON || (!n->in_round && !round_begins(n, now_ns)))
+		return;
+	n->in_round = !look(p, SLICE_NS, n->until);
+	pause_until_ns = trc_clock_vdso();
+	pause_until_ns += PAUSE_SHARE * (pause_until_ns - now_ns);
+}
+
+uint64_t trc_noted_waits_sleep_ns(const struct trc_process *p, uint64_t now_ns)
+{
+	if (!can_be_looked_at(p) || !p->noted_waits->in_round)
+		return UINT64_MAX;
+	return pause_until_ns > now_ns ? pause_until_ns - now_ns : 0;
+}
+
+void trc_noted_waits_last(struct trc_process *p)
+{
+	if (!can_be_looked_at(p))
+		return;
+	if (p->noted_waits->in_round) /* then it goes on where that stands */
+		look(p, LAST_NS, UINT64_MAX);
+	look(p, LAST_NS, UINT64_MAX);
+}
