@@ -137,11 +137,15 @@ size_t trc_profile_skip_trc(const struct trc_stacks *stacks, struct trc_model *m
 size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack);
 /*
  * What a person looks for first: both of them, and without what the program has from headers of the
- * system or the library of its language at both ends, as a wait is where std::mutex::lock() was called.
+ * system or the library of its language at both ends, as a wait is where std::mutex::lock() was called,
+ * and without how a Java virtual machine waits.
  * All of the program's own frames where there are no others.  The first index; *end is after the last.
  */
 size_t trc_profile_own(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack,
 		       size_t *end);
+/* Whether HotSpot waits there for an object that it has for each thread, for all that the thread waits for. */
+bool trc_profile_is_hotspot_event(const struct trc_stacks *stacks, const struct trc_model *m,
+				  uint32_t stack);
 /* Whether stack_frame[at] is in one of trc's objects: pthread_once() calls the program's function through it. */
 bool trc_profile_is_trc(const struct trc_stacks *stacks, const struct trc_model *m, uint32_t at);
 

@@ -119,11 +119,78 @@ static bool is_of_the_system(const struct trc_frame *frame)
 	return false;
 }
 
+/* The function of a frame of HotSpot; NULL = it is another's, or not known. */
+static const char *hotspot_function(const struct trc_stacks *stacks, const struct trc_model *m,
+				    uint32_t at)
+{
+	static const char LIBRARY[] = "/libjvm.so";
+	const struct trc_frame *frame = &stacks->frame[stacks->stack_frame[at] - 1];
+	const struct trc_module_entry *module =
+		frame->function && frame->module
+			? trc_reader_module(trc_model_reader(m), frame->module)
+			: NULL;
+	size_t n_bytes = module && module->path ? strlen(module->path) : 0;
+
+	if (n_bytes < sizeof(LIBRARY) - 1 ||
+	    strcmp(module->path + n_bytes - (sizeof(LIBRARY) - 1), LIBRARY) != 0)
+		return NULL;
+	return frame->function;
+}
+
+static bool begins_with(const char *text, const char *const *with, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(text, with[i], strlen(with[i])))
+			return true;
+	return false;
+}
+
+/* How HotSpot waits and wakes, below what was asked for: synchronized is then complete_monitor_locking_C() or monitorenter(),
+ * Object.wait() is JVM_MonitorWait(), LockSupport.park() is Unsafe_Park(). */
+static bool is_of_hotspot(const struct trc_stacks *stacks, const struct trc_model *m, uint32_t at)
+{
+	static const char *const NAMES[] = {"ObjectMonitor::",
+					    "ObjectSynchronizer::",
+					    "os::PlatformEvent::",
+					    "PlatformEvent::",
+					    "os::PlatformMonitor::",
+					    "PlatformMonitor::",
+					    "os::PlatformMutex::",
+					    "PlatformMutex::",
+					    "Mutex::",
+					    "Monitor::",
+					    "MutexLocker::",
+					    "MonitorLocker::",
+					    "Parker::",
+					    "PosixSemaphore::",
+					    "Semaphore::",
+					    "JavaThread::sleep",
+					    "os::sleep"};
+	const char *function = hotspot_function(stacks, m, at);
+
+	return function && begins_with(function, NAMES, sizeof(NAMES) / sizeof(*NAMES));
+}
+
+bool trc_profile_is_hotspot_event(const struct trc_stacks *stacks, const struct trc_model *m,
+				  uint32_t stack)
+{
+	static const char *const NAMES[] = {"os::PlatformEvent::park", "PlatformEvent::park"};
+	uint32_t at = stack < stacks->n_stacks ? stacks->stack_first[stack] : 0;
+	uint32_t end = stack < stacks->n_stacks ? stacks->stack_first[stack + 1] : 0;
+	const char *function;
+
+	while (at < end && frame_owner(stacks, m, at) != TRC_OWNER_PROGRAM)
+		at++;
+	function = at < end ? hotspot_function(stacks, m, at) : NULL;
+	return function && begins_with(function, NAMES, sizeof(NAMES) / sizeof(*NAMES));
+}
+
 /* std::thread::join(), inlined into the program, may have been called by libc, through pthread_once(). */
 static bool is_own(const struct trc_stacks *stacks, const struct trc_model *m, uint32_t at)
 {
 	return frame_owner(stacks, m, at) == TRC_OWNER_PROGRAM &&
-	       !is_of_the_system(&stacks->frame[stacks->stack_frame[at] - 1]);
+	       !is_of_the_system(&stacks->frame[stacks->stack_frame[at] - 1]) &&
+	       !is_of_hotspot(stacks, m, at);
 }
 
 bool trc_profile_is_trc(const struct trc_stacks *stacks, const struct trc_model *m, uint32_t at)

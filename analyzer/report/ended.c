@@ -8,7 +8,7 @@
 #include "parts.h"
 #include "analyzer/model/signal_names.h"
 
-enum { FRAMES_MAX = 16 };
+enum { FRAMES_MAX = 16 }; /* on a terminal */
 
 static void print_signal(struct trc_report *r, const struct trc_signal *s)
 {
@@ -50,7 +50,8 @@ static void print_signals(struct trc_report *r, const struct trc_signal *s, size
 			continue;
 		any_fatal = true;
 		print_signal(r, &s[i]);
-		trc_report_frames(r, s[i].stack, FRAMES_MAX);
+		trc_report_frames(r, s[i].stack,
+				  r->full || r->width == TRC_WIDTH_MAX ? SIZE_MAX : FRAMES_MAX);
 	}
 	if (!any_fatal)
 		print_note(r);

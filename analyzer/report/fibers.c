@@ -332,7 +332,7 @@ static void print_wait(struct trc_report *r, const struct trc_fiber_wait *wait, 
 	trc_report_line(r, &line);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
-	trc_report_stack(r, &line, wait->stack);
+	trc_report_one_stack(r, &line, wait->stack);
 	print_waker(r, wait);
 	trc_report_labels_line(r, wait->labels);
 }

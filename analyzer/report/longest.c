@@ -162,7 +162,7 @@ static void print_park(struct trc_report *r, const struct trc_park *park)
 	trc_report_line(r, &line);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
-	trc_report_stack(r, &line, park->stack);
+	trc_report_one_stack(r, &line, park->stack);
 	print_people(r, park);
 	trc_report_labels_line(r, trc_park_labels(r->m, park));
 }

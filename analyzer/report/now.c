@@ -136,7 +136,7 @@ static void print_stack(struct trc_report *r, const struct trc_thread_now *now)
 	if (now->stack_ns < now->since_ns || now->state != TRC_THREAD_WAITING)
 		trc_line_add(&line, "%s before the end: ",
 			     trc_text_duration(number, r->end_ns - now->stack_ns));
-	trc_report_stack(r, &line, now->stack);
+	trc_report_one_stack(r, &line, now->stack);
 }
 
 static void print_regions(struct trc_report *r, const struct trc_thread_now *now)

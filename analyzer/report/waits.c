@@ -174,7 +174,7 @@ static void print_allocated(struct trc_report *r, uint32_t stack)
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
 	trc_line_add(&line, "allocated at ");
-	trc_report_stack(r, &line, stack);
+	trc_report_one_stack(r, &line, stack);
 }
 
 /* What is a fifth of the waits or more. */

@@ -252,6 +252,7 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 void trc_report_end(struct trc_report *r)
 {
 	free(r->canonical);
+	free(r->callers);
 	free(r->same_place);
 	free(r->ends);
 	free(r->selected);

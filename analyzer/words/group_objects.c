@@ -9,10 +9,14 @@
  *   - objects without a name, or of a variable whose members are not known, that were waited for in one
  *     function, called by one other, for a tenth of the time of each or more.  Two that are alike to a
  *     third are alike.
+ *
+ * What threads of a Java virtual machine wait for has one address for each thread, whatever they wait for: who waits to enter a
+ * monitor, in Object.wait() or in Thread.sleep() waits for another object in each function.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/profile/profile.h"
 #include "words.h"
 #include "format/check.h"
 
@@ -64,7 +68,10 @@ static uint32_t object_waited(struct finder *f, const struct trc_park *park)
 {
 	uint8_t kind = trc_wait_kind(park->reason);
 	size_t n = f->objects.n;
-	uint32_t number = trc_index_number(&f->number, object_key(park->object, kind));
+	bool is_thread = trc_profile_is_hotspot_event(f->r->stacks, f->r->m, park->stack);
+	uint32_t number = trc_index_number(
+		&f->number, object_key(park->object, kind) ^
+				    (is_thread ? trc_report_functions(f->r, park->stack) << 6 : 0));
 	struct object *object = number > n ? trc_array_add(&f->objects) : NULL;
 
 	if (!number || number <= n)

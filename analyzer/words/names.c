@@ -12,7 +12,7 @@
 #include "format/waits.h"
 
 enum {
-	CHAIN_FRAMES = 6,
+	ALIKE_FRAMES = 6, /* stacks that differ further out are one place */
 	FUNCTION_WIDTH = 40,
 	FILE_WIDTH = 32,
 	OBJECT_WIDTH = 32,
@@ -94,21 +94,36 @@ static bool is_trc(const struct trc_report *r, const uint32_t *frame)
 	return trc_profile_is_trc(r->stacks, r->m, (uint32_t)(frame - r->stacks->stack_frame));
 }
 
-/* How many of these frames there are up to the last one that trc_report_stack() tells. */
-static size_t n_told(const struct trc_report *r, const uint32_t *frame, size_t n)
+/* How many of these frames have to be alike. */
+static size_t n_compared(const struct trc_report *r, const uint32_t *frame, size_t n)
 {
 	size_t told = 0;
 
 	for (size_t i = 0; i < n && !r->full; i++) {
 		told += !i || !is_trc(r, &frame[i]);
-		if (told == CHAIN_FRAMES)
+		if (told == ALIKE_FRAMES)
 			return i + 1;
 	}
 	return n;
 }
 
-/* Stacks that read alike are one: those that differ further out than is told, and calls from several places of a function of
- * which no lines are known. */
+/* This stack is one with that of `place`: the callers in which they differ are nobody's. */
+static void share_callers(const struct trc_report *r, const uint32_t *alike, uint32_t place,
+			  const uint32_t *frame, size_t n)
+{
+	struct trc_report_callers *callers = &r->callers[place];
+	size_t n_of, shared = 0;
+	const uint32_t *of = own_frames(r, place, &n_of);
+
+	while (shared < n && shared < callers->n_frames &&
+	       alike[frame[shared]] == alike[of[shared]])
+		shared++;
+	callers->several |= shared < n || shared < n_of;
+	callers->n_frames = (uint32_t)shared;
+}
+
+/* Stacks that read alike are one: those that differ further out than ALIKE_FRAMES, and calls from several places of a function
+ * of which no lines are known. */
 int trc_report_canonical_init(struct trc_report *r)
 {
 	struct trc_index first = {0};
@@ -117,23 +132,28 @@ int trc_report_canonical_init(struct trc_report *r)
 
 	r->n_canonical = r->stacks->n_stacks;
 	r->canonical = calloc(r->n_canonical + 1, sizeof(*r->canonical));
-	if (!r->canonical || !alike)
+	r->callers = calloc(r->n_canonical + 1, sizeof(*r->callers));
+	if (!r->canonical || !r->callers || !alike)
 		err = -ENOMEM;
 	for (uint32_t i = 1; i < r->n_canonical && !err; i++) {
 		size_t n, n_same;
 		const uint32_t *frame = own_frames(r, i, &n), *same;
-		uint64_t hash = n ? chain_hash(alike, frame, n_told(r, frame, n)) : 0;
+		uint64_t hash = n ? chain_hash(alike, frame, n_compared(r, frame, n)) : 0;
 		uint32_t found = n ? trc_index_get(&first, hash) : 0;
 
 		r->canonical[i] = n ? i : 0;
+		r->callers[i].n_frames = (uint32_t)n;
 		if (n && found == TRC_INDEX_NONE) {
 			err = trc_index_put(&first, hash, i);
 		} else if (n) {
+			size_t n_alike = n_compared(r, frame, n);
+
 			same = own_frames(r, found, &n_same);
-			n = n_told(r, frame, n);
-			n_same = n_told(r, same, n_same);
-			if (n == n_same && chains_alike(alike, frame, same, n))
+			if (n_alike == n_compared(r, same, n_same) &&
+			    chains_alike(alike, frame, same, n_alike)) {
 				r->canonical[i] = found;
+				share_callers(r, alike, found, frame, n);
+			}
 		}
 	}
 	trc_index_free(&first);
@@ -288,19 +308,19 @@ static void add_frame(struct trc_report *r, struct trc_line *line, const struct 
 	}
 }
 
+/* The first of its frames: max of them at most. */
 static void add_frames(struct trc_report *r, struct trc_line *line, uint32_t stack, size_t max)
 {
 	size_t n;
 	const uint32_t *frame = own_frames(r, stack, &n);
 	const char *file = NULL;
-	size_t told = 0;
 
 	if (!n)
 		trc_line_add(line, "(no stack)");
-	for (size_t i = 0; i < n && told < max; i++) {
+	for (size_t i = 0; i < n && i < max; i++) {
 		if (i && is_trc(r, &frame[i]))
 			continue;
-		trc_line_add(line, told++ ? " < " : "");
+		trc_line_add(line, i ? " < " : "");
 		add_frame(r, line, &r->stacks->frame[frame[i] - 1], &file);
 	}
 }
@@ -312,7 +332,11 @@ void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stac
 
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack)
 {
-	add_frames(r, line, stack, CHAIN_FRAMES);
+	const struct trc_report_callers *callers = &r->callers[stack < r->n_canonical ? stack : 0];
+
+	add_frames(r, line, stack, callers->n_frames);
+	if (callers->several)
+		trc_line_add(line, " < (several callers)");
 }
 
 void trc_report_whole_stack(struct trc_report *r, struct trc_line *line, uint32_t stack)
@@ -346,6 +370,16 @@ void trc_report_stack(struct trc_report *r, struct trc_line *line, uint32_t stac
 		return;
 	}
 	trc_report_chain(r, line, stack);
+	trc_report_line(r, line);
+}
+
+void trc_report_one_stack(struct trc_report *r, struct trc_line *line, uint32_t stack)
+{
+	if (r->full) {
+		trc_report_whole_stack(r, line, stack);
+		return;
+	}
+	add_frames(r, line, stack, SIZE_MAX);
 	trc_report_line(r, line);
 }
 

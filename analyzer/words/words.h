@@ -39,8 +39,13 @@ struct trc_report {
 	bool colour;
 	bool full; /* stacks frame by frame */
 	size_t top;
-	/* By stack id: the first stack of which trc_report_stack() says the same. */
+	/* By stack id: the first stack of the same place. */
 	uint32_t *canonical;
+	/* By the id of such a stack: so many of its own frames all of them have; the others were called by several. */
+	struct trc_report_callers {
+		uint32_t n_frames;
+		bool several;
+	} * callers;
 	/* By stack id: the first stack whose innermost own frame is at the same line. */
 	uint32_t *same_place;
 	/* By stack id: what trc_report_functions() and trc_report_outermost() are. */
@@ -206,10 +211,13 @@ void trc_report_ring_words(struct trc_line *line, const struct trc_ring_hint *ri
 /* ---- names.c ---- */
 /* The innermost frame of the program's own: "settings_get trc-demo.c:211". */
 void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack);
-/* The same and its callers: "... < worker_run :302". */
+/* Of a canonical stack the same and its callers: "... < worker_run :302".  Those that all stacks of this place have; where
+ * they differ "< (several callers)". */
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* Adds that, or with --full each frame in a line of its own, below the first; prints the line. */
 void trc_report_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
+/* The same of this one stack alone: all of its callers. */
+void trc_report_one_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* The latter always: also where libc is called or calls, but not what starts a thread. */
 void trc_report_whole_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* The function alone: "settings_get trc-demo.c"; the module where the file is not known. */

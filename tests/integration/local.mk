@@ -47,6 +47,7 @@ integration_programs = \
 	tests/integration/mc_load \
 	tests/integration/contended \
 	tests/integration/http_threads \
+	tests/integration/jvm_threads \
 	tests/integration/open_waits
 
 check_PROGRAMS += $(integration_programs)
@@ -64,6 +65,8 @@ tests_integration_truth_wait_times_LDADD = -lpthread
 tests_integration_http_threads_SOURCES = tests/integration/http_threads.c \
 	tests/integration/check_or_exit.h
 tests_integration_http_threads_LDADD = -lpthread
+tests_integration_jvm_threads_SOURCES = tests/integration/jvm_threads.c
+tests_integration_jvm_threads_LDADD = -lpthread -ldl
 tests_integration_open_waits_SOURCES = tests/integration/open_waits.c tests/recorder/interpose/blocked.h
 tests_integration_open_waits_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_open_waits_LDADD = libtrc.la -lpthread -ldl
@@ -153,7 +156,8 @@ integration_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -rpath /nonex
 check_LTLIBRARIES += tests/integration/libfrontmalloc.la tests/integration/liboperators.la \
 	tests/integration/libarrays.la tests/integration/libheapplugin.la \
 	tests/integration/libreloadwork.la tests/integration/libreloadother.la \
-	tests/integration/libclosing.la
+	tests/integration/libclosing.la \
+	tests/integration/libjvm.la
 tests_integration_libfrontmalloc_la_SOURCES = tests/integration/front_malloc.c
 tests_integration_libfrontmalloc_la_LDFLAGS = $(integration_LDFLAGS)
 tests_integration_liboperators_la_SOURCES = tests/integration/operators.cc
@@ -167,6 +171,9 @@ tests_integration_libheapplugin_la_SOURCES = tests/integration/heap_plugin.c \
 	tests/integration/heap_plugin.h
 tests_integration_libheapplugin_la_CFLAGS = $(AM_CFLAGS) -fno-builtin
 tests_integration_libheapplugin_la_LDFLAGS = $(integration_LDFLAGS)
+tests_integration_libjvm_la_SOURCES = tests/integration/jvm.cc tests/integration/jvm.h
+tests_integration_libjvm_la_CXXFLAGS = $(AM_CXXFLAGS) -std=c++17
+tests_integration_libjvm_la_LDFLAGS = $(integration_LDFLAGS)
 tests_integration_libclosing_la_SOURCES = tests/integration/closing_plugin.c
 tests_integration_libclosing_la_LDFLAGS = $(integration_LDFLAGS)
 tests_integration_libreloadwork_la_SOURCES = tests/integration/reload_plugin.c
@@ -232,6 +239,7 @@ integration_tests = \
 	tests/integration/behind_ticks.sh \
 	tests/integration/truth_waits.sh tests/integration/truth_wait_times.sh \
 	tests/integration/open_waits.sh \
+	tests/integration/jvm.sh \
 	tests/integration/wait_calls.sh \
 	tests/integration/truth_blame.sh \
 	tests/integration/truth_chain.sh tests/integration/truth_path.sh \

@@ -21,10 +21,10 @@ char *report_printed(report_print_fn *print, const char *trace,
 
 void report_check_line(const struct report_line *row)
 {
-	report_check_line_of(0, row);
+	report_check_line_of(row, 0);
 }
 
-void report_check_line_of(int width, const struct report_line *row)
+void report_check_line_of(const struct report_line *row, int width)
 {
 	const struct trc_report_options options = {.path = "dump.trc", .width = width};
 	char *text = report_printed(trc_report_print, row->trace, &options), *found;

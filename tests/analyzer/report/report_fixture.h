@@ -61,8 +61,8 @@ struct report_line {
 	bool absent;			 /* ... or must not be found, in no line */
 };
 void report_check_line(const struct report_line *row);
-/* In lines of so many columns; 0 = as usual. */
-void report_check_line_of(int width, const struct report_line *row);
+/* The same on a terminal so wide. */
+void report_check_line_of(const struct report_line *row, int width);
 
 /* Runs the test for each of n rows; what main() returns. */
 int report_run(const char *suite, const TTest *lines, size_t n);

@@ -197,7 +197,7 @@ START_TEST(lines)
 	if (_i < N_LINES)
 		report_check_line(&LINES[_i]);
 	else
-		report_check_line_of(200, &LONG_LINES[_i - N_LINES]);
+		report_check_line_of(&LONG_LINES[_i - N_LINES], 200);
 }
 END_TEST
 

@@ -1,6 +1,7 @@
 /* What the report says of waits: what for, how long, by whom, which descriptors. */
 #include <check.h>
 #include "report_fixture.h"
+#include "analyzer/text/line.h"
 
 /* Made by main(): a wait of 11 ms that 5,000 releases cut, 1 us apart, and another one 6 ms later. */
 static char starved[400000];
@@ -269,11 +270,41 @@ static const struct report_line LINES[] = {
 	{"no waits: no section for them", "@1 counter name=\"c\" value=1\n", "Critical sections",
 	 true},
 };
+
+/* The stacks differ in their eighth caller. */
+#define CALLERS "server+0x10 < server+0x20 < server+0x30 < server+0x40 < server+0x50 < server+0x60 < server+0x70 < server+0x80"
+#define ONE_CHAIN MODULES THREADS \
+	"stack nine 0x1010 0x3011 0x3021 0x3031 0x3041 0x3051 0x3061 0x3071 0x3081 0x3091 0x2031\n" \
+	"stack other 0x1010 0x3011 0x3021 0x3031 0x3041 0x3051 0x3061 0x3071 0x3081 0x30a1 0x2031\n" \
+	"@1000 thread=2 park reason=mutex object=0x10 stack=nine\n" \
+	"@2000 thread=2 resume reason=mutex object=0x10\n"
+#define TWO_CHAINS ONE_CHAIN \
+	"@3000 thread=2 park reason=mutex object=0x10 stack=other\n" \
+	"@5000 thread=2 resume reason=mutex object=0x10\n"
+static const struct {
+	struct report_line row;
+	int width;
+} CHAINS[] = {
+	{{"in a file a line has all callers", ONE_CHAIN, "            " CALLERS " < server+0x90", false}, TRC_WIDTH_MAX},
+	{{"on a terminal those that it has room for", ONE_CHAIN,
+	  "            server+0x10 < server+0x20 < server+0x30 < server+0x40 < server+0x50 < server+0x60 < ser\xe2\x80\xa6",
+	  false}, 100},
+	{{"... on a wide one all", ONE_CHAIN, "            " CALLERS " < server+0x90", false}, 160},
+	{{"a place of several callers has what they share, and says so", TWO_CHAINS,
+	  "            " CALLERS " < (several callers)", false}, TRC_WIDTH_MAX},
+	{{"... each single wait has its own", TWO_CHAINS, "            " CALLERS " < server+0xa0", false}, TRC_WIDTH_MAX},
+};
 /* clang-format on */
 
 START_TEST(lines)
 {
 	report_check_line(&LINES[_i]);
+}
+END_TEST
+
+START_TEST(chains)
+{
+	report_check_line_of(&CHAINS[_i].row, CHAINS[_i].width);
 }
 END_TEST
 
@@ -294,6 +325,9 @@ static void make_starved(void)
 
 int main(void)
 {
+	int failed;
+
 	make_starved();
-	return report_run("report_waits", lines, sizeof(LINES) / sizeof(*LINES));
+	failed = report_run("report_waits", lines, sizeof(LINES) / sizeof(*LINES));
+	return report_run("report_chains", chains, sizeof(CHAINS) / sizeof(*CHAINS)) || failed;
 }
