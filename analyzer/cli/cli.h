@@ -95,6 +95,8 @@ int trc_select_check(struct trc_cli *cli);
 /* "trace-analyze: dump.trc: ...", or without a name as long as there is no trace. */
 void trc_cli_error(const struct trc_cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* --json of several traces: their index and findings.  X2. */
+int trc_cli_json_of_many(struct trc_cli *cli);
 /* Opens cli->path.  X2, after a line if there is trouble. */
 int trc_cli_open(struct trc_cli *cli);
 void trc_cli_close(struct trc_cli *cli);

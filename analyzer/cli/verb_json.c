@@ -135,10 +135,14 @@ static int print_part(const struct trc_cli *cli, sqlite3 *db, const struct part 
 /* One object, which has an array of rows for each part. */
 static int run_json(struct trc_cli *cli, const struct trc_request *request)
 {
-	sqlite3 *db = trc_cli_sql(cli);
-	int status = db ? TRC_EXIT_OK : TRC_EXIT_FAILED;
+	sqlite3 *db;
+	int status;
 
 	(void)request;
+	if (cli->n_paths > 1)
+		return trc_cli_json_of_many(cli);
+	db = trc_cli_sql(cli);
+	status = db ? TRC_EXIT_OK : TRC_EXIT_FAILED;
 	for (size_t i = 0; i < N_PARTS && status == TRC_EXIT_OK; i++) {
 		const struct part *part = &PARTS[i];
 
@@ -157,6 +161,7 @@ const struct trc_verb trc_verb_json = {
 	.name = "json",
 	.doc = "print what the report says as one JSON object, for programs",
 	.run = run_json,
+	.takes_many = true,
 	.selects = true,
 	.outputs = TRC_CLI_TEXT | TRC_CLI_JSON,
 };

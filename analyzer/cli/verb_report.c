@@ -81,7 +81,9 @@ static bool is_again(struct trc_cli *cli, size_t i)
 	return false;
 }
 
-static int print_many(struct trc_cli *cli, bool summary)
+typedef int print_many_fn(struct trc_many *many, FILE *out);
+
+static int print_many(struct trc_cli *cli, print_many_fn *fn)
 {
 	const struct trc_report_options options = options_of(cli);
 	struct trc_many *many = trc_many_open(&options);
@@ -93,13 +95,28 @@ static int print_many(struct trc_cli *cli, bool summary)
 		status = one > status ? one : status;
 	}
 	if (!err)
-		err = trc_many_print(many, stdout, summary);
+		err = fn(many, stdout);
 	if (err) {
 		trc_cli_error(cli, "report: %s", strerror(-err));
 		status = TRC_EXIT_FAILED;
 	}
 	trc_many_close(many);
 	return status;
+}
+
+static int many_report(struct trc_many *many, FILE *out)
+{
+	return trc_many_print(many, out, false);
+}
+
+static int many_summary(struct trc_many *many, FILE *out)
+{
+	return trc_many_print(many, out, true);
+}
+
+int trc_cli_json_of_many(struct trc_cli *cli)
+{
+	return print_many(cli, trc_many_print_json);
 }
 
 static int set_full(struct trc_cli *cli, struct trc_request *request, const char *arg)
@@ -117,12 +134,12 @@ static const struct trc_cli_option report_options[] = {
 
 static int run_report(struct trc_cli *cli, const struct trc_request *request)
 {
-	return cli->n_paths > 1 ? print_many(cli, false) : print(cli, trc_report_print);
+	return cli->n_paths > 1 ? print_many(cli, many_report) : print(cli, trc_report_print);
 }
 
 static int run_summary(struct trc_cli *cli, const struct trc_request *request)
 {
-	return cli->n_paths > 1 ? print_many(cli, true) : print(cli, trc_report_summary);
+	return cli->n_paths > 1 ? print_many(cli, many_summary) : print(cli, trc_report_summary);
 }
 
 const struct trc_verb trc_verb_report = {

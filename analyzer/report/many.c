@@ -7,6 +7,8 @@
 #include <string.h>
 #include "analyzer/findings/findings.h"
 #include "analyzer/model/process.h"
+#include "analyzer/text/json.h"
+#include "analyzer/words/user_types.h"
 #include "parts.h"
 #include "analyzer/findings/print.h"
 
@@ -18,7 +20,7 @@ enum {
 };
 
 struct row {
-	char *path, *pid; /* owned; pid "" = not known */
+	char *path, *pid, *ended; /* owned; pid, ended "" = not known */
 	char *command,
 		*called;  /* owned: the title, or the program with its arguments; or without */
 	char *worst;	  /* of its findings; NULL = nothing cost much */
@@ -26,7 +28,21 @@ struct row {
 	int64_t lasted_ns, cpu_ns; /* cpu_ns TRC_NEVER = not known */
 	int64_t locks_ns, files_ns;
 	int64_t cost_ns; /* all of these */
-	uint64_t n_threads;
+	uint64_t n_threads, n_events, lost_events;
+	char *incomplete; /* owned: what is missing; NULL = nothing */
+	/* What is waited for most, but by idle threads. */
+	struct {
+		char *what, *place; /* owned; "mutex settings+16"; NULL = there is no wait */
+		uint8_t reason;
+		uint64_t waits;
+		int64_t ns;
+	} wait;
+	/* The type of tasks that took most time. */
+	struct {
+		char *type; /* owned; NULL = no task has ended */
+		uint64_t n;
+		int64_t p99_ns;
+	} tasks;
 	struct trc_hints hints;
 };
 
@@ -62,9 +78,14 @@ void trc_many_close(struct trc_many *many)
 	for (size_t i = 0; i < many->rows.n; i++) {
 		free(row[i].path);
 		free(row[i].pid);
+		free(row[i].ended);
+		free(row[i].incomplete);
 		free(row[i].command);
 		free(row[i].called);
 		free(row[i].worst);
+		free(row[i].wait.what);
+		free(row[i].wait.place);
+		free(row[i].tasks.type);
 	}
 	trc_array_free(&many->rows);
 	trc_array_free(&many->found);
@@ -91,6 +112,72 @@ static void row_measure(struct row *row, const struct trc_report *r)
 	row->cost_ns = row->locks_ns;
 	trc_report_add(&row->cost_ns, row->files_ns);
 	trc_report_add(&row->cost_ns, row->cpu_ns == TRC_NEVER ? 0 : row->cpu_ns);
+}
+
+/* Where the largest is; NULL = threads that do not idle wait for nothing.  What comes from outside counts where there
+ * is nothing else. */
+static const struct trc_group_details *largest_group(const struct trc_groups *g)
+{
+	static const enum trc_wait_class ORDER[] = {TRC_WAIT_LOCKS, TRC_WAIT_THREADS,
+						    TRC_WAIT_FILES};
+	const struct trc_group_details *largest = NULL;
+
+	for (size_t i = 0; i < sizeof(ORDER) / sizeof(*ORDER); i++) {
+		const struct trc_group_details *d =
+			g->n_of[ORDER[i]] ? trc_groups_details(g, ORDER[i]) : NULL;
+
+		if (d && (!largest || d->group->total_ns > largest->group->total_ns))
+			largest = d;
+	}
+	if (!largest && g->n_of[TRC_WAIT_OUTSIDE])
+		largest = trc_groups_details(g, TRC_WAIT_OUTSIDE);
+	return largest;
+}
+
+static int row_largest_wait(struct row *row, struct trc_report *r)
+{
+	const struct trc_group_details *d;
+	struct trc_groups g;
+	struct trc_line line;
+	int err = trc_groups_of_objects(&g, r, 1);
+
+	d = err ? NULL : largest_group(&g);
+	if (d) {
+		row->wait.reason = d->group->reason;
+		row->wait.waits = d->group->waits;
+		row->wait.ns = d->group->total_ns - d->group->no_proc_ns; /* timeline:P1 */
+		trc_line_begin(&line, TRC_WIDTH_MAX, false);
+		trc_report_what(r, &line, d);
+		row->wait.what = strdup(trc_line_text(&line));
+		trc_line_begin(&line, TRC_WIDTH_MAX, false);
+		trc_report_place(r, &line, d->n_places ? d->place->group->stack : d->group->stack);
+		row->wait.place = strdup(trc_line_text(&line));
+		err = row->wait.what && row->wait.place ? 0 : -ENOMEM;
+	}
+	trc_groups_free(&g);
+	return err;
+}
+
+static int row_tasks(struct row *row, const struct trc_report *r)
+{
+	struct trc_user_types types = {0};
+	const struct trc_user_type *type;
+	size_t n;
+	int err;
+
+	trc_model_tasks(r->m, &n);
+	err = trc_user_types_of_spans(&types, r, trc_user_task_span, n);
+	type = types.types.row;
+	for (size_t i = 0; i < types.types.n && !err && !row->tasks.type; i++) {
+		if (!type[i].n_ended)
+			continue;
+		row->tasks.type = strdup(type[i].name);
+		row->tasks.n = type[i].n_ended;
+		row->tasks.p99_ns = trc_user_percentile(&types, &type[i], 99);
+		err = row->tasks.type ? 0 : -ENOMEM;
+	}
+	trc_user_types_free(&types);
+	return err;
 }
 
 /* Alarms first, then what cost most; notes are of one trace only. */
@@ -141,13 +228,15 @@ static int keep_findings(struct trc_many *many, struct trc_report *r, struct row
 	return err;
 }
 
-static void add_sums(struct trc_many *many, const struct row *row, const struct trc_report *r)
+static void add_sums(struct trc_many *many, struct row *row, const struct trc_report *r)
 {
 	const struct trc_file_info *file = trc_reader_info(r->reader);
 
-	many->n_events += file->n_events;
+	row->n_events = file->n_events;
+	row->lost_events = trc_model_lost_events(r->m);
+	many->n_events += row->n_events;
 	many->n_bytes += file->file_bytes;
-	many->lost_events += trc_model_lost_events(r->m);
+	many->lost_events += row->lost_events;
 	many->n_incomplete += !file->complete;
 	many->n_full += file->table_full != 0;
 	many->n_threads += row->n_threads;
@@ -155,20 +244,30 @@ static void add_sums(struct trc_many *many, const struct row *row, const struct 
 
 static int row_fill(struct trc_many *many, struct row *row, struct trc_report *r)
 {
-	const char *pid = trc_report_info(r, "pid");
+	const char *pid = trc_report_info(r, "pid"), *ended = trc_report_info(r, "ended");
 	char program[TRC_PROGRAM_NAME_BYTES];
+	int err;
 
 	row->path = strdup(r->path);
 	row->pid = strdup(pid ? pid : "");
+	row->ended = strdup(ended ? ended : "");
 	row->command = trc_process_name(r->reader);
 	row->called = strdup(trc_process_title(r->reader) ? trc_process_title(r->reader)
 							  : trc_program_name(program, r->reader));
-	if (!row->path || !row->pid || !row->command || !row->called)
+	if (!row->path || !row->pid || !row->ended || !row->command || !row->called)
 		return -ENOMEM;
 	row_measure(row, r);
 	trc_report_hints_of(r, &row->hints);
 	add_sums(many, row, r);
-	return keep_findings(many, r, row);
+	if (trc_reader_warning(r->reader)) {
+		row->incomplete = strdup(trc_reader_warning(r->reader));
+		if (!row->incomplete)
+			return -ENOMEM;
+	}
+	err = row_largest_wait(row, r);
+	if (!err)
+		err = row_tasks(row, r);
+	return err ? err : keep_findings(many, r, row);
 }
 
 int trc_many_add(struct trc_many *many, struct trc_model *m, const char *path,
@@ -220,13 +319,28 @@ static const struct row **sorted(const struct trc_many *many)
 	return order;
 }
 
-/* How many are told one by one: not what is next to nothing, unless it failed. */
+/* "exit 3" */
+static bool has_status(const char *ended)
+{
+	size_t n = strlen("exit ");
+
+	return !strncmp(ended, "exit ", n) && ended[n] >= '0' && ended[n] <= '9';
+}
+
+static bool has_failed(const struct row *row)
+{
+	return !strncmp(row->ended, "killed by", strlen("killed by")) ||
+	       (has_status(row->ended) && strcmp(row->ended, "exit 0") != 0);
+}
+
+/* How many are told one by one: not what is next to nothing, unless it failed or is not all there. */
 static size_t n_told(const struct row **row, size_t n, size_t max)
 {
 	size_t told = 0;
 
 	for (size_t i = 0; i < n && i < max; i++)
-		if (row[i]->cost_ns >= row[0]->cost_ns / 1000 || row[i]->worst_ns == INT64_MAX)
+		if (row[i]->cost_ns >= row[0]->cost_ns / 1000 || row[i]->worst_ns == INT64_MAX ||
+		    has_failed(row[i]) || row[i]->incomplete || row[i]->lost_events)
 			told = i + 1;
 	return told;
 }
@@ -272,6 +386,7 @@ static void print_columns(struct trc_report *r)
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_DIM);
 	trc_line_right(&line, 9, "pid");
+	trc_line_right(&line, 10, "ended");
 	trc_line_right(&line, 10, "lasted");
 	trc_line_right(&line, 9, "threads");
 	trc_line_right(&line, 10, "CPU time");
@@ -287,6 +402,25 @@ static void add_duration(struct trc_line *line, int64_t ns)
 	char number[TRC_NUMBER_BYTES];
 
 	trc_line_right(line, 10, ns && ns != TRC_NEVER ? trc_text_duration(number, ns) : "");
+}
+
+/* "SIGSEGV" of "killed by signal 11 (SIGSEGV)", "exit 3"; nothing if that is not known. */
+static void add_ended(struct trc_line *line, const struct row *row)
+{
+	const char *name = strstr(row->ended, "(SIG");
+	char text[11];
+
+	if (name)
+		snprintf(text, sizeof(text), "%.*s", (int)strcspn(name + 1, ")"), name + 1);
+	else if (!strcmp(row->ended, "still running"))
+		snprintf(text, sizeof(text), "running");
+	else if (!strncmp(row->ended, "killed by signal", strlen("killed by signal")))
+		snprintf(text, sizeof(text), "%s", row->ended + strlen("killed by "));
+	else
+		snprintf(text, sizeof(text), "%s", has_status(row->ended) ? row->ended : "");
+	trc_line_style(line, has_failed(row) ? TRC_STYLE_ALARM : TRC_STYLE_PLAIN);
+	trc_line_right(line, 10, text);
+	trc_line_style(line, TRC_STYLE_PLAIN);
 }
 
 static const char *base_name(const char *path)
@@ -314,6 +448,61 @@ static int64_t least_ns(const struct trc_many *many)
 	return longest_ns / 100;
 }
 
+static void next_detail(struct trc_line *line, bool *any)
+{
+	if (*any)
+		trc_line_add(line, "; ");
+	*any = true;
+}
+
+/* What the columns do not say.  Nothing, if there is nothing. */
+static void print_details(struct trc_report *r, const struct row *row, int64_t from_ns)
+{
+	char number[TRC_NUMBER_BYTES];
+	struct trc_line line;
+	bool any = false;
+
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	if (row->lost_events) {
+		next_detail(&line, &any);
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_add(&line, "%s event%s lost", trc_text_count(number, row->lost_events),
+			     row->lost_events == 1 ? "" : "s");
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+	}
+	if (row->incomplete) {
+		next_detail(&line, &any);
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_add(&line, "the end is missing");
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+	}
+	if (row->tasks.type) {
+		next_detail(&line, &any);
+		trc_line_add(&line, "%s task%s ", trc_text_count(number, row->tasks.n),
+			     row->tasks.n == 1 ? "" : "s");
+		trc_line_data(&line, row->tasks.type, 24);
+		trc_line_add(&line, ", p99 %s", trc_text_duration(number, row->tasks.p99_ns));
+	}
+	if (row->wait.what && row->wait.ns && row->wait.ns >= from_ns) {
+		next_detail(&line, &any);
+		trc_line_add(&line, "most waiting %s for ",
+			     trc_text_duration(number, row->wait.ns));
+		trc_line_data(&line, row->wait.what, r->width);
+		trc_line_add(&line, " at ");
+		trc_line_data(&line, row->wait.place, r->width);
+	}
+	if (any)
+		trc_report_line(r, &line);
+}
+
+/* What it says of itself alone is worth its line: the same wait is not told twice. */
+static bool worst_tells_wait(const struct row *row, int64_t from_ns)
+{
+	return row->worst && row->worst_ns >= from_ns && row->wait.what &&
+	       strstr(row->worst, row->wait.what) && strstr(row->worst, row->wait.place);
+}
+
 static void print_row(struct trc_report *r, const struct row *row, int64_t worst_from_ns)
 {
 	char number[TRC_NUMBER_BYTES];
@@ -321,6 +510,7 @@ static void print_row(struct trc_report *r, const struct row *row, int64_t worst
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_right(&line, 9, *row->pid ? row->pid : "?");
+	add_ended(&line, row);
 	add_duration(&line, row->lasted_ns);
 	trc_line_right(&line, 9, trc_text_count(number, row->n_threads));
 	add_duration(&line, row->cpu_ns);
@@ -333,6 +523,9 @@ static void print_row(struct trc_report *r, const struct row *row, int64_t worst
 		trc_line_data(&line, base_name(row->path), 30);
 	}
 	trc_report_line(r, &line);
+	if (worst_from_ns != INT64_MAX)
+		print_details(r, row,
+			      worst_tells_wait(row, worst_from_ns) ? INT64_MAX : worst_from_ns);
 	if (!row->worst || row->worst_ns < worst_from_ns)
 		return;
 	trc_line_begin(&line, r->width, r->colour);
@@ -359,7 +552,7 @@ static void print_rest(struct trc_report *r, const struct row **row, size_t n)
 		trc_report_add(&sums.cpu_ns, row[i]->cpu_ns);
 	}
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_right(&line, 28, trc_text_count(number, sums.n_threads));
+	trc_line_right(&line, 38, trc_text_count(number, sums.n_threads));
 	add_duration(&line, sums.cpu_ns);
 	add_duration(&line, sums.locks_ns);
 	add_duration(&line, sums.files_ns);
@@ -510,6 +703,87 @@ static void print_next(struct trc_report *r, const struct row *row)
 	trc_line_data(&line, row->path, 70);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
+}
+
+/* ---- as JSON ---- */
+
+static void json_text(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, ",\"%s\":", name);
+	if (text && *text)
+		trc_json_text(out, text);
+	else
+		fputs("null", out);
+}
+
+static void json_number(FILE *out, const char *name, int64_t number)
+{
+	if (number == TRC_NEVER)
+		fprintf(out, ",\"%s\":null", name);
+	else
+		fprintf(out, ",\"%s\":%" PRId64, name, number);
+}
+
+static void json_row(FILE *out, const struct row *row)
+{
+	fputs("{\"path\":", out);
+	trc_json_text(out, row->path);
+	json_text(out, "pid", row->pid);
+	json_text(out, "command", row->command);
+	json_text(out, "ended", row->ended);
+	json_number(out, "lasted_ns", row->lasted_ns);
+	json_number(out, "threads", (int64_t)row->n_threads);
+	json_number(out, "cpu_ns", row->cpu_ns);
+	json_number(out, "locks_ns", row->locks_ns);
+	json_number(out, "files_ns", row->files_ns);
+	json_number(out, "events", (int64_t)row->n_events);
+	json_number(out, "lost_events", (int64_t)row->lost_events);
+	json_text(out, "incomplete", row->incomplete);
+	json_text(out, "wait_reason", row->wait.what ? trc_reason_name(row->wait.reason) : NULL);
+	json_text(out, "wait_for", row->wait.what);
+	json_text(out, "wait_place", row->wait.place);
+	json_number(out, "waits", row->wait.what ? (int64_t)row->wait.waits : TRC_NEVER);
+	json_number(out, "waited_ns", row->wait.what ? row->wait.ns : TRC_NEVER);
+	json_text(out, "task_type", row->tasks.type);
+	json_number(out, "tasks", row->tasks.type ? (int64_t)row->tasks.n : TRC_NEVER);
+	json_number(out, "task_p99_ns", row->tasks.type ? row->tasks.p99_ns : TRC_NEVER);
+	json_text(out, "worst", row->worst);
+	putc('}', out);
+}
+
+static void json_finding(FILE *out, const struct row *row, const struct trc_finding *finding)
+{
+	fputs("{\"path\":", out);
+	trc_json_text(out, row->path);
+	json_text(out, "kind", trc_finding_kind_name(finding->kind));
+	json_text(out, "severity", trc_severity_name(finding->severity));
+	json_number(out, "cost_ns", finding->cost_ns);
+	json_text(out, "sentence", finding->sentence);
+	json_text(out, "why", finding->why);
+	putc('}', out);
+}
+
+int trc_many_print_json(struct trc_many *many, FILE *out)
+{
+	const struct row **order = sorted(many);
+	const struct found *found = many->found.row;
+
+	if (!order)
+		return -ENOMEM;
+	fprintf(out, "{\"unread\":%" PRIu64 ",\n\"traces\":\n[", many->n_unread);
+	for (size_t i = 0; i < many->rows.n; i++) {
+		fputs(i ? ",\n" : "", out);
+		json_row(out, order[i]);
+	}
+	fputs("]\n,\"findings\":\n[", out);
+	for (size_t i = 0; i < many->found.n; i++) {
+		fputs(i ? ",\n" : "", out);
+		json_finding(out, (const struct row *)many->rows.row + found[i].row,
+			     &found[i].finding);
+	}
+	fputs("]\n}\n", out);
+	free(order);
+	return 0;
 }
 
 int trc_many_print(struct trc_many *many, FILE *out, bool summary)

@@ -21,5 +21,7 @@ int trc_many_add(struct trc_many *many, struct trc_model *m, const char *path,
 void trc_many_add_unread(struct trc_many *many);
 /* In at most TRC_SUMMARY_LINES_MAX lines with `summary`.  0 or -ENOMEM. */
 int trc_many_print(struct trc_many *many, FILE *out, bool summary);
+/* The index and the findings as one JSON object.  0 or -ENOMEM. */
+int trc_many_print_json(struct trc_many *many, FILE *out);
 
 #endif

@@ -36,7 +36,7 @@ run()
 }
 
 # A process of one second, in which worker waited so long for a mutex.
-# trace FILE PID COMMAND MILLISECONDS
+# trace FILE PID COMMAND MILLISECONDS [LINES]
 trace()
 {
 	"$assemble" - "$1" <<END || fail "$1 is not assembled"
@@ -44,6 +44,7 @@ sync ticks=0 realtime=1700000000000000000
 info command "$3"
 info pid "$2"
 thread 1 tid=$2 name="main"
+${5:-}
 thread 2 tid=9 name="worker"
 stack get 0x10
 @0 thread=1 counter name="n" value=1
@@ -66,13 +67,13 @@ grep -q 'dump.11.trc: the same file as dump.11.trc' err || fail "not told: $(cat
 
 run 0 dump.11.trc dump.12.trc other.trc least.trc
 same 'what cost most is first' '4 traces: 8 threads, 12 events in SIZE, none lost
-      pid    lasted  threads  CPU time for locks for files  command
-       12    1.00 s        2              800 ms            large -c x.conf
+      pid     ended    lasted  threads  CPU time for locks for files  command
+       12              1.00 s        2              800 ms            large -c x.conf
             1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
-       11    1.00 s        2             20.0 ms            small --once
+       11              1.00 s        2             20.0 ms            small --once
             1 thread waited 20.0 ms for mutex 0x7f10 at 0xf, 2.0% of its time
-       13    1.00 s        2             5.00 ms            third, in other.trc
-                           2                                in 1 more
+       13              1.00 s        2             5.00 ms            third, in other.trc
+                                     2                                in 1 more
 
 Findings
   large (12): 1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
@@ -85,14 +86,70 @@ one of them: trace-analyze dump.12.trc'
 
 run 0 --summary dump.11.trc dump.12.trc other.trc least.trc
 same 'the summary is shorter' '4 traces: 8 threads, 12 events in SIZE, none lost
-      pid    lasted  threads  CPU time for locks for files  command
-       12    1.00 s        2              800 ms            large -c x.conf
-       11    1.00 s        2             20.0 ms            small --once
-       13    1.00 s        2             5.00 ms            third, in other.trc
-                           2                                in 1 more
+      pid     ended    lasted  threads  CPU time for locks for files  command
+       12              1.00 s        2              800 ms            large -c x.conf
+       11              1.00 s        2             20.0 ms            small --once
+       13              1.00 s        2             5.00 ms            third, in other.trc
+                                     2                                in 1 more
   large (12): 1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
   small (11): 1 thread waited 20.0 ms for mutex 0x7f10 at 0xf, 2.0% of its time
 one of them: trace-analyze dump.12.trc'
+
+# What tells which of them to open: how it ended, what it waited for, its tasks, what is missing.  One that failed is told,
+# however little it did.
+trace ends.31.trc 31 '/bin/died' 0 'info ended "killed by signal 11 (SIGSEGV)"'
+trace ends.32.trc 32 '/bin/failed' 0 'info ended "exit 3"'
+trace ends.33.trc 33 '/bin/lives' 0 'info ended "still running"'
+trace ends.34.trc 34 '/bin/odd' 0 'info ended "exit status not known"'
+"$assemble" - ends.35.trc <<END || fail 'a trace with tasks is not assembled'
+sync ticks=0 realtime=1700000000000000000
+info command "/bin/serves"
+info pid "35"
+info ended "exit 0"
+thread 1 tid=35 name="main"
+thread 2 tid=36 name="worker"
+stack wait 0x20
+@0 thread=2 task_begin task=7 type="request"
+@1000000 thread=2 task_end task=7
+@1000000 thread=2 task_begin task=8 type="request"
+@10000000 thread=2 wait reason=mutex object=0x7f10 since=5000000
+@15000000 thread=2 gap lost_events=5 since=12000000 cause=ring_full
+@200000000 thread=1 park reason=cond object=0x7f20 stack=wait
+@700000000 thread=1 resume reason=cond object=0x7f20
+@900000000 thread=2 task_end task=8
+END
+run 0 ends.3?.trc
+grep -qx ' *31   SIGSEGV .*  died' out || fail "killed: $(cat out)"
+grep -qx ' *32    exit 3 .*  failed' out || fail "failed: $(cat out)"
+grep -qx ' *35    exit 0 .*  serves' out || fail "ended well: $(cat out)"
+grep -q ' in 2 more$' out || fail "those that did nothing: $(cat out)"
+grep -qx '            5 events lost; 2 tasks request, p99 899 ms; most waiting 500 ms for cond 0x7f20 at 0x1f' out ||
+	fail "what the columns do not say: $(cat out)"
+run 0 ends.33.trc ends.34.trc
+grep -qx ' *33   running .*  lives' out || fail "still running: $(cat out)"
+grep -qx ' *34    *1.00 s .*  odd' out || fail "not known: $(cat out)"
+# No line is wider than a terminal of 100 columns but for the command.
+run 0 ends.3?.trc
+awk 'NR == 2 && length($0) > 80 { exit 1 }' out || fail "the columns are too wide: $(sed -n 2p out)"
+
+# The same for programs.
+run 1 --json ends.3?.trc missing.trc
+if command -v python3 >/dev/null; then
+	python3 - <<'END' >got 2>&1 || fail "--json: $(cat got)"
+import json
+j = json.load(open('out'))
+row = {r['pid']: r for r in j['traces']}
+assert j['unread'] == 1, j['unread']
+assert sorted(row) == ['31', '32', '33', '34', '35'], row
+r = row['35']
+assert (r['ended'], r['lost_events'], r['incomplete'], r['threads']) == ('exit 0', 5, None, 2), r
+assert (r['task_type'], r['tasks'], r['task_p99_ns']) == ('request', 2, 899000000), r
+assert (r['wait_reason'], r['wait_for'], r['wait_place'], r['waits'], r['waited_ns']) == ('cond', 'cond 0x7f20', '0x1f', 1, 500000000), r
+assert (r['locks_ns'], r['files_ns'], r['lasted_ns'], r['path']) == (5000000, 0, 900000000, 'ends.35.trc'), r
+assert row['31']['ended'] == 'killed by signal 11 (SIGSEGV)' and row['31']['task_type'] is None, row['31']
+assert [(f['path'], f['kind'], f['severity']) for f in j['findings']] == [('ends.31.trc', 'crash', 'alarm')], j['findings']
+END
+fi
 
 # What cannot be read is told in the first line and on stderr, and changes the exit status.
 head -c 30 dump.11.trc >short.trc
@@ -108,6 +165,9 @@ run 1 missing.trc missing.trc
 head -c "$(($(stat -c %s dump.12.trc) / 2))" dump.12.trc >cut.trc
 run 0 dump.11.trc cut.trc
 head -1 out | grep -q 'of 1 the end is missing' || fail "cut: $(head -1 out)"
+grep -q '^            the end is missing' out || fail "which one is cut: $(cat out)"
+run 0 --json dump.11.trc cut.trc
+grep -q '"path":"cut.trc".*"incomplete":"[^"]*cut' out || fail "cut, for programs: $(cat out)"
 
 # At most fifteen lines, however many; the rest is summed, and nothing of it is lost.
 many=
@@ -168,7 +228,7 @@ trace evil.1.trc 1 $'x\033[31m' 500
 run 0 evil.1.trc dump.11.trc
 ! grep -q $'\033' out || fail 'a control character'
 
-for verb in --json --shell '--sql x' '--html x' '--pprof block' --check '--db x' '--why longest'; do
+for verb in --shell '--sql x' '--html x' '--pprof block' --check '--db x' '--why longest'; do
 	# shellcheck disable=SC2086
 	run 2 $verb dump.11.trc dump.12.trc
 	[ "$(cat err)" = "trace-analyze: ${verb% *} takes one trace at a time, not 2" ] ||
