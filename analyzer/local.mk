@@ -41,7 +41,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/findings/procs.c analyzer/findings/tails.c \
 	analyzer/findings/procs_left.c analyzer/findings/procs_left.h \
 	analyzer/words/at_work.c analyzer/words/at_work.h analyzer/words/words.h analyzer/words/report_options.h \
-	analyzer/words/alarm_names.c analyzer/words/context.c analyzer/words/group_names.c \
+	analyzer/words/alarm_names.c analyzer/words/context.c analyzer/words/deadlock_remedy.c analyzer/words/group_names.c \
 	analyzer/words/group_waits.c analyzer/words/label_names.c \
 	analyzer/findings/barriers.c analyzer/findings/stages.c \
 	analyzer/findings/blamed.c analyzer/findings/blamed.h \

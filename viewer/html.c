@@ -137,7 +137,7 @@ static void head_findings(FILE *out, const struct trc_rows *r, const struct trc_
 
 	fputs(",\n\"findings\":[", out);
 	for (size_t i = 0; i < findings->n; i++, f++) {
-		const char *remedy = trc_finding_remedy(f->kind);
+		const char *remedy = trc_finding_remedy(f);
 
 		fputs(i ? ",\n{\"kind\":" : "{\"kind\":", out);
 		trc_page_json_string(out, trc_finding_kind_name(f->kind));

@@ -15,6 +15,8 @@
  *       meanwhile is not known
  *   deadlocks:D5  a lock that readers hold and writers wait for is a node of its own, between these and those: there
  *       are as many edges as threads, not one for each pair
+ *   deadlocks:D6  where a lock was taken is known if taking it is an event (--locks=all); or if its holder had waited for
+ *       it, and somebody who waits for it still has done so since before: then a release would have been recorded
  *
  * A writer that waits for readers waits for all of them; who they are is known with --locks=all.
  */
@@ -29,6 +31,10 @@ struct claim {
 	uint32_t holder;    /* 0 = nobody, or not known */
 	uint8_t reason;	    /* as the holder took it */
 	uint32_t n_waiters; /* that wait for the holder, with edges */
+	/* D6: the newest wait that ended well, of whom, where and when; 0 = there was none. */
+	uint32_t taker, taken_stack;
+	int64_t taken_ns;
+	int64_t first_since_ns; /* since when somebody has been waiting for it that still is */
 };
 
 /* Nodes: `from` waits for something that `to` has. */
@@ -93,18 +99,32 @@ static struct claim *claim_of(const struct deadlocks *d, uint64_t object)
 	return row == TRC_INDEX_NONE ? NULL : (struct claim *)d->claims.row + row;
 }
 
+static struct claim *claim_find_or_add(struct deadlocks *d, uint64_t object)
+{
+	struct claim *claim = claim_of(d, object);
+
+	if (claim)
+		return claim;
+	claim = trc_array_add(&d->claims);
+	if (!claim || trc_index_put(&d->claim_row, object, (uint32_t)(d->claims.n - 1)))
+		return NULL;
+	*claim = (struct claim){.object = object, .ns = TRC_NEVER, .first_since_ns = INT64_MAX};
+	return claim;
+}
+
 static int claims_begin(struct deadlocks *d)
 {
 	for (uint32_t i = 0; i < d->n; i++) {
+		const struct trc_thread_now *now = &d->now[i];
 		struct claim *claim;
 
-		if (!trc_reason_is_lock(d->now[i].reason) || claim_of(d, d->now[i].object))
+		if (!trc_reason_is_lock(now->reason))
 			continue;
-		claim = trc_array_add(&d->claims);
-		if (!claim ||
-		    trc_index_put(&d->claim_row, d->now[i].object, (uint32_t)(d->claims.n - 1)))
+		claim = claim_find_or_add(d, now->object);
+		if (!claim)
 			return -ENOMEM;
-		*claim = (struct claim){.object = d->now[i].object, .ns = TRC_NEVER};
+		if (now->since_ns != TRC_NEVER && now->since_ns < claim->first_since_ns)
+			claim->first_since_ns = now->since_ns;
 	}
 	return 0;
 }
@@ -116,6 +136,16 @@ static void claim_put(struct claim *claim, int64_t ns, uint32_t holder, uint8_t 
 	claim->ns = ns;
 	claim->holder = holder;
 	claim->reason = reason;
+}
+
+/* D6 */
+static void claim_took(struct claim *claim, const struct trc_park *park)
+{
+	if (!is_exclusive(park->reason) || (claim->taker && park->end_ns < claim->taken_ns))
+		return;
+	claim->taker = park->thread;
+	claim->taken_stack = park->stack;
+	claim->taken_ns = park->end_ns;
 }
 
 /* D1 */
@@ -132,10 +162,12 @@ static void claims_from_parks(struct deadlocks *d)
 			continue;
 		if (!(park->flags & TRC_PARK_CUT))
 			claim_put(claim, park->start_ns, park->holder, reason_held(park->reason));
-		if (got && !(park->flags & TRC_PARK_NO_END))
+		if (got && !(park->flags & TRC_PARK_NO_END)) {
+			claim_took(claim, park);
 			claim_put(claim, park->end_ns,
 				  is_exclusive(park->reason) ? park->thread : 0,
 				  reason_held(park->reason));
+		}
 	}
 }
 
@@ -609,14 +641,26 @@ static int find_timeouts(struct deadlocks *d)
 
 /* --- what each thread holds --- */
 
-static int held_add(struct deadlocks *d, uint32_t thread, uint64_t object, uint8_t reason,
-		    uint32_t n_waiters)
+/* D6 */
+static bool is_where_taken(const struct deadlocks *d, const struct claim *claim)
+{
+	const struct trc_lock_use *use = trc_lock_uses_find(d->uses, claim->object, claim->holder);
+
+	if (claim->taker != claim->holder || !claim->taken_stack ||
+	    claim->first_since_ns >= claim->taken_ns)
+		return false;
+	return !(use && use->released_ns >= claim->taken_ns) &&
+	       nothing_missing_since(d, claim->taken_ns) && trc_reader_info(d->m->reader)->complete;
+}
+
+static struct trc_lock_held *held_add(struct deadlocks *d, uint32_t thread, uint64_t object,
+				      uint8_t reason, uint32_t n_waiters)
 {
 	const struct trc_lock_use *use = trc_lock_uses_find(d->uses, object, thread);
 	struct trc_lock_held *held = trc_array_add(&d->m->locks_held);
 
 	if (!held)
-		return -ENOMEM;
+		return NULL;
 	*held = (struct trc_lock_held){.thread = thread,
 				       .reason = reason,
 				       .object = object,
@@ -626,7 +670,19 @@ static int held_add(struct deadlocks *d, uint32_t thread, uint64_t object, uint8
 		held->since_ns = use->acquired_ns;
 		held->stack = use->stack;
 	}
-	return 0;
+	return held;
+}
+
+static int held_add_claimed(struct deadlocks *d, const struct claim *claim)
+{
+	struct trc_lock_held *held =
+		held_add(d, claim->holder, claim->object, claim->reason, claim->n_waiters);
+
+	if (held && !held->stack && is_where_taken(d, claim)) {
+		held->since_ns = claim->taken_ns;
+		held->stack = claim->taken_stack;
+	}
+	return held ? 0 : -ENOMEM;
 }
 
 static int compare_held(const void *a, const void *b)
@@ -655,14 +711,14 @@ static int find_locks_held(struct deadlocks *d)
 
 	for (size_t i = 0; i < d->claims.n && !err; i++, claim++)
 		if (claim->holder)
-			err = held_add(d, claim->holder, claim->object, claim->reason,
-				       claim->n_waiters);
+			err = held_add_claimed(d, claim);
 	for (size_t i = 0; i < d->uses->uses.n && !err; i++, use++) {
 		claim = claim_of(d, use->object);
 		if (use->n_held && use->released_ns <= use->acquired_ns &&
 		    trc_index_get(&d->row, use->thread) != TRC_INDEX_NONE &&
-		    !(claim && claim->holder))
-			err = held_add(d, use->thread, use->object, use->reason, n_writers(d, use));
+		    !(claim && claim->holder) &&
+		    !held_add(d, use->thread, use->object, use->reason, n_writers(d, use)))
+			err = -ENOMEM;
 	}
 	if (d->m->locks_held.n)
 		qsort(d->m->locks_held.row, d->m->locks_held.n, sizeof(struct trc_lock_held),

@@ -185,6 +185,19 @@ static uint32_t park_of(const struct trc_report *r, uint32_t thread)
 	return 0;
 }
 
+static void set_remedy(struct trc_report *r, struct trc_finding *f, const struct trc_deadlock *row,
+		       size_t n_cycle)
+{
+	struct trc_line line, order;
+	const char *remedy = trc_report_deadlock_remedy(r, &order, row, n_cycle);
+
+	trc_line_begin(&line, TRC_REMEDY_WIDTH, false);
+	trc_line_add(&line, "%s", remedy);
+	if (*trc_line_text(&order))
+		trc_line_add(&line, ": %s", trc_line_text(&order));
+	snprintf(f->remedy, sizeof(f->remedy), "%s", trc_line_text(&line));
+}
+
 /* The range is from the wait that closed the cycle. */
 static int add_deadlock(struct trc_report *r, struct trc_array *out, const struct trc_deadlock *row,
 			size_t n)
@@ -197,8 +210,10 @@ static int add_deadlock(struct trc_report *r, struct trc_array *out, const struc
 		.thread = row->thread,
 	};
 	struct trc_line line;
+	size_t n_cycle = 1;
 
 	for (size_t i = 1; i < n; i++) {
+		n_cycle += row[i].in_cycle;
 		if (!row[i].in_cycle || row[i].since_ns <= f.start_ns)
 			continue;
 		f.start_ns = row[i].since_ns;
@@ -207,6 +222,7 @@ static int add_deadlock(struct trc_report *r, struct trc_array *out, const struc
 	f.park = park_of(r, f.thread);
 	trc_finding_line(&line);
 	trc_report_deadlock_headline(r, &line, row, n);
+	set_remedy(r, &f, row, n_cycle);
 	trc_finding_sql_add(&f, "SELECT * FROM deadlocks WHERE deadlock = %u", row->deadlock);
 	return trc_finding_add(out, &f, &line);
 }

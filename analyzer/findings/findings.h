@@ -71,6 +71,8 @@ enum {
 	TRC_FINDINGS_LOCKS = 3,
 	TRC_FINDING_WIDTH = 2000,
 	TRC_FINDING_BYTES = 4 * TRC_FINDING_WIDTH + 192,
+	TRC_REMEDY_WIDTH = 400,
+	TRC_REMEDY_BYTES = 4 * TRC_REMEDY_WIDTH + 192,
 	TRC_FINDING_SQL_BYTES = 2048
 };
 
@@ -83,14 +85,15 @@ struct trc_finding {
 	uint32_t park;		  /* of waits: the longest, its id; 0 = not known */
 	char sentence[TRC_FINDING_BYTES];
 	char why[TRC_FINDING_BYTES];	 /* what it was due to, or what shows it; "" = not known */
+	char remedy[TRC_REMEDY_BYTES];	 /* what one would do, if it is not that of the kind; "" */
 	char sql[TRC_FINDING_SQL_BYTES]; /* a query for the rows that show it; "" = there is none */
 };
 
 /* "crash", "deadlock" ... */
 const char *trc_finding_kind_name(unsigned int kind);
 const char *trc_severity_name(unsigned int severity);
-/* What one would do; NULL = nothing that is always right. */
-const char *trc_finding_remedy(unsigned int kind);
+/* What one would do: of this finding, or else of its kind; NULL = nothing that is always right. */
+const char *trc_finding_remedy(const struct trc_finding *f);
 
 /* Derives what it needs; adds struct trc_finding to `out`, which is the caller's to free.  0 or
  * -errno with a line in error. */

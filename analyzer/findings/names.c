@@ -72,9 +72,11 @@ const char *trc_finding_kind_name(unsigned int kind)
 	return kind < TRC_FINDING_KINDS && KINDS[kind].name ? KINDS[kind].name : "";
 }
 
-const char *trc_finding_remedy(unsigned int kind)
+const char *trc_finding_remedy(const struct trc_finding *f)
 {
-	return kind < TRC_FINDING_KINDS ? KINDS[kind].remedy : NULL;
+	if (*f->remedy)
+		return f->remedy;
+	return f->kind < TRC_FINDING_KINDS ? KINDS[f->kind].remedy : NULL;
 }
 
 const char *trc_severity_name(unsigned int severity)

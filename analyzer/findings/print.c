@@ -65,7 +65,7 @@ void trc_finding_print_line(struct trc_report *r, const struct trc_finding *f, c
 
 void trc_finding_print(struct trc_report *r, const struct trc_finding *f, const char *who)
 {
-	const char *remedy = trc_finding_remedy(f->kind);
+	const char *remedy = trc_finding_remedy(f);
 	char helps[TRC_FINDING_BYTES], sentence[2 * TRC_FINDING_BYTES], name[TRC_FINDING_BYTES];
 
 	if (who) {

@@ -2,6 +2,9 @@
 #include <errno.h>
 #include "parts.h"
 
+/* As many threads of a cycle are told; a large one is not told in full. */
+enum { CYCLE_MAX = 32 };
+
 struct deadlock {
 	const struct trc_deadlock *row; /* those in the cycle, then those behind it */
 	size_t n, n_cycle;
@@ -76,10 +79,13 @@ static void print_held(struct trc_report *r, const struct trc_lock_held *held)
 		trc_line_add(&line, ", for %s now",
 			     trc_report_until_end(r, lasted, held->since_ns));
 	trc_report_line(r, &line);
-	if (!held->stack)
-		return;
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
+	if (!held->stack) {
+		trc_line_add(&line, "where it was taken was not recorded");
+		trc_report_line(r, &line);
+		return;
+	}
 	trc_line_add(&line, "taken at ");
 	trc_report_whole_stack(r, &line, held->stack);
 }
@@ -131,159 +137,19 @@ static void print_doubt(struct trc_report *r)
 
 /* ---- what one would do ---- */
 
-/* As many threads of a cycle are told; a large one is not told in full. */
-enum { CYCLE_MAX = 32 };
-
-/* Of a row and the one before it: a thread that waits for a lock, and holds the other. */
-struct order {
-	uint64_t count[CYCLE_MAX]; /* how often threads took the locks so; all 0 in larger cycles */
-	uint64_t all;
-};
-
-static const struct trc_deadlock *before(const struct deadlock *d, size_t i)
-{
-	return &d->row[i ? i - 1 : d->n_cycle - 1];
-}
-
-/* The thread holds what the row before it waits for: not so where several hold that. */
-static bool follows(const struct deadlock *d, size_t i)
-{
-	return before(d, i)->holder == d->row[i].thread;
-}
-
-static bool takes_another(const struct deadlock *d, size_t i)
-{
-	return follows(d, i) && before(d, i)->object != d->row[i].object;
-}
-
-/* With --locks=all: in one pass, for there may be many edges. */
-static void count_orders(const struct trc_report *r, const struct deadlock *d, struct order *order)
-{
-	size_t n;
-	const struct trc_lock_edge *edge = trc_model_lock_edges(r->m, &n);
-
-	for (size_t k = 0; k < n && d->n_cycle <= CYCLE_MAX; k++)
-		for (size_t i = 0; i < d->n_cycle; i++) {
-			if (edge[k].taken != d->row[i].object ||
-			    edge[k].held != before(d, i)->object || !takes_another(d, i))
-				continue;
-			order->count[i] += edge[k].count;
-			order->all += edge[k].count;
-		}
-}
-
-/* Whose order to change: the one that was seen least, or else that of the last to wait, which closed the cycle.
- * n_cycle = nobody's. */
-static size_t find_odd(const struct deadlock *d, const struct order *order)
-{
-	size_t odd = d->n_cycle;
-
-	for (size_t i = 0; i < d->n_cycle; i++) {
-		uint64_t n = i < CYCLE_MAX ? order->count[i] : 0, least;
-
-		if (!takes_another(d, i))
-			continue;
-		least = odd < CYCLE_MAX ? order->count[odd] : 0;
-		if (odd == d->n_cycle || n < least ||
-		    (n == least && d->row[i].since_ns > d->row[odd].since_ns))
-			odd = i;
-	}
-	return odd;
-}
-
-static void add_lock(struct trc_report *r, struct trc_line *line, const struct trc_deadlock *row)
-{
-	trc_line_add(line, "%s", trc_reason_name(row->reason));
-	trc_report_object(r, line, row->reason, row->object, 0);
-}
-
-static void print_helps(struct trc_report *r, const char *what)
-{
-	struct trc_line line;
-
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "  helps: %s", what);
-	trc_report_line(r, &line);
-}
-
-static void print_order(struct trc_report *r, const struct deadlock *d)
-{
-	struct order order = {0};
-	char number[TRC_NUMBER_BYTES];
-	struct trc_line line;
-	uint64_t n, n_others;
-	size_t odd;
-
-	count_orders(r, d, &order);
-	odd = find_odd(d, &order);
-	print_helps(r, "take locks in the same order everywhere");
-	if (odd == d->n_cycle)
-		return;
-	n = odd < CYCLE_MAX ? order.count[odd] : 0;
-	n_others = order.all - n;
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "    ");
-	trc_report_thread(r, &line, d->row[odd].thread, 30);
-	trc_line_add(&line, "%s would take ", n_others ? "" : ", the last to wait,");
-	add_lock(r, &line, &d->row[odd]);
-	trc_line_add(&line, " before ");
-	add_lock(r, &line, before(d, odd));
-	if (n_others && d->n_cycle == 2) {
-		trc_line_add(&line, ", as threads did %s time%s", trc_text_count(number, n_others),
-			     n_others == 1 ? "" : "s");
-		trc_line_add(&line, "; the other way %s", trc_text_count(number, n));
-	}
-	trc_report_line(r, &line);
-}
-
-static bool holds_to_read(const struct trc_report *r, const struct trc_deadlock *row)
-{
-	size_t n;
-	const struct trc_lock_held *held = trc_model_locks_held(r->m, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (held[i].thread == row->thread && held[i].object == row->object)
-			return held[i].reason == TRC_REASON_RWLOCK_READ;
-	return false;
-}
-
-/* A thread of the cycle may read, and wants to write: no order of locks helps. */
-static bool one_upgrades(const struct trc_report *r, const struct deadlock *d)
-{
-	for (size_t i = 0; i < d->n_cycle && i < CYCLE_MAX; i++) {
-		const struct trc_deadlock *row = &d->row[i];
-		bool own = row->holder == row->thread ||
-			   (follows(d, i) && before(d, i)->object == row->object);
-
-		if (own && row->reason == TRC_REASON_RWLOCK_WRITE && holds_to_read(r, row))
-			return true;
-	}
-	return false;
-}
-
 static void print_remedy(struct trc_report *r, const struct deadlock *d)
 {
-	size_t joins = 0;
-	uint8_t reason = d->row->reason;
+	struct trc_line line, order;
+	const char *remedy = trc_report_deadlock_remedy(r, &order, d->row, d->n_cycle);
 
-	for (size_t i = 0; i < d->n_cycle; i++)
-		joins += d->row[i].reason == TRC_REASON_JOIN;
-	if (joins && joins == d->n_cycle)
-		print_helps(r, joins == 1 ? "let another thread wait for the end of this one"
-					  : "let one of these threads end without waiting for "
-					    "the end of another");
-	else if (joins)
-		print_helps(r, "wait for the end of a thread without a lock that it takes");
-	else if (one_upgrades(r, d))
-		print_helps(r, "release the read lock before asking for the write lock, or take "
-			       "the write lock at once");
-	else if (d->n_cycle > 1)
-		print_order(r, d);
-	else if (reason == TRC_REASON_MUTEX || reason == TRC_REASON_COND_MUTEX)
-		print_helps(r, "release the lock before the thread takes it again, or make it "
-			       "recursive");
-	else
-		print_helps(r, "release the lock before the thread takes it again");
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "  helps: %s", remedy);
+	trc_report_line(r, &line);
+	if (!*trc_line_text(&order))
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "    %s", trc_line_text(&order));
+	trc_report_line(r, &line);
 }
 
 static void print_deadlock(struct trc_report *r, const struct deadlock *d)

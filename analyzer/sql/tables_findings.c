@@ -40,7 +40,7 @@ CALL(finding_why)
 
 CALL(finding_remedy)
 {
-	trc_sql_set_text(value, trc_finding_remedy(finding_of(row)->kind));
+	trc_sql_set_text(value, trc_finding_remedy(finding_of(row)));
 }
 
 CALL(finding_sql)

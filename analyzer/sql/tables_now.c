@@ -183,7 +183,8 @@ static const struct trc_sql_column locks_held_columns[] = {
 	{"object", "INTEGER", TRC_FIELD_U64, F(lock_held, object), .of = "objects",
 	 .doc = "address of the lock"},
 	{"since_ns", "INTEGER", TRC_FIELD_NS, F(lock_held, since_ns),
-	 .doc = "when it was taken; known with --locks=all"},
+	 .doc = "when it was taken; known with --locks=all, or if the thread had waited for it and others still do since "
+		"before then"},
 	{"stack", "INTEGER", TRC_FIELD_ID32, F(lock_held, stack), .of = "stacks",
 	 .doc = "where it was taken; likewise"},
 	{"waiters", "INTEGER", TRC_FIELD_U32, F(lock_held, waiters),

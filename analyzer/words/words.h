@@ -354,4 +354,10 @@ void trc_report_signal(struct trc_line *line, const struct trc_signal *s);
 /* What the process itself noted of its end: "thread 4711: SIGSEGV, ..."; needs info "signal". */
 void trc_report_signal_note(struct trc_report *r, struct trc_line *line);
 
+/* ---- deadlock_remedy.c ---- */
+/* What helps against the deadlock of these rows, those in the cycle; and in *order whose order of locks to change: an
+ * empty line if that is not known. */
+const char *trc_report_deadlock_remedy(struct trc_report *r, struct trc_line *order,
+				       const struct trc_deadlock *row, size_t n_cycle);
+
 #endif

@@ -80,6 +80,10 @@ expect_line 'who wants which lock' two.txt \
 expect_line 'where' two.txt '^            take deadlock.c:[0-9]*$'
 expect_line 'and from where' two.txt '^            a_then_b deadlock.c:[0-9]*$'
 expect_line 'who holds which' two.txt '^      holds mutex lock_a, for which 2 threads wait'
+expect_line 'where it took that was not recorded' two.txt '^            where it was taken was not recorded$'
+expect 'what helps, as a finding' test 1 = "$(sql two.trc "SELECT remedy GLOB
+	'take locks in the same order everywhere: * the last to wait, would take mutex lock_* before mutex lock_*'
+	FROM findings WHERE kind = 'deadlock'")"
 expect_line 'who is behind' two.txt '^  blocked by it: carol '
 expect_line 'and what every thread is at' two.txt '^Threads now  when the trace ends: 4 waiting'
 expect_sound two.trc
@@ -121,6 +125,8 @@ hang self -q
 killed self
 expect_cycle 'a mutex locked twice' self.trc 'cycle alice mutex alice certain' \
 	'blocked deadlock join alice certain'
+expect 'no order of locks helps it' test 'release the lock before the thread takes it again, or make it recursive' = \
+	"$(sql self.trc "SELECT remedy FROM findings WHERE kind = 'deadlock'")"
 
 hang join -q
 killed join

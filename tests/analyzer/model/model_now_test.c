@@ -202,6 +202,43 @@ static const struct row deadlocks[] = {
 	 "1: 2 -> 4 mutex 10\n1: 4 -> 3 rwlock_read 30\n1: 3 -> 2 spin 20\n"
 	 "2 holds spin 20 for 1\n3 holds rwlock_write 30 for 1\n4 holds mutex 10 for 1\n"},
 
+	{"who had waited for a lock has it from there, if others have been waiting since before",
+	 THREADS "stack s 0x10\nstack t 0x20\n"
+		 "@100 thread=1 park reason=mutex object=20 holder=4 stack=t\n"
+		 "@110 thread=2 park reason=mutex object=20 holder=4 stack=s\n"
+		 "@150 thread=2 resume reason=mutex object=20\n"
+		 "@160 thread=2 park reason=mutex object=10 holder=3\n"
+		 "@170 thread=3 park reason=mutex object=20 holder=2\n",
+	 TWO_ROWS "behind 1: 1 -> 2 mutex 20\n2 holds mutex 20 since 150 at 1 for 2\n"
+		  "3 holds mutex 10 for 1\n"},
+
+	{"... else it may have given the lock back, and taken it elsewhere, without an event",
+	 THREADS "stack s 0x10\n"
+		 "@110 thread=2 park reason=mutex object=20 holder=4 stack=s\n"
+		 "@150 thread=2 resume reason=mutex object=20\n"
+		 "@160 thread=2 park reason=mutex object=10 holder=3\n"
+		 "@170 thread=3 park reason=mutex object=20 holder=2\n",
+	 TWO_ROWS TWO_LOCKS},
+
+	{"... or with one, before somebody found it locked again",
+	 THREADS "stack s 0x10\nstack t 0x20\n"
+		 "@100 thread=1 park reason=mutex object=20 holder=4 stack=t\n"
+		 "@110 thread=2 park reason=mutex object=20 holder=4 stack=s\n"
+		 "@150 thread=2 resume reason=mutex object=20\n"
+		 "@155 thread=2 unlock reason=mutex object=20 stack=t waiters=1\n"
+		 "@160 thread=2 park reason=mutex object=10 holder=3\n"
+		 "@170 thread=3 park reason=mutex object=20 holder=2\n",
+	 TWO_ROWS "behind 1: 1 -> 2 mutex 20\n2 holds mutex 20 for 2\n3 holds mutex 10 for 1\n"},
+
+	{"... or while events were lost",
+	 THREADS "stack s 0x10\nstack t 0x20\n"
+		 "@100 thread=1 park reason=mutex object=20 holder=4 stack=t\n"
+		 "@110 thread=2 park reason=mutex object=20 holder=4 stack=s\n"
+		 "@150 thread=2 resume reason=mutex object=20\n@155 proc=3 gap lost_events=3 since=151 cause=ring_full\n"
+		 "@160 thread=2 park reason=mutex object=10 holder=3\n"
+		 "@170 thread=3 park reason=mutex object=20 holder=2\n",
+	 TWO_ROWS "behind 1: 1 -> 2 mutex 20\n2 holds mutex 20 for 2\n3 holds mutex 10 for 1\n"},
+
 	{"a mutex locked twice by one thread",
 	 THREADS "@100 thread=2 park reason=mutex object=10 holder=2\n",
 	 "1: 2 -> 2 mutex 10\n2 holds mutex 10 for 1\n"},
