@@ -68,12 +68,13 @@ static void write_threads_now(struct trc_rows *r)
 
 static void write_locks_held(struct trc_rows *r)
 {
-	enum { THREAD, REASON, OBJECT, SINCE, STACK, WAITERS, N };
+	enum { THREAD, REASON, OBJECT, SINCE, EARLIER, STACK, WAITERS, N };
 	struct trc_column c[N] = {
 		[THREAD] = trc_column_make("held.thread", TRC_COLUMN_VARINT),
 		[REASON] = trc_column_make("held.reason", TRC_COLUMN_BYTES),
 		[OBJECT] = trc_column_make("held.object", TRC_COLUMN_VARINT),
 		[SINCE] = trc_column_make("held.since", TRC_COLUMN_VARINT),
+		[EARLIER] = trc_column_make("held.earlier", TRC_COLUMN_VARINT),
 		[STACK] = trc_column_make("held.stack", TRC_COLUMN_VARINT),
 		[WAITERS] = trc_column_make("held.waiters", TRC_COLUMN_VARINT),
 	};
@@ -85,6 +86,7 @@ static void write_locks_held(struct trc_rows *r)
 		trc_column_add(&c[REASON], held->reason);
 		trc_column_add(&c[OBJECT], trc_rows_object(r, held->object, held->stack));
 		trc_column_add(&c[SINCE], trc_rows_time_or_never(r, held->since_ns));
+		trc_column_add(&c[EARLIER], before_trace(r, held->since_ns));
 		trc_column_add(&c[STACK], held->stack);
 		trc_column_add(&c[WAITERS], held->waiters);
 	}

@@ -4,6 +4,7 @@
 //
 // TRC_SEED repeats a run.
 
+import {execFileSync} from "node:child_process";
 import path from "node:path";
 import * as analyzer from "./analyzer.mjs";
 import {check, draw, holds, openPage, results, same, seed, settle, withBrowser} from "./browser_lib.mjs";
@@ -558,6 +559,36 @@ async function nowIs(page, trace) {
 	same(sum((await page.locator(".now-list tbody td:first-child").allInnerTexts()).map(Number)), rows.length, `${trace}: all threads are in the list`);
 }
 
+// A text without threads' ids, with single blanks.
+function plain(string) {
+	return string.replace(/ \(\d+\)/g, "").replace(/\s+/g, " ").trim().toLowerCase();
+}
+
+// Beside the picture stands what the report says of the deadlock: every line of it, and where each lock was taken.
+async function deadlockToldIs(page, trace) {
+	const report = execFileSync(analyze, [`${pages}/${trace}.trc`], {encoding: "utf8"}).split("\n");
+	const from = report.findIndex((line) => line.startsWith("DEADLOCK: ")), section = report.slice(from, report.indexOf("", from));
+	const box = (name) => page.locator(".now-box button", {hasText: name}), told = async () => plain(await page.locator(".now-told").innerText());
+
+	check(section.length > 8, `${trace}: the report has a deadlock`, section);
+	for (const name of ["bob", "alice"]) {
+		await box(name).first().click();
+		const seen = await told();
+		for (const line of section)
+			check(seen.includes(plain(line)), `${trace}: it says of ${name} what the report does: ${line}`, seen);
+	}
+	const lines = (await box("alice").first().innerText()).split("\n");
+	check(/^take deadlock\.c:\d+ < a_then_b$/.test(lines[2]), `${trace}: the box says where, and from where`, lines);
+	check((trace === "hang" ? /^where it was taken: not recorded$/ : /^taken at take deadlock\.c:\d+ < a_then_b$/).test(lines[4]),
+		`${trace}: and where it took the lock`, lines);
+	// Who is behind it, by keys: who holds what that thread waits for follows it.
+	await box("carol").focus();
+	check(/^carol has waited .* held by alice waits at take deadlock\.c:\d+ queue_for_a .* alice has waited .* bob has waited/.test(await told()),
+		`${trace}: the focus on a box tells of its chain`, await told());
+	check(/^carol .*\n {4}take deadlock\.c:\d+\n {4}queue_for_a /.test(plain(await box("carol").getAttribute("title")).replace(/ (?=take|queue)/g, "\n    ")),
+		`${trace}: and so does the tooltip`, await box("carol").getAttribute("title"));
+}
+
 async function crowdIs(page) {
 	same(await page.locator(".now-box button").count(), 13, "of a crowd a few are drawn");
 	same(await page.locator(".now-box.more").innerText(), "and 288 threads more", "and the others counted");
@@ -736,6 +767,7 @@ await withBrowser("light", async (context) => {
 	for (const [trace, ...tabs] of [["demo", procsAre, nowIs, locksAre, tasksAre], ["bare", procsAre, locksAre, tasksAre],
 		["locks", procsAre, locksAre], ["order", locksAre], ["busy", locksAre, tasksAre], ["fibers", procsAre, tasksAre], ["plain", locksAre, withoutTasks],
 		["cut", procsAre, nowIs, locksAre, tasksAre], ["hostile", procsAre, nowIs, locksAre, tasksAre], ["deadlock", nowIs],
+		["hang", nowIs, deadlockToldIs], ["hang_all", nowIs, deadlockToldIs],
 		["snapshot", nowIs]])
 		await opened(context, trace, async (page) => {
 			for (const tab of tabs)

@@ -45,6 +45,30 @@ assembled()
 	page "$1"
 }
 
+# hang NAME OPTION...: a program whose threads wait for each other, which is killed then.
+hang()
+{
+	name=$1 tries=0
+	shift
+	rm -f "$pages/ready"
+	"$record" -o "$pages/$name.trc" "$@" -- "$top_builddir/tests/integration/deadlock" two "$pages/ready" 2>"$pages/err" &
+	recorder=$!
+	until [ -s "$pages/ready" ]; do
+		tries=$((tries + 1))
+		if [ $tries -ge 1200 ]; then
+			kill $recorder
+			cat "$pages/err"
+			exit 1
+		fi
+		sleep 0.1
+	done
+	kill -KILL "$(cat "$pages/ready")"
+	wait $recorder 2>"$pages/err" || true # it ends as the program does, which the signal ended
+	page "$name"
+}
+
+hang hang
+hang hang_all --locks=all
 snapshot_of_demo snapshot
 page snapshot
 assembled hostile "$top_srcdir/tests/viewer/hostile.txt"

@@ -5,18 +5,20 @@
 // stands left of those that wait for it; a deadlock is a ring of threads one below the other.
 
 const NOW_WAITING = 2, NOW_STATES = ["unknown", "not waiting", "waiting"];
-const BOX = {w: 230, h: 60, x: 300, y: 70, left: 56}; // CSS pixels: of a box, from one to the next, before the first
+const BOX = {w: 270, h: 76, x: 340, y: 86, left: 56}; // CSS pixels: of a box, from one to the next, before the first
 const CHILDREN_SHOWN = 12, BOXES_SHOWN = 120, SAME_LISTED = 300;
 
-const now = {box: null, rows: null, of: null, held: null}; // of: thread's number -> row; held: thread's number -> rows of locks
+// of: thread's number -> row; held: thread's number -> rows of locks; kept: thread's number in a deadlock -> who keeps it there
+const now = {box: null, rows: null, locks: null, of: null, held: null, kept: null};
 
 function nowTell() {
 	now.rows = table("now", "thread", "state", "reason", "object", "since", "earlier", "holder", "stack", "park", "deadlock", "region");
-	now.locks = table("held", "thread", "reason", "object", "since", "stack", "waiters");
+	now.locks = table("held", "thread", "reason", "object", "since", "earlier", "stack", "waiters");
 	now.of = new Map(Array.from({length: now.rows.n}, (_, i) => [now.rows.thread[i], i]));
 	now.held = new Map();
 	for (let k = 0; k < now.locks.n; k++)
 		listAdd(now.held, now.locks.thread[k], k);
+	now.kept = new Map(Array.from(trace.dead.thread).flatMap((thread, k) => trace.dead.cycle[k] ? [[thread, trace.dead.holder[k]]] : []));
 }
 
 // Adds to the list that a map has for a key.
@@ -90,16 +92,18 @@ function nowEdges() {
 
 	for (let i = 0; i < rows.n; i++)
 		if (rows.holder[i])
-			listAdd(waiters, rows.holder[i], rows.thread[i]);
+			listAdd(waiters, holderOf(rows.thread[i]), rows.thread[i]);
 	for (const list of waiters.values())
 		list.sort((a, b) => nowEarlier(now.of.get(a), now.of.get(b)));
 	return waiters;
 }
 
+// Of several that read what it wants to write: in a deadlock the one that is in it, too.
+/** @param {number} number @returns {number} */
 function holderOf(number) {
 	const i = now.of.get(number);
 
-	return i === undefined ? 0 : now.rows.holder[i];
+	return now.kept.get(number) || (i === undefined ? 0 : now.rows.holder[i]);
 }
 
 // The rings of threads of which each waits for the next.  Each thread is walked over once, however long the chains are.
@@ -182,16 +186,27 @@ function nowBox(place) {
 		box.append(`and ${plural(place.more, "thread")} more`);
 		return box;
 	}
-	const i = now.of.get(place.number), held = now.held.get(place.number) || [];
-	const holds = held.map((k) => variableName(now.locks.object[k]) || objectName(now.locks.object[k])).join(", ");
-	const holdsWhole = held.map((k) => objectName(now.locks.object[k])).join(", ");
-	const lines = i === undefined ? [nowName(place.number), "it has ended", ""] : [nowName(place.number), nowState(i), stackPath(now.rows.stack[i], 2)];
-	const button = el("button", {type: "button", class: place.ring ? "ring" : "", title: [...lines, holds ? `holds ${holdsWhole}` : "",
-		place.ring ? "in a deadlock" : ""].filter((line) => line).join("\n"), onclick: () => i === undefined ? select({kind: "thread", id: place.number}) : nowGo(i)},
-	el("b", {}, place.ring ? "⟳ " : "", lines[0]), el("span", {}, lines[1]), el("span", {class: "dim"}, lines[2]),
-	holds ? el("span", {}, `holds ${holds}`) : null);
+	const i = now.of.get(place.number), [first, ...more] = nowHeld(place.number);
+	const names = [first, ...more].filter((k) => k !== undefined).map((k) => nowObject(now.locks.object[k], false)).join(", ");
+	const go = () => i === undefined ? select({kind: "thread", id: place.number}) : nowGo(i);
+	const button = el("button", {type: "button", class: place.ring ? "ring" : "", title: [...nowLines(place.number), place.ring ? "in a deadlock" : ""]
+		.filter((line) => line).join("\n"), onclick: go, onfocus: () => nowChoose(place.number)},
+	el("b", {}, place.ring ? "⟳ " : "", nowName(place.number)), el("span", {}, i === undefined ? "it has ended" : nowState(i)),
+	el("span", {class: "dim"}, i === undefined ? "" : stackPlace(now.rows.stack[i], 2)),
+	names ? el("span", {}, `holds ${names}`) : null, names ? el("span", {class: "dim"}, nowTaken(first)) : null);
+	button.dataset.thread = String(place.number);
 	box.append(button);
 	return box;
+}
+
+// Tells of a thread beside the picture, and marks its box.
+/** @param {number} number */
+function nowChoose(number) {
+	const told = now.box.querySelector(".now-told");
+
+	for (const button of now.box.querySelectorAll(".now-box button"))
+		button.classList.toggle("chosen", button.dataset.thread === String(number));
+	nowTellOf(told, number);
 }
 
 function nowPicture() {
@@ -215,7 +230,8 @@ function nowPicture() {
 	rovingKeys(box, "ArrowUp", "ArrowDown");
 	return [el("p", {class: "dim"}, "An arrow leads from a thread to the one that holds what it waits for. ",
 		places.some((place) => place.ring) ? el("b", {class: "alarm"}, "⟳ red, thick: a deadlock, each waits for the next. ") : "",
-		drawn < all ? `${count(drawn)} of ${count(all)} threads are drawn.` : ""), el("div", {class: "now-scroll"}, box)];
+		drawn < all ? `${count(drawn)} of ${count(all)} threads are drawn.` : "", " Beside it: the chosen thread, and those that it waits for, with whole stacks."),
+	el("div", {class: "now-both"}, el("div", {class: "now-scroll"}, box), el("div", {class: "now-told", role: "region", "aria-label": "The chosen thread", tabindex: "0"}))];
 }
 
 // ---- the list ----
@@ -242,7 +258,7 @@ function nowRow(group) {
 	if (group.length > 4)
 		links.push(` and ${count(group.length - 4)} more`);
 	return el("tr", {}, el("td", {class: "n"}, count(group.length)), el("td", {}, what), el("td", {class: "n"}, nowSince(i)),
-		el("td", {class: "half"}, el("div", {class: "line", title: stackPath(rows.stack[i], Infinity)}, stackPath(rows.stack[i]))),
+		el("td", {class: "half"}, el("div", {class: "line", title: stackPath(rows.stack[i], Infinity)}, stackPlace(rows.stack[i]))),
 		el("td", {}, rows.region[i] ? text(rows.region[i]) : ""), el("td", {class: "half who"}, ...links));
 }
 
@@ -269,6 +285,9 @@ function nowDraw(box) {
 		...[head.cut && head.cut.window ? el("p", {class: "incomplete"}, "This is what was so when the trace ended, not where this page does.") : null,
 		all > now.rows.n ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page has ${count(now.rows.n)} of ${count(all)} threads.`) : null,
 		...nowPicture(), ...nowList()].filter((part) => part));
+	const first = box.querySelector(".now-box button");
+	if (first)
+		nowChoose(Number(first.dataset.thread));
 }
 
 /** @type {PanelTab} */
