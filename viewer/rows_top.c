@@ -19,7 +19,8 @@ struct sum {
 	uint64_t key; /* stack << 8 | reason */
 	uint64_t count, total_ns, max_ns;
 	uint32_t max_idx;    /* in the page, + 1; 0 = left out */
-	uint64_t object;     /* the first of them */
+	uint64_t object;     /* the first of them; of joins the thread whose end it waited for, */
+	bool is_joined;	     /* ... if that is known */
 	bool several;	     /* others as well */
 	uint64_t no_proc_ns; /* of waits: what of them their threads could have run (timeline:P1) */
 };
@@ -84,7 +85,7 @@ static int sum_compare(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-enum { REASON, STACK, COUNT, TOTAL, MAX, ROW, OBJECT, SEVERAL, NO_PROC, N_COLUMNS };
+enum { REASON, STACK, COUNT, TOTAL, MAX, ROW, OBJECT, SEVERAL, NO_PROC, JOINED, N_COLUMNS };
 
 static void sums_write(struct trc_rows *r, struct sums *s, const char *const names[N_COLUMNS])
 {
@@ -103,8 +104,14 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 		trc_column_add(&c[TOTAL], s->sum[i].total_ns);
 		trc_column_add(&c[MAX], s->sum[i].max_ns);
 		trc_column_add(&c[ROW], s->sum[i].max_idx);
-		trc_column_add(&c[OBJECT], trc_rows_object(r, s->sum[i].object,
-							   (uint32_t)(s->sum[i].key >> 8)));
+		trc_column_add(&c[OBJECT],
+			       s->sum[i].is_joined
+				       ? 0
+				       : trc_rows_object(r, s->sum[i].object,
+							 (uint32_t)(s->sum[i].key >> 8)));
+		trc_column_add(&c[JOINED], s->sum[i].is_joined
+						   ? trc_rows_thread(r, (uint32_t)s->sum[i].object)
+						   : 0);
 		trc_column_add(&c[SEVERAL], s->sum[i].several);
 		trc_column_add(&c[NO_PROC], s->sum[i].no_proc_ns);
 	}
@@ -117,10 +124,10 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 /* What fibers waited for; nothing in a trace without fibers. */
 static void fiber_waits_top(struct trc_rows *r)
 {
-	static const char *const names[] = {
-		"fiberwait.reason", "fiberwait.stack",	 "fiberwait.count",
-		"fiberwait.total",  "fiberwait.max",	 "fiberwait.wait",
-		"fiberwait.object", "fiberwait.several", "fiberwait.no_proc"};
+	static const char *const names[N_COLUMNS] = {
+		"fiberwait.reason",  "fiberwait.stack", "fiberwait.count",  "fiberwait.total",
+		"fiberwait.max",     "fiberwait.wait",	"fiberwait.object", "fiberwait.several",
+		"fiberwait.no_proc", "fiberwait.joined"};
 	struct sums waits = {0};
 	size_t n;
 	const struct trc_fiber_wait *w = trc_model_fiber_waits(r->m, &n);
@@ -165,12 +172,12 @@ static uint64_t no_proc_ns(const struct trc_rows *r, const struct trc_preempted 
 
 void trc_rows_top(struct trc_rows *r)
 {
-	static const char *const wait_names[] = {"wait.reason", "wait.stack",	"wait.count",
-						 "wait.total",	"wait.max",	"wait.park",
-						 "wait.object", "wait.several", "wait.no_proc"};
-	static const char *const hold_names[] = {"hold.reason", "hold.stack",	"hold.count",
-						 "hold.total",	"hold.max",	"hold.unlock",
-						 "hold.object", "hold.several", "hold.no_proc"};
+	static const char *const wait_names[N_COLUMNS] = {
+		"wait.reason", "wait.stack",  "wait.count",   "wait.total",   "wait.max",
+		"wait.park",   "wait.object", "wait.several", "wait.no_proc", "wait.joined"};
+	static const char *const hold_names[N_COLUMNS] = {
+		"hold.reason", "hold.stack",  "hold.count",   "hold.total",   "hold.max",
+		"hold.unlock", "hold.object", "hold.several", "hold.no_proc", "hold.joined"};
 	struct sums waits = {0}, holds = {0};
 	size_t n_parks, n_unlocks;
 	const struct trc_park *p = trc_model_parks(r->m, &n_parks);
@@ -181,11 +188,16 @@ void trc_rows_top(struct trc_rows *r)
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_PARKS, n_parks) {
 		int64_t end = p[i].end_ns == TRC_NEVER ? end_ns : p[i].end_ns;
 		struct trc_selected_row inside = {.ns = end - p[i].start_ns};
+		bool is_joined = p[i].reason == TRC_REASON_JOIN && p[i].holder;
 		struct sum *sum = NULL;
 
+		/* The address of a thread that has ended becomes that of another one. */
 		if (trc_cut_row(r->cut, TRC_SELECTED_PARKS, i, &inside))
 			sum = sums_add(&waits, r->idle_park[i] ? p[i].reason | IDLE : p[i].reason,
-				       p[i].stack, p[i].object, inside.ns, r->park_idx[i]);
+				       p[i].stack, is_joined ? p[i].holder : p[i].object, inside.ns,
+				       r->park_idx[i]);
+		if (sum && sum->count == 1)
+			sum->is_joined = is_joined;
 		if (sum)
 			sum->no_proc_ns += no_proc_ns(r, preempted, &p[i], end);
 	}

@@ -142,7 +142,7 @@ function parkIs(t, told, park) {
 	if (park.descriptor)
 		same(told.facts.Object, `${t.descriptor.get(park.descriptor)} (fd ${park.object})`,
 			`${what}: what the descriptor was`);
-	same(told.facts["Held by"], park.holder_thread ? threadName(t, park.holder_thread) : undefined,
+	same(told.facts[park.reason === "join" ? "Joins" : "Held by"], park.holder_thread ? threadName(t, park.holder_thread) : undefined,
 		`${what}: who held it`);
 	same(told.facts["Woken by"], park.waker_thread ? threadName(t, park.waker_thread) +
 		(wake === null ? "" : ` at ${exact(wake)}`) : undefined, `${what}: who woke it`);

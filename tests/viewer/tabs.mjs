@@ -7,7 +7,7 @@
 import {execFileSync} from "node:child_process";
 import path from "node:path";
 import * as analyzer from "./analyzer.mjs";
-import {check, draw, holds, openPage, results, same, seed, settle, withBrowser} from "./browser_lib.mjs";
+import {check, draw, holds, openPage, results, same, seed, settle, textsDrawn, withBrowser} from "./browser_lib.mjs";
 
 const [analyze, directory] = process.argv.slice(2);
 const pages = path.resolve(directory);
@@ -601,6 +601,24 @@ async function crowdIs(page) {
 	same(await page.evaluate(() => window.trc.selection.kind), "park", "keys lead from box to box");
 }
 
+// ---- the tables beside the timeline ----
+
+// A wait for a thread's end names the thread: in the tables, in its details and in the lane.
+async function joinsAreNamed(page, trace) {
+	const joins = sql(trace, "SELECT p.id, t.name FROM parks AS p JOIN threads AS t ON t.id = p.holder_thread WHERE reason = 'join' ORDER BY waited_ns DESC LIMIT 2");
+	const seen = await page.locator("#tops").innerText();
+
+	check(joins.length > 0, `${trace}: threads were joined`);
+	for (const [n, {id, name}] of joins.entries()) {
+		check(seen.split(`join ${name}`).length - 1 >= (n ? 1 : 2), `${trace}: the sums of waits, and the longest waits, name ${name}`, seen);
+		await page.locator("#tops .cell, #tops td", {hasText: `join ${name}`}).first().locator("button").first().click();
+		const {facts} = await page.evaluate(() => window.trc.told());
+		same([facts.SQL, facts.Joins], [`SELECT * FROM parks WHERE id=${id}`, name], `${trace}: and so do its details`);
+	}
+	const drawn = await textsDrawn(page);
+	check(drawn.some(({text}) => text.startsWith(`join ${joins[0].name} `)), `${trace}: the lane says so, too`, drawn.map(({text}) => text));
+}
+
 // ---- labels in pictures ----
 
 // Remembers of each text that is drawn where it lies in its canvas.
@@ -656,7 +674,28 @@ async function labelsAreWhole(context) {
 			}, tab);
 			check(marks.length > 0 && marks.every(([, right, edge]) => right <= edge), `${tab}: percentiles in the histogram are whole`, marks);
 		}
+		await page.evaluate(() => window.trc.tasks.open());
+		await page.locator("#panel-spans .plain button", {hasText: "settings"}).click();
+		// Narrow, and low: edges do not touch each other, and all rows of the heat map are seen.
+		for (const width of [1400, 1000, 760]) {
+			await page.setViewportSize({width, height: 420});
+			await settle(page);
+			const edges = await page.evaluate(() => [...document.querySelectorAll(".tab:not([hidden]) .edge")].filter((each) => each.textContent && getComputedStyle(each).visibility === "visible").map((each) => {
+				const range = document.createRange();
+				range.selectNodeContents(each);
+				const {left, right} = range.getBoundingClientRect();
+				return [each.textContent, left, right];
+			}));
+			check(edges.length > 1 && edges.every(([, left], i) => !i || left >= edges[i - 1][2] + 3), `edges of a histogram in a window of ${width} pixels are apart`, edges);
+		}
+		await page.setViewportSize({width: 1400, height: 420});
+		await settle(page);
 		const labels = await drawnBy(page, "", () => page.locator("#panel-spans button", {hasText: "over time"}).click());
+		const ofRows = labels.filter(({x}) => x === 0).map(({y}) => y);
+		check(ofRows.length > 2 && ofRows.every((y, i) => !i || ofRows[i - 1] - y >= 11), "labels of a low heat map are apart", ofRows);
+		const [bottom, room] = await page.evaluate(() => [document.querySelector("#panel-spans canvas"), document.getElementById("panel-body")]
+			.map((each) => each.getBoundingClientRect().bottom));
+		check(bottom <= room, "all its rows are seen", [bottom, room]);
 		check(labels.length > 3, "latencies over time have labels", labels);
 		check(labels.every(({y, height}) => y >= 5 && y <= height - 5), "which are whole", labels);
 	});
@@ -773,6 +812,7 @@ await withBrowser("light", async (context) => {
 			for (const tab of tabs)
 				await tab(page, trace);
 		});
+	await opened(context, "demo", joinsAreNamed);
 	await opened(context, "demo", async (page, trace) => { [address, cell] = await heatIs(page, trace); });
 	await heatByAddress(context, address, cell);
 	await opened(context, "demo", async (page) => same(await page.locator("#panel-spans canvas").count(), 1, "the address shows latencies over time"),

@@ -224,7 +224,7 @@ function parkDetails(sel) {
 			["Deadlock", deadText(sel.id)],
 			["Rank", rankText(p, "reason", i, `waits for ${known[0]}`)],
 			["Object", reason && reason[0] === "sleep" ? null : [waitedFor(sel.id), lockAddressCopy(p.object[i], stateIsLock[state])]],
-			["Held by", threadLink(p.holder[i], start)],
+			[joinedName(sel.id) ? "Joins" : "Held by", threadLink(p.holder[i], start)],
 			["Woken by", threadLink(p.waker[i], wake), wake >= 0 ? ` at ${exactTime(wake)}` : null],
 			["Woken → ran", wake >= 0 && !open ? duration(Math.max(0, end - wake)) : null],
 			["Ended by", p.unlock[i] ? unlockText(p.unlock[i]) : null],

@@ -183,7 +183,7 @@ function intervalLabel(item, i, lines = false) {
 	if (value >= PARKED) {
 		// The details and the tables say how long the whole wait was: with the time without a proc, or woken.
 		const p = refOf(trace.states, i) - 1, stack = trace.park.stack[p], whole = duration(waitInPage(p)), of = whole === length ? "" : ` of ${whole}`;
-		return `${reasonAndName(trace.park.reason[p], trace.park.object[p])} ${length}${of}${stack ? `${lines ? "\n" : " "}in ${stackTop(stack)}` : ""}`;
+		return `${waitName(p + 1)} ${length}${of}${stack ? `${lines ? "\n" : " "}in ${stackTop(stack)}` : ""}`;
 	}
 	return value === ACTIVE || value === RUNNING ? length : `${stateName[value]} ${length}`;
 }

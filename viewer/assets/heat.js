@@ -1,7 +1,7 @@
 // heat.js - durations over time: a picture of which there were how many, when.  Its rows are the buckets of the histogram,
 // its columns equal stretches of the page's time, in which the rows of the table began.
 
-const HEAT_CELL = 7, HEAT_LEFT = 58, HEAT_BELOW = 15, HEAT_LEAST = 8; // CSS pixels: of a column, of the labels, of a row
+const HEAT_CELL = 7, HEAT_LEFT = 58, HEAT_BELOW = 15, HEAT_LEAST = 3, HEAT_LABEL = 12; // CSS pixels: of a column, of the labels, of a row; from label to label
 
 // {columns, counts: by bucket and column, most}.
 /** @param {Spread} spread */
@@ -46,7 +46,8 @@ function heatRowTop(heat, bucket, height) {
 function heatDraw(canvas, heat, cell, width, height) {
 	canvasSize(canvas, width, height, window.devicePixelRatio || 1);
 	const ctx = canvas.getContext("2d"), ratio = window.devicePixelRatio || 1, w = (width - HEAT_LEFT) / heat.columns;
-	const whole = height - HEAT_BELOW, h = whole / heat.buckets.length, every = Math.ceil(12 / h);
+	const whole = height - HEAT_BELOW, h = whole / heat.buckets.length;
+	let free = Infinity; // no label above the last one reaches below this
 
 	ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
 	ctx.fillStyle = theme.style.lane;
@@ -54,7 +55,7 @@ function heatDraw(canvas, heat, cell, width, height) {
 	ctx.font = FONT;
 	ctx.textBaseline = "middle";
 	heat.buckets.forEach((bucket, b) => {
-		const y = heatRowTop(heat, b, whole);
+		const y = heatRowTop(heat, b, whole), label = Math.max(6, Math.min(y + h - 6, whole - 6));
 		ctx.fillStyle = theme.style.accent;
 		for (let c = 0; c < heat.columns; c++) {
 			const n = heat.counts[b * heat.columns + c];
@@ -64,8 +65,10 @@ function heatDraw(canvas, heat, cell, width, height) {
 		}
 		ctx.globalAlpha = 1;
 		ctx.fillStyle = theme.style.dim;
-		if (b % every === 0)
-			ctx.fillText(edgeText(bucket.from), 0, Math.max(6, Math.min(y + h - 6, whole - 6)));
+		if (label > free)
+			return;
+		ctx.fillText(edgeText(bucket.from), 0, label);
+		free = label - HEAT_LABEL;
 	});
 	for (const part of [0, 0.5]) {
 		const time = trace.begin + (trace.span - trace.begin) * part;

@@ -637,8 +637,23 @@ function recovered() {
 function parkLabel(p, ns = trace.park.length[p - 1]) {
 	const more = lastedLonger(p) ? "> " : "";
 
-	return `${reasonAndName(trace.park.reason[p - 1], trace.park.object[p - 1])} ` +
-		`${more}${duration(ns)}`;
+	return `${waitName(p)} ${more}${duration(ns)}`;
+}
+
+// The thread whose end a wait is for, by its name; "" = it is no join, or that is not known.
+/** @param {number} p */
+function joinedName(p) {
+	const {reason, holder} = trace.park;
+
+	return holder[p - 1] && reasonName(reason[p - 1]) === "join" ? trace.threads[holder[p - 1] - 1].label : "";
+}
+
+// What a wait is for in a few words: "mutex settings", "join worker 1".
+/** @param {number} p */
+function waitName(p) {
+	const joined = joinedName(p);
+
+	return joined ? `join ${joined}` : reasonAndName(trace.park.reason[p - 1], trace.park.object[p - 1]);
 }
 
 // The children that a wait is for, by the object that docs/schema.md tells of.

@@ -5,7 +5,7 @@
 // as in SQL.
 
 const BUCKETS_COARSE = [1, 2, 5], BUCKETS_FINE = [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8]; // times powers of ten
-const FINE_DECADES = 2.5, BUCKET_LABELS = 8;
+const FINE_DECADES = 2.5, BUCKET_LABELS = 8, EDGE_APART = 6; // CSS pixels between two edges' texts
 
 // `length` by row; groupOf(row) is -1 for rows that do not count.
 function spreadMake(length, n, groups, groupOf) {
@@ -192,7 +192,17 @@ function histogramView(spread, g, buckets, chosen, choose) {
 		box.append(el("button", {type: "button", class: "bucket", title, "aria-label": title,
 			"aria-pressed": String(k === chosen), tabindex: k === Math.max(chosen, 0) ? 0 : -1, onclick: () => choose(k)},
 		el("span", {class: "room"}, marks ? el("span", {class: "mark"}, marks) : null, bar),
-		el("span", {class: "edge"}, k % step === 0 ? edgeText(bucket.from) : "")));
+		el("span", {class: "edge"}, edgeText(bucket.from))));
 	});
+	new ResizeObserver(() => edgesFit(box, step)).observe(box);
 	return rovingKeys(box, "ArrowLeft", "ArrowRight");
+}
+
+// Of the edges below a histogram every so many is shown, fewer where they would touch each other.
+/** @param {HTMLElement} box @param {number} least */
+function edgesFit(box, least) {
+	const edges = [...box.querySelectorAll(".edge")], width = edges[1] ? edges[1].getBoundingClientRect().left - edges[0].getBoundingClientRect().left : 0;
+	const widest = Math.max(...edges.map((each) => each.scrollWidth)), step = width > 0 ? Math.max(least, Math.ceil((widest + EDGE_APART) / width)) : least;
+
+	edges.forEach((each, k) => each.classList.toggle("out", k % step !== 0));
 }

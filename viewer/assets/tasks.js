@@ -1,7 +1,7 @@
 // tasks.js - the tab with tasks and regions: each type's durations, their histogram, and from a bucket of it to
 // single ones in the timeline; and what threads did for one task.
 
-const SPANS_LISTED = 200, TYPES_LISTED = 500;
+const SPANS_LISTED = 200, TYPES_LISTED = 500, SPANS_ABOVE = 68; // CSS pixels above the picture, and around it
 
 // kind -> its rows, which of them began in the trace, and words.
 const spanKinds = {
@@ -151,7 +151,8 @@ function spansPicture() {
 	const {kind, group, bucket} = spans, {types, spread} = spans.told[kind], one = types[group], ended = spreadCount(spread, group);
 	const buckets = spreadBuckets(spread, group), open = one.n - ended;
 
-	const room = () => ({width: Math.max(200, spans.parts.picture.clientWidth - 4), height: Math.max(90, Math.min(spans.parts.picture.clientHeight - 60, 300))});
+	// As high as the tab leaves room below what stands above the picture: all its rows are seen at once.
+	const room = () => ({width: Math.max(200, spans.parts.picture.clientWidth - 4), height: Math.max(60, Math.min(spans.box.clientHeight - SPANS_ABOVE, 300))});
 	const drawn = () => spans.heat ? heatView(spanKinds[kind].rows(), spread, buckets, spans.cell, room(), (cell) => {
 		Object.assign(spans, {cell, bucket: cell.bucket});
 		drawnAgain(spans.box, spansDraw);

@@ -56,14 +56,14 @@ function byPlace(rows, areWaits) {
 
 // What took most, by reason and place: precomputed over all rows.
 function topRows(prefix, key) {
-	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several", "no_proc");
-	const rows = [];
+	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several", "no_proc", "joined");
+	const rows = [], name = (i) => c.joined[i] ? trace.threads[c.joined[i] - 1].label : variableName(c.object[i]);
 
 	for (let i = 0; i < c.n; i++)
 		if (c.total[i] > 0)
 			rows.push({state: PARKED + (c.reason[i] & ~TOP_IDLE), isIdle: (c.reason[i] & TOP_IDLE) !== 0, stack: c.stack[i], count: c.count[i],
 				total: c.total[i], max: c.max[i], noProc: c.no_proc[i], row: c[key][i], object: c.several[i] ? 0 : c.object[i],
-				what: variableName(c.object[i]) && variableName(c.object[i]) + (c.several[i] ? OTHERS : "")});
+				what: name(i) && name(i) + (c.several[i] ? OTHERS : "")});
 	return byPlace(rows, prefix !== "hold");
 }
 
@@ -237,7 +237,7 @@ function longestTable(id, heading, open, rows) {
 	const p = trace.park;
 
 	return topTable(id, heading, rows, [
-		{id: "for", name: "for, in", wide: true, key: (i) => `${reasonAndName(p.reason[i], p.object[i])} ${stackPath(p.stack[i])}`, cell: (i) => waitCell(PARKED + p.reason[i], variableName(p.object[i]),
+		{id: "for", name: "for, in", wide: true, key: (i) => `${waitName(i + 1)} ${stackPath(p.stack[i])}`, cell: (i) => waitCell(PARKED + p.reason[i], joinedName(i + 1) || variableName(p.object[i]),
 			cellLine([link(stackPath(p.stack[i]) || "(no stack)", {kind: "park", id: i + 1})],
 				stackPath(p.stack[i], Infinity), "where"))},
 		{id: "thread", name: "thread", key: (i) => trace.threads[p.thread[i] - 1].label, cell: (i) => el("div", {class: "line thread"}, trace.threads[p.thread[i] - 1].label)},
