@@ -333,18 +333,97 @@ async function linksHoldFolding(context, page) {
 	await settle(page);
 }
 
+// Drags a name to before or after another one.
+async function dragName(page, from, to, after) {
+	const a = await from.locator(".name").boundingBox(), b = await to.boundingBox();
+
+	await page.mouse.move(a.x + 20, a.y + 8);
+	await page.mouse.down();
+	await page.mouse.move(a.x + 20, a.y + 30, {steps: 2});
+	await page.mouse.move(b.x + 30, after ? b.y + b.height - 2 : b.y + 2, {steps: 4});
+	same(await page.locator("#drop").isVisible(), true, "a line shows where it would lie");
+	await page.mouse.up();
+	await settle(page);
+}
+
+// Tracks of tasks, counters and procs are hidden, moved and kept at the top as threads are.
+async function arrangesTracks(page) {
+	const rows = () => page.evaluate(() => [...document.querySelectorAll(".label:not([hidden])")].sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+		.map((row) => row.querySelector(".name").textContent)), address = () => page.evaluate(() => window.trc.address());
+	const row = (name) => page.locator(".label:not([hidden])").filter({has: page.locator(`.name:text-is("${name}")`)});
+	const at = async (name, ...keys) => {
+		await row(name).locator(".open").focus();
+		await press(page, ...keys);
+	};
+
+	await follow(page, "#sort=first");
+	await page.evaluate(() => window.trc.select(null));
+	const first = await rows(), without = (...names) => first.filter((name) => !names.includes(name));
+	check(["request", "queue depth", "in flight", "▸ 2 procs"].every((name) => first.includes(name)), "there are tasks, counters and procs", first);
+
+	await row("request").hover();
+	await row("request").locator(".hide").click();
+	await settle(page);
+	same(await rows(), [...without("request"), "▸ 1 hidden track"], "a click hides the track of a type of tasks; a line says so");
+	await at("queue depth", "Delete");
+	await at("worker-a", "Delete");
+	same(await rows(), [...without("request", "queue depth", "worker-a"), "▸ 1 hidden thread, 2 hidden tracks"], "a key hides a counter");
+	check(/hide=tasks%3Arequest,counter%3Aqueue%20depth,\d+(&|$)/.test(await address()), "the address holds what is hidden", await address());
+	const kept = await address(), hidden = await rows();
+	await page.evaluate(() => {
+		for (let id = 1; id < 50 && !/^task request /.test(window.trc.told()?.title || ""); id++)
+			window.trc.select("task", id);
+	});
+	await settle(page);
+	check((await rows()).includes("request") && (await detailsOf(page)).includes("Its track is hidden, and shown as long as this is selected."), "what is selected in it is shown",
+		[await rows(), await detailsOf(page)]);
+	await page.evaluate(() => window.trc.select(null));
+	await settle(page);
+	same(await rows(), hidden, "for as long");
+	await follow(page, "#sort=first");
+	same(await rows(), first, "a plain address shows all");
+	await follow(page, kept);
+	same(await rows(), hidden, "the address hides them again");
+	await page.locator(".label:not([hidden])", {hasText: "2 hidden tracks"}).locator(".open").click();
+	await settle(page);
+	same((await rows()).slice(-3), ["worker-a", "request", "queue depth"], "the line opens");
+	await row("request").locator(".hide").focus();
+	await press(page, "Enter");
+	same(await rows(), [...without("queue depth", "worker-a"), "▾ 1 hidden thread, 1 hidden track", "worker-a", "queue depth"], "from there one is shown again, by keys");
+	await press(page, "Control+z", "Control+z");
+	await page.locator(".label:not([hidden])", {hasText: "hidden track"}).locator(".hide").focus();
+	await press(page, "Enter");
+	same(await rows(), first, "and all are");
+
+	await dragName(page, row("in flight"), row("worker-a"), true);
+	const place = first.indexOf("worker-a"), dragged = without("in flight").toSpliced(place, 0, "in flight");
+	same([await rows(), await page.evaluate(() => window.trc.selection)], [dragged, null], "a counter is dragged below a thread, which is no click");
+	await at("in flight", "Control+ArrowUp");
+	same(await rows(), without("in flight").toSpliced(place - 1, 0, "in flight"), "a key moves it");
+	await at("▸ 2 procs", "Control+ArrowUp");
+	await at("in flight", "p");
+	const moved = await rows(), pinned = await address();
+	same([moved[0], moved.indexOf("▸ 2 procs")], ["in flight", without("in flight").indexOf("▸ 2 procs")], "procs are moved; P keeps a counter at the top");
+	check(/pin=counter%3Ain%20flight[^,&]*(&|$)/.test(pinned), "the address has it", pinned);
+	await press(page, "p");
+	check((await rows())[0] !== "in flight", "P again lets it go", await rows());
+	await follow(page, pinned);
+	same(await rows(), moved, "the address holds all of this");
+
+	await follow(page, "#sort=first");
+	await page.locator("#canvases").focus();
+	await press(page, "o");
+	const open = await rows(), proc = open.findLast((name) => /^proc \d+$/.test(name));
+	await at(proc, "Control+ArrowUp", "Control+ArrowUp", "Control+ArrowUp", "Control+ArrowUp", "Control+ArrowUp");
+	same(await rows(), open.filter((name) => name !== proc).toSpliced(open.indexOf("▾ 2 procs") + 1, 0, proc), "a proc is moved among procs, and not out of these");
+	await at("run queue", "Delete");
+	same((await rows()).filter((name) => /run queue|hidden/.test(name)), ["▸ 1 hidden track"], "one of them is hidden");
+	await follow(page, "#sort=first");
+}
+
 // Rows are moved by dragging their names, and by keys.
 async function moves(page) {
-	const drag = async (from, to, after) => {
-		const a = await label(page, from).locator(".name").boundingBox(), b = await label(page, to).boundingBox();
-		await page.mouse.move(a.x + 20, a.y + 8);
-		await page.mouse.down();
-		await page.mouse.move(a.x + 20, a.y + 30, {steps: 2});
-		await page.mouse.move(b.x + 30, after ? b.y + b.height - 2 : b.y + 2, {steps: 4});
-		same(await page.locator("#drop").isVisible(), true, "a line shows where it would lie");
-		await page.mouse.up();
-		await settle(page);
-	};
+	const drag = (from, to, after) => dragName(page, label(page, from), label(page, to), after);
 	await page.evaluate(() => window.trc.select(null));
 	const first = await rowsOf(page);
 
@@ -577,6 +656,7 @@ await withBrowser("light", async (context) => {
 	await undoesByButtons(context);
 	await hidesThreads(page);
 	await moves(page);
+	await arrangesTracks(page);
 	await excludes(page, context);
 	await carries(context);
 	await carriesSteps(context);

@@ -133,7 +133,7 @@ function chosenRead(string) {
 }
 
 function addressText() {
-	const parts = [`t=${spanText(view.t0, view.t1)}`], pinned = [...tracks.pinned].map((t) => trace.threads[t].serial);
+	const parts = [`t=${spanText(view.t0, view.t1)}`], pinned = [...tracks.pinned].map((by) => typeof by === "number" ? trace.threads[by].serial : encodeURIComponent(by));
 
 	if (view.range)
 		parts.push(`range=${spanText(view.range.t0, view.range.t1)}`);
@@ -220,7 +220,7 @@ function addressRead(hash) {
 		asked.sort = of("sort");
 	asked.filter = decoded(of("filter"));
 	const byName = new Map(trace.threads.map((t, i) => [String(t.serial), i]));
-	asked.pinned = of("pin").split(",").map((serial) => byName.get(serial)).filter((t) => t !== undefined);
+	asked.pinned = of("pin").split(",").map(decoded).map((key) => /^procs$|^[a-z]+:/.test(key) ? key : byName.get(key)).filter((by) => by !== undefined);
 	asked.annotations = of("tasks") !== "0";
 	return asked;
 }

@@ -1,6 +1,7 @@
-// arrange.js - which threads are hidden, and which rows were moved to other places: by dragging a name, by keys, and by the address.
+// arrange.js - which tracks are hidden, and which were moved to other places: by dragging a name, by keys, and by the address.
 //
-// A row's key is its thread's serial or its group's key.  tracks.hidden has keys: that of a group hides all of its threads.  tracks.moved has
+// A row's key is its thread's serial, its group's key, or the kind and name of a track of tasks, a counter or a proc ("tasks:request", "counter:queue
+// length", "proc:proc 1"; all procs: "procs").  tracks.hidden has keys: that of a group hides all of its threads.  tracks.moved has
 // [key, key of the row that it was put before; "" = the end], in the order in which rows were moved.  Both are replaced, never changed,
 // so that undo can keep them.
 
@@ -13,8 +14,8 @@ function threadKey(thread) {
 }
 
 /** @param {TrackRow} row */
-function rowKey({thread, group}) {
-	return thread ? threadKey(thread) : group.key;
+function rowKey({thread, group, track}) {
+	return thread ? threadKey(thread) : track ? trackKey(track) : group.key;
 }
 
 // The keys that hide a thread: its own, and those of the groups that it would be in.
@@ -28,6 +29,22 @@ function hidingKeys(thread) {
 /** @param {Thread} thread */
 function isHidden(thread) {
 	return tracks.hidden.size > 0 && hidingKeys(thread).length > 0;
+}
+
+// Of a track that is of no thread: whether it is hidden.
+/** @param {Track} track */
+function isTrackHidden(track) {
+	return tracks.hidden.has(trackKey(track));
+}
+
+// The track of what is selected, where it is of no thread: of tasks, or a counter's; null = it is of a thread, or in no track.
+/** @param {Chosen | null} sel @returns {Track | null} */
+function selectionTrack(sel) {
+	if (sel && (sel.kind === "task" || sel.kind === "tasktype")) {
+		const type = sel.kind === "task" ? trace.task.type[sel.id - 1] : sel.id;
+		return trace.taskTracks.find((track) => track.type === type) || null;
+	}
+	return sel && isCounterKind(sel.kind) ? counterPlace(sel)?.track || null : null;
 }
 
 // ---- the filter: words that are looked for, and -words that leave out; a word with blanks stands in quotes ----
@@ -65,17 +82,31 @@ function putBefore(items, keyOf, key, before) {
 	return true;
 }
 
-// Rows where they were moved to: among all, or within their group.  What is kept at the top stays there.
+// Within its group; if it is in one.
+/** @param {TrackRow[]} rows @param {string} key @param {string} before */
+function putInGroup(rows, key, before) {
+	const home = rows.find(({group, inside}) => (group && group.threads.some((thread) => threadKey(thread) === key)) ||
+		(inside && inside.some((track) => trackKey(track) === key)));
+
+	if (home && home.group)
+		putBefore(home.group.threads, threadKey, key, before);
+	else if (home)
+		putBefore(home.inside, trackKey, key, before);
+}
+
+// Rows where they were moved to: among all, or within their group.  Tracks of no thread that are kept at the top are above all
+// others, threads that are kept there above the other threads.
 /** @param {TrackRow[]} rows */
 function rowsMoved(rows) {
 	for (const [key, before] of tracks.moved)
-		if (!putBefore(rows, rowKey, key, before)) {
-			const home = rows.find(({group}) => group && group.threads.some((thread) => threadKey(thread) === key));
-			if (home)
-				putBefore(home.group.threads, threadKey, key, before);
-		}
+		if (!putBefore(rows, rowKey, key, before))
+			putInGroup(rows, key, before);
 	const pinned = /** @type {(row: TrackRow) => number} */ (({thread}) => Number(Boolean(thread && tracks.pinned.has(thread.idx))));
-	return tracks.moved.length ? rows.sort((a, b) => pinned(b) - pinned(a)) : rows;
+	const places = tracks.moved.length ? rows.flatMap(({track}, i) => track ? [] : [i]) : [];
+	const threads = places.map((i) => rows[i]).sort((a, b) => pinned(b) - pinned(a));
+	const isKept = /** @type {(row: TrackRow) => number} */ (({track}) => Number(Boolean(track && tracks.pinned.has(trackKey(track)))));
+	places.forEach((i, k) => { rows[i] = threads[k]; });
+	return rows.sort((a, b) => isKept(b) - isKept(a));
 }
 
 // ---- what is done ----
@@ -93,10 +124,12 @@ function arrangedShow() {
 /** @param {Partial<Pick<Tracks, "hidden" | "moved" | "pinned">>} what */
 function arrange(what) {
 	const name = labelFocused(), guest = typeof tracks.guest === "number" ? trace.threads[tracks.guest] : null, was = guest && isHidden(guest);
+	const other = typeof tracks.guest === "number" ? null : tracks.guest;
+	const hides = Boolean(other && what.hidden && what.hidden.has(trackKey(other)) && !isTrackHidden(other));
 
 	stepAdd("choice");
 	Object.assign(tracks, what);
-	if (guest && !was && isHidden(guest)) // who hides it does not want to see it
+	if ((guest && !was && isHidden(guest)) || hides) // who hides it does not want to see it
 		tracks.guest = null;
 	tracksLayout();
 	viewChanged("tracks");
@@ -104,10 +137,22 @@ function arrange(what) {
 	labelFocus(name);
 }
 
-// The key of a track that can be hidden and moved; "" of others.
+// The key of a track; "" = there is none.
 /** @param {Track | null | undefined} track */
 function trackKey(track) {
-	return !track || (track.kind !== "thread" && track.kind !== "group") ? "" : track.thread ? threadKey(track.thread) : track.key;
+	if (!track)
+		return "";
+	if (track.thread)
+		return threadKey(track.thread);
+	return track.key || `${track.hitKind || track.kind}:${track.hitKind === "counter" ? text(track.type) || track.name : track.name}`;
+}
+
+// What a track is kept at the top by: a thread's index, a key; null = it cannot be.
+/** @param {Track} track */
+function pinOf(track) {
+	if (track.thread)
+		return track.thread.idx;
+	return track.kind === "group" || track.inGroup ? null : trackKey(track);
 }
 
 /** @param {Track} track */
@@ -137,6 +182,12 @@ function showThread(thread) {
 	arrange({hidden});
 }
 
+// A track of no thread again.
+/** @param {Track} track */
+function showTrack(track) {
+	arrange({hidden: new Set([...tracks.hidden].filter((key) => key !== trackKey(track)))});
+}
+
 function showAllHidden() {
 	arrange({hidden: new Set()});
 }
@@ -148,6 +199,8 @@ function hideToggle(track) {
 		showAllHidden();
 	else if (track.thread && isHidden(track.thread))
 		showThread(track.thread);
+	else if (!track.thread && isTrackHidden(track))
+		showTrack(track);
 	else
 		hideTrack(track);
 }
@@ -155,7 +208,9 @@ function hideToggle(track) {
 // The rows among which a row can be moved: those of its group, or all that are in none.
 /** @param {Track} track @returns {Track[]} */
 function rowsBeside(track) {
-	const isRow = (each) => trackKey(each) && each.key !== HIDDEN_KEY && !(each.thread && isHidden(each.thread)) && each.thread?.idx !== tracks.guest;
+	const isRow = (each) => each.key !== HIDDEN_KEY && (each.thread ? !isHidden(each.thread) && each.thread.idx !== tracks.guest : !isTrackHidden(each) && each !== tracks.guest);
+	if (track.inGroup && !track.thread)
+		return tracks.all.filter((each) => isRow(each) && each.inGroup && !each.thread);
 	const inGroup = track.inGroup ? tracks.all.find((each) => each.kind === "group" && each.isOpen && each.threads.includes(track.thread)) : null;
 
 	return tracks.all.filter((each) => isRow(each) && (inGroup ? each.thread && inGroup.threads.includes(each.thread) : !each.inGroup));
@@ -179,13 +234,26 @@ function moveBy(track, by) {
 
 // ---- keys ----
 
-// The track whose name has the focus, or that of the selected thread.
+// The track whose name has the focus; undefined = none has it.
+/** @returns {Track | undefined} */
+function focusedTrack() {
+	return labelPool.find(({row}) => !row.hidden && row.contains(document.activeElement))?.track;
+}
+
+// The same, or that of what is selected.
 /** @returns {Track | undefined} */
 function keyTrack() {
-	const label = labelPool.find(({row}) => !row.hidden && row.contains(document.activeElement));
-	const idx = view.selection ? selectionThread(view.selection) : -1;
+	const track = selectionTrack(view.selection), idx = view.selection ? selectionThread(view.selection) : -1;
 
-	return label ? label.track : idx >= 0 ? tracks.byThread[idx] || tracks.foldedInto[idx] : undefined;
+	return focusedTrack() || (track && tracks.all.includes(track) ? track : idx >= 0 ? tracks.byThread[idx] || tracks.foldedInto[idx] : undefined);
+}
+
+function pinChosen() {
+	const focused = focusedTrack(), idx = view.selection ? selectionThread(view.selection) : -1, track = selectionTrack(view.selection);
+	const pin = focused ? pinOf(focused) : track ? pinOf(track) : idx >= 0 ? idx : null;
+
+	if (pin !== null)
+		pinToggle(pin);
 }
 
 function hideChosen() {
@@ -228,7 +296,8 @@ const carried = {track: null, y: 0, moves: false, before: null};
 /** @param {Track} track @param {number} y */
 function dropPlace(track, y) {
 	const beside = rowsBeside(track), before = beside.find((each) => y < each.y + each.h / 2) || null;
-	const last = beside[beside.length - 1], end = last.isOpen ? tracks.all.findLast((each) => each.thread && last.threads.includes(each.thread)) || last : last;
+	const isInside = (each, group) => group.kind === "procs" ? each.inGroup && !each.thread && !isTrackHidden(each) : each.thread && group.threads.includes(each.thread);
+	const last = beside[beside.length - 1], end = last.isOpen ? tracks.all.findLast((each) => isInside(each, last)) || last : last;
 
 	return {before, y: before ? before.y : end.y + end.h};
 }
@@ -304,8 +373,10 @@ function arrangedRead(asked) {
 // What is said of a selection whose thread is hidden; "" of others.
 /** @param {Chosen | null} sel */
 function hiddenText(sel) {
-	const idx = sel ? selectionThread(sel) : -1;
+	const track = selectionTrack(sel), idx = sel && !track ? selectionThread(sel) : -1;
 
+	if (track && isTrackHidden(track))
+		return `Its track is hidden${tracks.guest === track ? ", and shown as long as this is selected" : ""}.`;
 	if (idx < 0 || !isHidden(trace.threads[idx]))
 		return "";
 	return `Its thread is hidden${tracks.guest === idx ? ", and shown as long as this is selected" : ""}.`;
@@ -313,8 +384,8 @@ function hiddenText(sel) {
 
 /** @param {Chosen | null} sel */
 function hiddenView(sel) {
-	const said = hiddenText(sel);
+	const said = hiddenText(sel), track = selectionTrack(sel);
 
-	return said ? el("p", {class: "dim"}, `${said} `, el("button", {type: "button", onclick: () => showThread(trace.threads[selectionThread(sel)])},
+	return said ? el("p", {class: "dim"}, `${said} `, el("button", {type: "button", onclick: () => track ? showTrack(track) : showThread(trace.threads[selectionThread(sel)])},
 		"Show it again")) : null;
 }

@@ -130,13 +130,13 @@ function stepOut({t0, t1, range, arranged}) {
 
 /** @param {Arranged} arranged @returns {ArrangedOut} */
 function arrangedOut({hidden, moved, pinned, opened, sort, filter, annotations}) {
-	return {hidden: [...hidden], moved, pinned: Array.from(pinned, (idx) => trace.threads[idx].serial), opened: [...opened], sort, filter, annotations};
+	return {hidden: [...hidden], moved, pinned: Array.from(pinned, (by) => typeof by === "number" ? trace.threads[by].serial : by), opened: [...opened], sort, filter, annotations};
 }
 
 // How threads were arranged.  What is as in `like` is the same object: steps are told from each other by that.
 /** @param {ArrangedOut} out @param {Arranged} like @returns {Arranged} */
 function arrangedIn({hidden, moved, pinned, opened, sort, filter, annotations}, like) {
-	const pins = pinned.map((serial) => trace.threads.findIndex((t) => t.serial === serial)).filter((idx) => idx >= 0);
+	const pins = pinned.map((by) => typeof by === "number" ? trace.threads.findIndex((t) => t.serial === by) : by).filter((by) => by !== -1);
 	const was = {hidden: new Set(hidden), moved, pinned: new Set(pins), opened: new Set(opened), sort, filter, annotations};
 	const same = (key) => JSON.stringify(was[key] instanceof Set ? [...was[key]] : was[key]) ===
 		JSON.stringify(like[key] instanceof Set ? [...like[key]] : like[key]);

@@ -59,8 +59,8 @@ function flameThreads() {
 	const sel = view.selection ? selectionThread(view.selection) : -1;
 
 	switch (flame.threads) {
-	case "filter": return tracks.filter.trim() || tracks.hidden.size ? tracks.threads.map((t) => t.idx) : null;
-	case "pinned": return [...tracks.pinned];
+	case "filter": return tracks.filter.trim() || trace.threads.some(isHidden) ? tracks.threads.map((t) => t.idx) : null;
+	case "pinned": return [...tracks.pinned].filter((by) => typeof by === "number");
 	case "selected": return sel >= 0 ? [sel] : [];
 	default: return null;
 	}

@@ -418,8 +418,8 @@ const commands = [
 	["[", "against the arrow: what the waker waited for; of a fiber, its previous run", selectCause],
 	["]", "along the arrow: what this thread woke next; of a fiber, its next run", selectEffect],
 	["o", "unfold or fold the procs: who ran where, the run queue", procsToggle],
-	["p", "keep the selected thread at the top", pinSelected],
-	["Delete", "hide the thread, or the thread or group whose name has the focus; show it again if it is hidden", hideChosen],
+	["p", "keep the track whose name has the focus, or that of the selection, at the top", pinChosen],
+	["Delete", "hide the track or group whose name has the focus, or that of the selection; show it again if it is hidden", hideChosen],
 	["Ctrl+ArrowUp Ctrl+ArrowDown", "move it up and down", null],
 	["Ctrl+ArrowUp", null, () => moveChosen(-1)],
 	["Ctrl+ArrowDown", null, () => moveChosen(1)],
@@ -485,13 +485,6 @@ function cornerKeys() {
 		event.preventDefault();
 		event.stopPropagation();
 	});
-}
-
-function pinSelected() {
-	const idx = view.selection ? selectionThread(view.selection) : -1;
-
-	if (idx >= 0)
-		pinToggle(idx);
 }
 
 function clear() {

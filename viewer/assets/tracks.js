@@ -148,16 +148,20 @@ function trackHeight(track) {
 function hiddenOf(sel) {
 	const idx = sel ? selectionThread(sel) : -1;
 
-	if (sel && (sel.kind === "task" || sel.kind === "tasktype")) {
-		const type = sel.kind === "task" ? trace.task.type[sel.id - 1] : sel.id;
-		const track = trace.taskTracks.find((t) => t.type === type);
-		return track && (tracks.guest === track || !tracks.all.includes(track)) ? track : null;
-	}
-	if (sel && sel.kind === "counter") {
-		const {track} = counterPlace(sel);
-		return trace.counterTracks.includes(track) && (tracks.guest === track || !tracks.all.includes(track)) ? track : null;
+	if (sel && ["task", "tasktype", "counter"].includes(sel.kind)) {
+		const track = selectionTrack(sel);
+		return (trace.taskTracks.includes(track) || trace.counterTracks.includes(track)) && (tracks.guest === track || !tracks.all.includes(track)) ? track : null;
 	}
 	return idx >= 0 && (tracks.guest === idx || !tracks.byThread[idx]) ? idx : null;
+}
+
+// Rows of tracks of no thread: tasks, then counters, then procs.  Of many tasks and counters most lie below the threads.
+/** @param {Track[][]} notes @param {Track[]} ofProcs @returns {{above: TrackRow[], below: TrackRow[]}} */
+function tracksOfNone(notes, ofProcs) {
+	const many = notes[0].length + notes[1].length > ABOVE_MAX, above = notes.map((list) => many ? list.slice(0, ABOVE_MAX / 2) : list).flat();
+	const [fold, ...inside] = ofProcs, row = (/** @type {Track} */ track) => ({track});
+
+	return {above: [...above.map(row), ...fold ? [{track: fold, inside}] : []], below: notes.flat().filter((track) => !above.includes(track)).map(row)};
 }
 
 // Rebuilds the order; called when the sorting, the filter or the pins change.
@@ -168,7 +172,7 @@ function tracksLayout() {
 	const inOrder = (threads) => threads.sort(threadOrders[tracks.sort][1])
 		.sort((a, b) => Number(tracks.pinned.has(b.idx)) - Number(tracks.pinned.has(a.idx)));
 	const grouped = tracks.sort === "first" && !wanted;
-	const rowsOf = (threads) => rowsMoved(grouped ? groupRows(threads) : threads.map((thread) => ({thread})));
+	const rowsOf = /** @type {(threads: Thread[]) => TrackRow[]} */ ((threads) => grouped ? groupRows(threads) : threads.map((thread) => ({thread})));
 	const shows = /** @type {(row: TrackRow, idx: number | Track | null) => boolean} */ (({thread, group}, idx) => thread ? thread.idx === idx
 		: group.isOpen && group.threads.some((t) => t.idx === idx));
 
@@ -181,21 +185,26 @@ function tracksLayout() {
 	if (guest) // alone, above a group that has it
 		rows = grouped ? [{thread: guest}, ...rows] : rowsOf(inOrder([...matching, guest]));
 	const hidden = inOrder(left.filter((t) => isHidden(t) && t !== guest));
-	if (hidden.length)
-		rows.push({group: groupMake(HIDDEN_KEY, plural(hidden.length, "hidden thread"), hidden)});
 	tracks.all = [];
 	tracks.byThread = new Array(trace.threads.length);
 	tracks.foldedInto = new Array(trace.threads.length);
-	const notes = !wanted && tracks.annotations ? [trace.taskTracks, trace.counterTracks] : [[], []];
-	const many = notes[0].length + notes[1].length > ABOVE_MAX;
-	const above = notes.map((list) => many ? list.slice(0, ABOVE_MAX / 2) : list).flat();
-	if (above.length)
-		tracks.all.push(...above);
-	else if (trace.taskTracks.includes(guestTasks) || trace.counterTracks.includes(guestTasks))
+	const whole = !wanted && tracks.annotations, every = whole ? [trace.taskTracks, trace.counterTracks] : [[], []], ofProcs = whole ? procRows() : [];
+	const notes = every.map((list) => list.filter((track) => !isTrackHidden(track) || track === guestTasks));
+	const out = [...every.flat().filter((track) => isTrackHidden(track) && track !== guestTasks), ...ofProcs.length && isTrackHidden(ofProcs[0]) ? ofProcs : ofProcs.filter(isTrackHidden)];
+	for (const track of every.flat())
+		track.inGroup = out.includes(track);
+	const rest = tracksOfNone(notes, ofProcs.filter((track) => !out.includes(track)));
+	if ((trace.taskTracks.includes(guestTasks) || trace.counterTracks.includes(guestTasks)) && !notes.flat().includes(guestTasks))
 		tracks.all.push(guestTasks);
-	if (!wanted && tracks.annotations)
-		tracks.all.push(...procRows());
-	for (const {thread, group} of rows) {
+	const allRows = rowsMoved([...rest.above, ...rows, ...rest.below]);
+	if (hidden.length || out.length)
+		allRows.push({group: groupMake(HIDDEN_KEY, [hidden.length ? plural(hidden.length, "hidden thread") : "", out.length ? plural(out.length, "hidden track") : ""]
+			.filter((part) => part).join(", "), hidden), inside: out});
+	for (const {thread, group, track: ofNone, inside} of allRows) {
+		if (ofNone) {
+			tracks.all.push(ofNone, ...inside || []);
+			continue;
+		}
 		if (group)
 			tracks.all.push(group);
 		for (const one of group && !group.isOpen ? group.threads : [])
@@ -208,8 +217,9 @@ function tracksLayout() {
 			tracks.byThread[one.idx] = track;
 			tracks.all.push(track);
 		}
+		if (group && group.isOpen && inside)
+			tracks.all.push(...inside);
 	}
-	tracks.all.push(...notes.flat().filter((track) => !above.includes(track)));
 	tracksPlace();
 	byId("filter").classList.toggle("nothing", tracks.filter.trim() !== "" && matching.length === 0);
 	byId("nothing").hidden = tracks.all.length > 0;
@@ -336,13 +346,13 @@ function labelMake() {
 			select(counterChosen(track, counterSums(track, view.t0, view.t1)?.most ?? 0), {show: false});
 	});
 	hide.addEventListener("click", () => hideToggle(label.track));
-	pin.addEventListener("click", () => pinToggle(label.track.thread.idx));
+	pin.addEventListener("click", () => pinToggle(pinOf(label.track)));
 	return label;
 }
 
 /** @param {Track} track */
 function labelFill(label, track) {
-	const {row, name, tid, pin, open} = label;
+	const {row, name, tid, open} = label;
 	const thread = track.thread;
 	const selected = view.selection && thread && selectionThread(view.selection) === thread.idx;
 	const guest = tracks.guest !== null && tracks.guest === (thread ? thread.idx : track);
@@ -354,7 +364,7 @@ function labelFill(label, track) {
 	row.classList.toggle("guest", guest);
 	row.classList.toggle("group", isFold(track));
 	row.classList.toggle("in-group", Boolean(track.inGroup));
-	pin.disabled = !thread;
+	pinFill(label.pin, track);
 	hideFill(label.hide, track);
 	if (isFold(track)) {
 		const what = track.threads ? plural(track.threads.length, "thread") : track.share;
@@ -372,10 +382,6 @@ function labelFill(label, track) {
 			? `${track.name}: ${count(track.crowded)} of them share the last lane` : track.title || track.name;
 		return;
 	}
-	const pinned = tracks.pinned.has(thread.idx);
-	pin.classList.toggle("on", pinned);
-	pin.setAttribute("aria-pressed", String(pinned));
-	pin.setAttribute("aria-label", `Keep ${thread.label} at the top`);
 	// What tells threads of one name apart stands in the second column: a long name would hide it.
 	name.textContent = thread.name;
 	tid.textContent = thread.label !== thread.name ? thread.label.slice(thread.name.length + 2, -1) :
@@ -384,12 +390,22 @@ function labelFill(label, track) {
 		(thread.out ? "; left out of this page" : guest ? `; ${isHidden(thread) ? "hidden" : "not in the filter"}: shown since it is selected` : "");
 }
 
+// The button that keeps a row at the top.
+/** @param {HTMLButtonElement} pin @param {Track} track */
+function pinFill(pin, track) {
+	const by = pinOf(track), pinned = by !== null && tracks.pinned.has(by);
+
+	pin.disabled = by === null;
+	pin.classList.toggle("on", pinned);
+	pin.setAttribute("aria-pressed", String(pinned));
+	pin.setAttribute("aria-label", `Keep ${track.thread ? track.thread.label : track.name} at the top`);
+}
+
 // The button that hides a row, or shows it again.
 /** @param {HTMLButtonElement} hide @param {Track} track */
 function hideFill(hide, track) {
-	const again = track.key === HIDDEN_KEY || Boolean(track.thread && isHidden(track.thread)), name = track.thread ? track.thread.label : track.name;
+	const again = track.key === HIDDEN_KEY || (track.thread ? isHidden(track.thread) : isTrackHidden(track)), name = track.thread ? track.thread.label : track.name;
 
-	hide.hidden = !trackKey(track);
 	hide.textContent = again ? "+" : "×";
 	hide.title = again ? "Show again (Delete)" : "Hide (Delete)";
 	hide.setAttribute("aria-label", track.key === HIDDEN_KEY ? "Show all again" : `${again ? "Show" : "Hide"} ${name}${again ? " again" : ""}`);
@@ -413,11 +429,11 @@ function labelsDraw(visibleTracks, scrollY) {
 	});
 }
 
-/** @param {number} idx */
-function pinToggle(idx) {
+/** @param {number | string} by */
+function pinToggle(by) {
 	const pinned = new Set(tracks.pinned);
 
-	if (!pinned.delete(idx))
-		pinned.add(idx);
+	if (!pinned.delete(by))
+		pinned.add(by);
 	arrange({pinned});
 }

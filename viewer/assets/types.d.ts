@@ -293,7 +293,7 @@ interface Track {
 /** Regions, or the pieces of them where fibers ran; `region` is then the index of each piece's. */
 type RegionRows = Table<"thread" | "depth" | "type" | "start" | "length"> & {region?: Uint32Array};
 /** A thread, or a group, as a row of the timeline. */
-type TrackRow = {thread?: Thread, group?: Track};
+type TrackRow = {thread?: Thread, group?: Track, track?: Track, inside?: Track[]};
 
 /** A lane as it is drawn: y from the track's top. */
 interface LaneItem {
@@ -375,7 +375,7 @@ interface Step extends TimeRange {
 interface Arranged {
 	hidden: Set<string>;
 	moved: [string, string][];
-	pinned: Set<number>;
+	pinned: Set<number | string>;
 	opened: Set<string>;
 	sort: string;
 	filter: string;
@@ -386,7 +386,7 @@ interface Arranged {
 interface ArrangedOut {
 	hidden: string[];
 	moved: [string, string][];
-	pinned: number[];
+	pinned: (number | string)[];
 	opened: string[];
 	sort: string;
 	filter: string;
@@ -407,7 +407,7 @@ interface Tracks {
 	opened: Set<string>;
 	filter: string;
 	annotations: boolean;
-	pinned: Set<number>;
+	pinned: Set<number | string>;
 	hidden: Set<string>;
 	moved: [string, string][];
 	idleFolds: boolean;
@@ -423,7 +423,7 @@ interface AddressAsked {
 	trail: Chosen[];
 	sort: string;
 	filter: string;
-	pinned: number[];
+	pinned: (number | string)[];
 	annotations: boolean;
 	more: Map<string, string>;
 }
