@@ -21,7 +21,7 @@
 
 #define MAIN_STACK_BYTES ((uintptr_t)128 << 20) /* the gap that the kernel keeps free below it */
 #define PAGE_BYTES	 ((uintptr_t)4096)	/* the smallest page of any kernel */
-#define COPIED_BELOW	 ((uintptr_t)64)	/* of TRC_COPIED_BYTES */
+#define COPIED_BELOW	 ((uintptr_t)64)	/* of what is copied at once */
 
 /* Stored by trc_range_setup(), before the first capture; constant then. */
 static struct trc_range main_stack;
@@ -67,8 +67,8 @@ static bool copied_move(struct trc_copied *copied, uintptr_t at)
 	uintptr_t below = in_page < COPIED_BELOW ? in_page : COPIED_BELOW;
 	uintptr_t bytes = PAGE_BYTES - (in_page - below);
 
-	if (bytes > TRC_COPIED_BYTES)
-		bytes = TRC_COPIED_BYTES;
+	if (bytes > copied->max_bytes)
+		bytes = copied->max_bytes;
 	copied->lo = at - below;
 	copied->hi = copied->lo;
 	if (at < PAGE_BYTES || !trc_memory_copy(copied->word, copied->lo, (uint32_t)bytes))

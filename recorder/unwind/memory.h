@@ -15,14 +15,25 @@
 /* Walking a stack reads what the compiler guards: other functions' frames. */
 #define TRC_NO_SANITIZE __attribute__((no_sanitize("address", "undefined", "thread")))
 
-enum { TRC_COPIED_BYTES = 512 }; /* small: it lies on the stack of who walks, a coroutine's too */
-
-/* What the kernel copied last, of [lo, hi).  Only `lo` and `hi` need setting: 0, 0 = nothing. */
+/* What the kernel copied last, of [lo, hi); 0, 0 = nothing. */
 struct trc_copied {
 	uintptr_t lo;
 	uintptr_t hi;
+	uintptr_t *word;
+	uint32_t max_bytes; /* at `word` */
+};
+
+enum { TRC_COPIED_BYTES = 512 }; /* small: it lies on the stack of who walks, a coroutine's too */
+struct trc_copied_few {
+	struct trc_copied copied;
 	uintptr_t word[TRC_COPIED_BYTES / sizeof(uintptr_t)];
 };
+
+static inline struct trc_copied *trc_copied_begin(struct trc_copied_few *few)
+{
+	few->copied = (struct trc_copied){0, 0, few->word, sizeof(few->word)};
+	return &few->copied;
+}
 
 struct trc_range {
 	uintptr_t lo;

@@ -17,8 +17,6 @@ enum {
 
 static inline void walk_start(struct trc_walk *walk, uint32_t mode, struct trc_copied *copied)
 {
-	copied->lo = 0;
-	copied->hi = 0;
 	walk->range.copied = copied;
 	walk->context_copied = false;
 	/* acquire: pairs with the release in trc_cache_setup(): the table is mapped. */
@@ -217,14 +215,14 @@ capture(const struct trc_unwind_start *start, uint64_t *frame, int32_t n, uint32
 {
 	/* acquire: pairs with the release in trc_unwind_setup(): all is set up for the mode. */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
-	struct trc_copied copied;
+	struct trc_copied_few few;
 	struct trc_walk walk;
 
 	if (max > TRC_UNWIND_FRAMES_MAX)
 		max = TRC_UNWIND_FRAMES_MAX;
 	if (mode == TRC_UNWIND_NONE || !max)
 		return 0;
-	walk_start(&walk, mode, &copied);
+	walk_start(&walk, mode, trc_copied_begin(&few));
 	start_at(&walk, start, start->sp);
 	/* Of other stacks it would load what lies beyond their end (memory:M2). */
 	if (mode == TRC_UNWIND_LIBUNWIND && walk.range.whole)
@@ -256,7 +254,7 @@ TRC_NO_SANITIZE uint32_t trc_unwind_context(const void *ucontext, uint64_t *fram
 {
 	/* acquire: pairs with the release in trc_unwind_setup(). */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
-	struct trc_copied copied;
+	struct trc_copied_few few;
 	struct trc_walk walk;
 	int32_t n = 0;
 
@@ -264,7 +262,7 @@ TRC_NO_SANITIZE uint32_t trc_unwind_context(const void *ucontext, uint64_t *fram
 		max = TRC_UNWIND_FRAMES_MAX;
 	if (mode == TRC_UNWIND_NONE || !max)
 		return 0;
-	walk_start(&walk, mode, &copied);
+	walk_start(&walk, mode, trc_copied_begin(&few));
 	start_at_context(&walk, ucontext, (uintptr_t)__builtin_frame_address(0));
 	if (!trc_pc_plausible(walk.pc)) {
 		frame[n++] = walk.pc;
@@ -310,10 +308,10 @@ TRC_NO_SANITIZE void trc_unwind_elide_from(const struct trc_unwind_start *start,
 {
 	/* acquire: pairs with the release in trc_unwind_setup(). */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
-	struct trc_copied copied;
+	struct trc_copied_few few;
 	struct trc_walk walk;
 
-	walk_start(&walk, mode, &copied);
+	walk_start(&walk, mode, trc_copied_begin(&few));
 	start_at(&walk, start, start->sp);
 	elide(&walk, mode, frame, before, 0);
 }
@@ -323,14 +321,14 @@ TRC_NO_SANITIZE uint32_t trc_unwind_other(const struct trc_unwind_start *start, 
 {
 	/* acquire: pairs with the release in trc_unwind_setup(). */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
-	struct trc_copied copied;
+	struct trc_copied_few few;
 	struct trc_walk walk;
 
 	if (max > TRC_UNWIND_FRAMES_MAX)
 		max = TRC_UNWIND_FRAMES_MAX;
 	if (mode == TRC_UNWIND_NONE || !max || !trc_pc_plausible(trc_pc_plain(start->pc)))
 		return 0;
-	walk_start(&walk, mode, &copied);
+	walk_start(&walk, mode, trc_copied_begin(&few));
 	start_at(&walk, start, (uintptr_t)__builtin_frame_address(0));
 	if (mode == TRC_UNWIND_FP)
 		return walk_frame_pointers(&walk, frame, 0, (int32_t)max, ALL);
@@ -342,12 +340,29 @@ TRC_NO_SANITIZE void trc_unwind_elide_other(const struct trc_unwind_start *start
 {
 	/* acquire: pairs with the release in trc_unwind_setup(). */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
-	struct trc_copied copied;
+	struct trc_copied_few few;
 	struct trc_walk walk;
 
-	walk_start(&walk, mode, &copied);
+	walk_start(&walk, mode, trc_copied_begin(&few));
 	start_at(&walk, start, (uintptr_t)__builtin_frame_address(0));
 	elide(&walk, mode, frame, before, 0);
+}
+
+TRC_NO_SANITIZE uint32_t trc_unwind_whole(const struct trc_unwind_start *start,
+					  struct trc_copied *copied, uint64_t *frame, uint32_t max,
+					  bool *is_whole)
+{
+	/* acquire: pairs with the release in trc_unwind_setup(). */
+	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire), n;
+	struct trc_walk walk = {.pc = trc_pc_plain(start->pc), .sp = start->sp, .fp = start->fp};
+
+	*is_whole = false;
+	if (mode == TRC_UNWIND_NONE || mode == TRC_UNWIND_FP || !max || !trc_pc_plausible(walk.pc))
+		return 0;
+	walk_start(&walk, TRC_UNWIND_CFI, copied);
+	n = walk_rules(&walk, frame, 0, (int32_t)max);
+	*is_whole = n < max && trc_walk_is_outermost(&walk);
+	return n;
 }
 
 __attribute__((noinline)) TRC_NO_SANITIZE void trc_unwind_elide(const void *ucontext,
@@ -356,11 +371,11 @@ __attribute__((noinline)) TRC_NO_SANITIZE void trc_unwind_elide(const void *ucon
 	struct trc_unwind_start start = TRC_UNWIND_CALLER();
 	/* acquire: pairs with the release in trc_unwind_setup(). */
 	uint32_t mode = atomic_load_explicit(&trc_unwind_how.mode, memory_order_acquire);
-	struct trc_copied copied;
+	struct trc_copied_few few;
 	struct trc_walk walk;
 	int32_t n = 0;
 
-	walk_start(&walk, mode, &copied);
+	walk_start(&walk, mode, trc_copied_begin(&few));
 	if (ucontext) {
 		start_at_context(&walk, ucontext, (uintptr_t)__builtin_frame_address(0));
 		if (!trc_pc_plausible(walk.pc) && (n++, !trc_walk_lost(&walk)))

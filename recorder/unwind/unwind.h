@@ -114,6 +114,16 @@ uint32_t trc_unwind_other(const struct trc_unwind_start *start, uint64_t *frame,
 void trc_unwind_elide_other(const struct trc_unwind_start *start, uint64_t *frame, uint32_t before);
 
 /*
+ * As trc_unwind_other(), where it has to be known whether anything is missing.  By unwind rules alone, in
+ * modes fp and none nothing; start->fp 0: it is not known, nor is it guessed.  *is_whole: the last frame is the
+ * outermost one; otherwise the walk ended for want of a rule or a register, or at `max`, which may be up
+ * to TRC_UNWIND_WALK_MAX.  *copied (memory.h) has what the caller has copied of the stack already, and room.
+ */
+struct trc_copied;
+uint32_t trc_unwind_whole(const struct trc_unwind_start *start, struct trc_copied *copied,
+			  uint64_t *frame, uint32_t max, bool *is_whole);
+
+/*
  * Forgets what is known about addresses: they may now belong to another module.  To be called
  * after every dlclose(), and after every dlopen(): what it loaded may lie where another thread
  * has just unloaded something, and not yet got around to saying so.

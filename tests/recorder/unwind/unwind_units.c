@@ -474,8 +474,8 @@ START_TEST(only_readable_memory_is_reached)
 	const size_t page = 65536; /* the largest there is */
 	uint8_t *map = mmap(NULL, 4 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uintptr_t at = (uintptr_t)map, value;
-	struct trc_copied copied = {.lo = 0, .hi = 0};
-	struct trc_range range = {0, 0, false, &copied};
+	struct trc_copied_few few;
+	struct trc_range range = {0, 0, false, trc_copied_begin(&few)};
 
 	ck_assert(map != MAP_FAILED);
 	mprotect(map + page, page, PROT_NONE);
