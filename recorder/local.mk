@@ -98,7 +98,8 @@ libtrcapi_la_SOURCES = \
 	recorder/lib/recorder_writer.c \
 	recorder/lib/recording.c recorder/lib/recording.h \
 	recorder/lib/service.c recorder/lib/service.h \
-	recorder/lib/thread_ask.c recorder/lib/thread_profile.c recorder/lib/thread_profile_private.h \
+	recorder/lib/thread_ask.c recorder/lib/thread_look.c recorder/lib/thread_profile.c \
+	recorder/lib/thread_profile_private.h \
 	recorder/profile/thread_profile.h \
 	recorder/profile/thread_resolve.c \
 	recorder/lib/thread_tasks.c recorder/lib/thread_tasks.h \

@@ -78,5 +78,8 @@ void trc_labels_kept_drop(void);
 const struct trace_labels *trc_labels_set(const struct trace_labels *labels);
 /* The thread has just become known to the session: makes its labels known, too. */
 void trc_labels_attach(void);
+/* Where the calling thread keeps what trc_labels_now() returns: as far from its pthread_self() as in every
+ * thread.  Context: any thread. */
+const struct trace_labels *const *trc_labels_place(void);
 
 #endif

@@ -171,6 +171,11 @@ const struct trace_labels *trc_labels_now(void)
 	return in_force;
 }
 
+const struct trace_labels *const *trc_labels_place(void)
+{
+	return &in_force;
+}
+
 /* Returns what the caller returns, who then has nothing to keep across the call. */
 static __attribute__((noinline)) const struct trace_labels *arm(const struct trace_labels *before)
 {

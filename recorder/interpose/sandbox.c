@@ -47,7 +47,7 @@ static const int CALLS[] = {
 	SYS_rt_sigaction,   SYS_rt_sigprocmask, SYS_rt_sigqueueinfo, SYS_rt_sigtimedwait,
 	SYS_rt_tgsigqueueinfo, SYS_sched_getaffinity, SYS_sigaltstack, SYS_tgkill,
 	SYS_fstat,	    SYS_faccessat,	SYS_rt_sigreturn,    SYS_getcwd,
-	SYS_mremap,
+	SYS_mremap,	    SYS_get_robust_list, SYS_pread64,
 #ifdef SYS_readlink
 	SYS_readlink,
 #endif

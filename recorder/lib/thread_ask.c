@@ -43,11 +43,7 @@ static bool is_in(uint64_t address, const uint64_t range[2])
 	return address - 1 - range[0] < range[1] - range[0];
 }
 
-/*
- * Of a thread that waits, how many innermost frames are how that is done: libc's and then an
- * interposer of ours.  What is left is the stack that would have been recorded.
- */
-static uint32_t frames_of_waiting(const struct taking *t, const uint64_t *frame, uint32_t n)
+uint32_t trc_taking_frames_of_waiting(const struct taking *t, const uint64_t *frame, uint32_t n)
 {
 	uint32_t i = 0;
 
@@ -64,7 +60,7 @@ static uint32_t frames_of_waiting(const struct taking *t, const uint64_t *frame,
 static void put_answer(struct taking *t, uint32_t i, const struct trc_answer *a)
 {
 	struct trc_thread_row *row = &t->p->row[i];
-	uint32_t skip = frames_of_waiting(t, a->frame, a->n_frames);
+	uint32_t skip = trc_taking_frames_of_waiting(t, a->frame, a->n_frames);
 
 	row->interrupted_ns = trc_clock_ticks_to_ns(a->end - a->begin);
 	if (row->interrupted_ns > t->p->longest_ns)
@@ -219,6 +215,18 @@ static bool is_made_again(const struct trc_thread_row *row)
 	return true;
 }
 
+/* It is not to be asked, and waits: what can be seen of its stack, or the place of the call alone. */
+static void put_part(struct taking *t, uint32_t i, uint64_t pc)
+{
+	if (trc_taking_look(t, i, t->frame, true))
+		return;
+	pc++; /* as return addresses are read */
+	trc_taking_put_frames(
+		t, i, &pc, 1,
+		atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed));
+	trc_modules_note(&pc, 1, t->p->row[i].epoch);
+}
+
 /* What the kernel tells of a thread before it is asked.  False: it is not to be asked. */
 static bool may_ask(struct taking *t, uint32_t i)
 {
@@ -240,11 +248,7 @@ static bool may_ask(struct taking *t, uint32_t i)
 	if (!look.fragile)
 		return true;
 	set_not_asked(t, i);
-	look.pc++; /* as return addresses are read */
-	trc_taking_put_frames(
-		t, i, &look.pc, 1,
-		atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed));
-	trc_modules_note(&look.pc, 1, t->p->row[i].epoch);
+	put_part(t, i, look.pc);
 	return false;
 }
 
@@ -312,10 +316,11 @@ static bool task_visit(struct taking *t, uint32_t i)
 		put_own(t, i);
 		return true;
 	}
-	if (trc_taking_put_recorded(t, i) || !may_ask(t, i) || t->gone[i])
+	if (t->known[i] || !may_ask(t, i) || t->gone[i])
 		return true;
 	if (is_deaf(t, i)) {
 		set_not_asked(t, i);
+		trc_taking_look(t, i, t->frame, true);
 		return true;
 	}
 	if (answers_patience(t) < ALL_DEADLINES * t->deadline_ns)

@@ -52,12 +52,15 @@ static size_t words_take(struct taking *t, size_t n)
 void trc_taking_put_frames(struct taking *t, uint32_t i, const uint64_t *frame, uint32_t n,
 			   uint32_t epoch)
 {
-	size_t at = words_take(t, n);
+	size_t at;
 
+	pthread_mutex_lock(&t->words_lock);
+	at = words_take(t, n);
+	if (n && at != SIZE_MAX)
+		memcpy(t->words + at, frame, n * sizeof(*frame));
+	pthread_mutex_unlock(&t->words_lock);
 	if (at == SIZE_MAX)
 		return;
-	if (n)
-		memcpy(t->words + at, frame, n * sizeof(*frame));
 	t->frames_at[i] = at;
 	t->p->row[i].n_frames = n;
 	t->p->row[i].epoch = epoch;
@@ -151,12 +154,16 @@ static int columns_make(struct taking *t)
 	t->creator = calloc(n, sizeof(*t->creator));
 	t->holder = calloc(n, sizeof(*t->holder));
 	t->gone = calloc(n, sizeof(*t->gone));
+	t->known = calloc(n, sizeof(*t->known));
+	t->slot = calloc(n, sizeof(*t->slot));
 	t->slow = calloc(n, sizeof(*t->slow));
+	t->frame = calloc(TRC_UNWIND_WALK_MAX, sizeof(*t->frame));
 	t->frames_at = calloc(n, sizeof(*t->frames_at));
 	t->creation_at = calloc(n, sizeof(*t->creation_at));
 	t->labels_at = calloc(n, sizeof(*t->labels_at));
 	return t->stack_id && t->labels_id && t->creation && t->creator && t->holder && t->gone &&
-			       t->slow && t->frames_at && t->creation_at && t->labels_at
+			       t->known && t->slot && t->slow && t->frame && t->frames_at &&
+			       t->creation_at && t->labels_at
 		       ? 0
 		       : -ENOMEM;
 }
@@ -169,7 +176,10 @@ static void columns_free(struct taking *t)
 	free(t->creator);
 	free(t->holder);
 	free(t->gone);
+	free(t->known);
+	free(t->slot);
 	free(t->slow);
+	free(t->frame);
 	free(t->frames_at);
 	free(t->creation_at);
 	free(t->labels_at);
@@ -263,6 +273,7 @@ static void add_slot(struct taking *t, const struct trc_slot *slot)
 		return;
 	row = &t->p->row[i];
 	row->serial = look.serial;
+	t->slot[i] = slot;
 	t->creator[i] = look.creator;
 	t->creation[i] = look.creation;
 	t->labels_id[i] = look.labels;
@@ -367,6 +378,8 @@ static int answers_take(struct taking *t, struct trc_thread_profile **out)
 	if (err)
 		return err;
 	look_at_slots(t);
+	trc_taking_look_setup(t);
+	trc_taking_look_at_all(t);
 	trc_taking_ask_all(t);
 	for (uint32_t i = 0; i < t->p->n_rows && !t->err; i++) {
 		put_labels(t, i);
@@ -385,6 +398,7 @@ static int take_locked(struct trc_thread_profile **out, uint64_t deadline_ns)
 		.begin_realtime_ns = (int64_t)trc_now_ns(CLOCK_REALTIME),
 	};
 	struct taking t = {.p = &p,
+			   .words_lock = PTHREAD_MUTEX_INITIALIZER,
 			   .deadline_ns = deadline_ns ? deadline_ns : DEADLINE_NS,
 			   .begin_ns = trc_now_ns(CLOCK_MONOTONIC),
 			   .own_tid = (uint32_t)trc_raw1(SYS_gettid, 0)};

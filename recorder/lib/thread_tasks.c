@@ -16,18 +16,24 @@
 
 /* ---- small files ----------------------------------------------------------------------- */
 
-/* Reads DIR/TID/NAME, zero-terminated; a negative errno if that fails. */
-static long read_of(int dir, uint32_t tid, const char *name, char *text, size_t n_bytes)
+/* Opens DIR/TID/NAME: a descriptor or a negative errno. */
+static long open_of(int dir, uint32_t tid, const char *name)
 {
 	char path[40];
 	struct trc_text at = TRC_TEXT_IN(path);
-	long fd, n;
 
 	trc_text_put_number(&at, tid, 10);
 	trc_text_put(&at, "/");
 	trc_text_put(&at, name);
+	return trc_raw4(SYS_openat, dir, path, O_RDONLY | O_CLOEXEC, 0);
+}
+
+/* Reads DIR/TID/NAME, zero-terminated; a negative errno if that fails. */
+static long read_of(int dir, uint32_t tid, const char *name, char *text, size_t n_bytes)
+{
+	long fd = open_of(dir, tid, name), n;
+
 	text[0] = '\0';
-	fd = trc_raw4(SYS_openat, dir, path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
 	n = trc_raw3(SYS_read, fd, text, n_bytes - 1);
@@ -265,6 +271,7 @@ static void parse_call(const char *text, uint32_t recorded, struct trc_task_look
 	for (unsigned int i = 0; i < 8; i++)
 		word[i] = take_hex(&text);
 	look->is = TRC_TASK_BLOCKED;
+	look->sp = word[6];
 	look->pc = word[7];
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (calls[i].number != (int)number)
@@ -304,6 +311,36 @@ void trc_task_look(int dir, uint32_t tid, uint32_t recorded, struct trc_task_loo
 		parse_no_call(text, look);
 	else if (text[0] >= '0' && text[0] <= '9')
 		parse_call(text, recorded, look);
+}
+
+/* schedstat: time on procs, time in their queues, how often it has been put on one.  All three are 0 of a
+ * kernel that does not count: no thread has never run. */
+static bool read_ran(long fd, char ran[64])
+{
+	long n = trc_raw4(SYS_pread64, fd, ran, 63, 0);
+
+	ran[n > 0 ? n : 0] = '\0';
+	return n > 0 && strcmp(ran, "0 0 0\n") != 0;
+}
+
+bool trc_task_still_begin(int dir, uint32_t tid, struct trc_task_still *still)
+{
+	still->fd = open_of(dir, tid, "schedstat");
+	if (still->fd < 0)
+		return false;
+	if (read_ran(still->fd, still->ran))
+		return true;
+	trc_raw1(SYS_close, still->fd);
+	return false;
+}
+
+bool trc_task_still_end(const struct trc_task_still *still)
+{
+	char ran[64];
+	bool is_same = read_ran(still->fd, ran) && !strcmp(ran, still->ran);
+
+	trc_raw1(SYS_close, still->fd);
+	return is_same;
 }
 
 bool trc_task_blocks(int dir, uint32_t tid, int signal_number)

@@ -22,7 +22,7 @@ enum trc_task_is {
 struct trc_task_look {
 	enum trc_task_is is;
 	uint32_t reason; /* BLOCKED: the enum trc_reason that such a call has; 0 = none */
-	uint64_t pc;	 /* BLOCKED: where in the program; 0 = not known */
+	uint64_t pc, sp; /* BLOCKED: where in the program; 0 = not known */
 	/* BLOCKED: a signal would make the call fail with EINTR, and nobody is known to make it
 	 * again: it was not made by a function that is interposed, or its socket has a limit of
 	 * time, and it began before anything was recorded.  Or the call would return with a part
@@ -31,6 +31,17 @@ struct trc_task_look {
 };
 /* `recorded`: the enum trc_reason of the wait that its slot tells of; 0 = of none. */
 void trc_task_look(int dir, uint32_t tid, uint32_t recorded, struct trc_task_look *look);
+
+/* Whether a thread has run between two looks. */
+struct trc_task_still {
+	long fd;
+	char ran[64]; /* how often it has run, as the kernel words it */
+};
+/* False: the kernel does not count, or the thread is gone.  Otherwise the second has to follow. */
+bool trc_task_still_begin(int dir, uint32_t tid, struct trc_task_still *still);
+/* True: it has not run in between. */
+bool trc_task_still_end(const struct trc_task_still *still);
+
 /* Whether it blocks this signal; also where the kernel does not say. */
 bool trc_task_blocks(int dir, uint32_t tid, int signal_number);
 /* Its name, zero-terminated; "" = not known. */

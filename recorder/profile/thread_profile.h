@@ -2,16 +2,16 @@
  * thread_profile.h - what every thread of this process is doing now.
  *
  * No thread is stopped.  Those that wait where the recorder has seen them begin to wait have told
- * their stack in their slot; all others are asked by a signal, a few at a time, and answer for
- * themselves (thread_answer.h).
+ * their stack in their slot.  Others that wait are looked at where they lie, and not disturbed.  All
+ * others are asked by a signal, a few at a time, and answer for themselves (thread_answer.h).
  *
  *   thread_profile:D1  each thread that was there when the profile began, and is there still, has
  *       one row; threads of trc's own have none
  *   thread_profile:D2  a row is one consistent look at the thread, at its own moment between begin
  *       and end; a stack that is not known is left out, never made up
- *   thread_profile:D3  a thread is not asked if that could make a call of the program's fail or do
- *       less, if it blocks the signal, or if the kernel does not say: what it tells of the thread
- *       is in its row
+ *   thread_profile:D3  a thread is not asked if what it is at is known without; nor if that could make a
+ *       call of the program's fail or do less, if it blocks the signal, or if the kernel does not say:
+ *       then what is seen of the thread is in its row
  */
 #ifndef TRC_RECORDER_PROFILE_THREAD_PROFILE_H
 #define TRC_RECORDER_PROFILE_THREAD_PROFILE_H

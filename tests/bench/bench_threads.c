@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <trc/trace.h>
 #include "recorder/profile/thread_profile.h"
 #include "bench.h"
@@ -88,17 +89,29 @@ static unsigned int without_stack(const struct trc_thread_profile *p)
 	return n;
 }
 
+/* Of all threads. */
+static double processor_ms(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e3 +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e3;
+}
+
 static int measure(void)
 {
-	struct bench_series ms = {.n = 0}, longest_us = {.n = 0};
+	struct bench_series ms = {.n = 0}, cpu_ms = {.n = 0}, longest_us = {.n = 0};
 	unsigned int n_incomplete = 0, n_asked = 0;
 
 	for (int i = 0; i < ROUNDS; i++) {
 		struct trc_thread_profile *p;
+		double before_ms = processor_ms();
 
 		if (trc_thread_profile_take(&p, 0))
 			return 1;
 		bench_add(&ms, (double)p->duration_ns / 1e6);
+		bench_add(&cpu_ms, processor_ms() - before_ms);
 		bench_add(&longest_us, (double)p->longest_ns / 1e3);
 		n_incomplete += without_stack(p);
 		n_asked = p->n_asked;
@@ -106,6 +119,7 @@ static int measure(void)
 		bench_sleep_ms(200);
 	}
 	bench_print("threads_ms", bench_median(&ms));
+	bench_print("threads_cpu_ms", bench_median(&cpu_ms));
 	bench_print("threads_longest_us", bench_median(&longest_us));
 	bench_print("threads_incomplete", n_incomplete);
 	bench_print("threads_asked", n_asked);

@@ -75,6 +75,7 @@ encode_test_LDADD = libtrcapi.la libtrcdrain.la libtrccore.la libtrcunwind.la li
 check_PROGRAMS += thread_profile_test
 TESTS += thread_profile_test
 thread_profile_test_SOURCES = tests/recorder/lib/thread_profile_test.c tests/recorder/lib/thread_profile_asks.c \
+	tests/recorder/lib/thread_profile_looks.c \
 	tests/recorder/lib/thread_profile_fixture.c tests/recorder/lib/thread_profile_fixture.h tests/stolen.h
 thread_profile_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 thread_profile_test_LDADD = libtrcapi.la libtrcdrain.la $(trc_core_test_LIBS)

@@ -64,7 +64,7 @@ static void filter_run(long (*set)(struct sock_fprog *), uint32_t action)
 	static const int CALLS[] = {
 		SYS_gettid,	     SYS_getpid,       SYS_sigaltstack,	      SYS_sched_getaffinity,
 		SYS_perf_event_open, SYS_timer_create, SYS_rt_tgsigqueueinfo, SYS_process_vm_readv,
-		SYS_timer_delete,    SYS_fallocate};
+		SYS_timer_delete,    SYS_fallocate,    SYS_get_robust_list,   SYS_pread64};
 	enum { N = sizeof(CALLS) / sizeof(CALLS[0]) };
 	struct sock_filter code[N + 3];
 	struct sock_fprog program = {.len = N + 3, .filter = code};

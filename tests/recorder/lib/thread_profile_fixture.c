@@ -1,8 +1,10 @@
 /* thread_profile_fixture.c - see thread_profile_fixture.h. */
+#include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <trc/trace.h>
+#include "format/raw.h"
 #include "recorder/ring/rec.h"
 #include "recorder/sampling/sample.h"
 #include "thread_profile_fixture.h"
@@ -34,6 +36,7 @@ void worker_end(struct worker *w)
 {
 	w->stop = true;
 	sem_post(&w->go_on);
+	worker_go_on_hidden(w);
 	pthread_join(w->thread, NULL);
 	sem_destroy(&w->go_on);
 }
@@ -68,6 +71,24 @@ __attribute__((noinline)) void wait_to_go_on(struct worker *w)
 		;
 }
 
+/* alloca() takes a frame pointer, by which the frame is found, and the call is made from here. */
+__attribute__((noinline)) void wait_hidden(struct worker *w)
+{
+	volatile size_t n = 64;
+	volatile char *room = __builtin_alloca(n);
+
+	*room = 0;
+	while (!w->go_on_hidden)
+		trc_raw4(SYS_futex, &w->go_on_hidden, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, NULL);
+	w->go_on_hidden = 0;
+}
+
+void worker_go_on_hidden(struct worker *w)
+{
+	w->go_on_hidden = 1;
+	trc_raw3(SYS_futex, &w->go_on_hidden, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+}
+
 __attribute__((noinline)) void burn(struct worker *w)
 {
 	while (!w->stop)
@@ -93,6 +114,15 @@ __attribute__((noinline)) void wait_unannounced(struct worker *w)
 
 	trc_wait_begin(&wait, TRC_REASON_POLL, 77, NULL);
 	wait_to_go_on(w);
+	trc_wait_end(&wait, 0);
+}
+
+__attribute__((noinline)) void wait_unannounced_and_hidden(struct worker *w)
+{
+	struct trc_wait wait;
+
+	trc_wait_begin(&wait, TRC_REASON_POLL, 77, NULL);
+	wait_hidden(w);
 	trc_wait_end(&wait, 0);
 }
 

@@ -14,6 +14,10 @@
 
 /* The part of the suite, in a file of its own, of how threads are asked; a flight recorder runs. */
 void thread_profile_asks(TCase *t);
+/* The same, of threads that are looked at. */
+void thread_profile_looks(TCase *t);
+/* Before any recorder runs. */
+void thread_profile_looks_before(TCase *t);
 
 struct worker {
 	pthread_t thread;
@@ -21,6 +25,7 @@ struct worker {
 	sem_t go_on;
 	void (*work)(struct worker *worker);
 	_Atomic bool stop;
+	_Atomic uint32_t go_on_hidden; /* a futex word */
 	int result;
 };
 /* Returns when the thread is there. */
@@ -34,11 +39,16 @@ void wait_until_it_sleeps(const struct worker *w);
 /* What workers do.  Until worker_end(), or sem_post() of go_on; also across handlers. */
 void wait_to_go_on(struct worker *w);
 void burn(struct worker *w);
+/* The same, but the stack cannot be followed without a register that only the thread has: so it is
+ * asked.  Also until worker_go_on_hidden(). */
+void wait_hidden(struct worker *w);
+void worker_go_on_hidden(struct worker *w);
 /* As the interposer of a lock, lock_object, that the main thread has. */
 void park(struct worker *w);
 extern int lock_object;
 /* As the interposer of a call that may take long, with its stack told only when it has. */
 void wait_unannounced(struct worker *w);
+void wait_unannounced_and_hidden(struct worker *w);
 
 void thread_profile_set_up(void);
 void thread_profile_tear_down(void);

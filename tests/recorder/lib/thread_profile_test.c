@@ -65,7 +65,7 @@ START_TEST(a_wait_without_a_recorded_stack_is_asked_for_it)
 	const struct trc_thread_row *row;
 	struct worker w;
 
-	worker_start(&w, wait_unannounced);
+	worker_start(&w, wait_unannounced_and_hidden);
 	wait_until_it_sleeps(&w);
 	take(LONG_NS);
 	row = expect_row(w.tid, TRC_THREAD_IS_WAITING);
@@ -73,18 +73,18 @@ START_TEST(a_wait_without_a_recorded_stack_is_asked_for_it)
 	ck_assert_uint_eq(row->reason, TRC_REASON_POLL);
 	ck_assert_uint_eq(row->object, 77);
 	ck_assert(row->has_wait_ns);
-	expect_function(row, wait_unannounced);
+	expect_function(row, wait_unannounced_and_hidden);
 	worker_end(&w);
 }
 END_TEST
 
 /* Here recording begins after the thread does. */
-START_TEST(a_thread_that_waits_since_before_recording_is_found)
+START_TEST(a_thread_that_waits_since_before_recording_is_asked)
 {
 	const struct trc_thread_row *row;
 	struct worker w;
 
-	worker_start(&w, wait_to_go_on);
+	worker_start(&w, wait_hidden);
 	wait_until_it_sleeps(&w);
 	thread_profile_set_up();
 	take(LONG_NS);
@@ -93,7 +93,7 @@ START_TEST(a_thread_that_waits_since_before_recording_is_found)
 	ck_assert(!row->has_wait_ns);
 	ck_assert_uint_eq(row->reason, TRC_REASON_FUTEX);
 	ck_assert_uint_ne(row->serial, 0);
-	expect_function(row, wait_to_go_on);
+	expect_function(row, wait_hidden);
 	thread_profile_tear_down();
 	worker_end(&w);
 }
@@ -296,9 +296,10 @@ int main(void)
 
 	tcase_set_timeout(alone, 120);
 	tcase_add_test(alone, while_nothing_records_there_is_none);
-	tcase_add_test(alone, a_thread_that_waits_since_before_recording_is_found);
+	tcase_add_test(alone, a_thread_that_waits_since_before_recording_is_asked);
 	tcase_add_test(alone, a_snapshot_during_a_window_is_of_an_instant);
 	tcase_add_test(alone, creators_and_holders_are_named_by_their_tids);
+	thread_profile_looks_before(alone);
 	suite_add_tcase(suite, alone);
 	tcase_set_timeout(rest, 120);
 	tcase_add_checked_fixture(rest, thread_profile_set_up, thread_profile_tear_down);
@@ -311,6 +312,7 @@ int main(void)
 	tcase_add_test(rest, threads_come_and_go_meanwhile);
 	tcase_add_test(rest, a_forked_child_has_none);
 	thread_profile_asks(rest);
+	thread_profile_looks(rest);
 	suite_add_tcase(suite, rest);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
