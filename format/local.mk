@@ -48,7 +48,7 @@ libtrcformat_la_SOURCES = \
 	format/wire.h \
 	format/writer.c format/writer_private.h format/writer_state.c \
 	format/writer.h
-libtrcformat_la_CFLAGS = $(AM_CFLAGS) $(LZ4_CFLAGS) $(XXHASH_CFLAGS)
+libtrcformat_la_CFLAGS = $(AM_CFLAGS) $(compile_once) $(LZ4_CFLAGS) $(XXHASH_CFLAGS)
 libtrcformat_la_LIBADD = $(LZ4_LIBS)
 
 # The pprof encoder stands alone: the recorder links the rest without protobuf.
@@ -59,7 +59,7 @@ libtrcpprof_la_SOURCES = \
 	format/pprof_private.h \
 	format/pprof_write.c
 nodist_libtrcpprof_la_SOURCES = format/profile.pb-c.c format/profile.pb-c.h
-libtrcpprof_la_CFLAGS = $(AM_CFLAGS) $(PROTOBUF_C_CFLAGS) $(ZLIB_CFLAGS)
+libtrcpprof_la_CFLAGS = $(AM_CFLAGS) $(compile_once) $(PROTOBUF_C_CFLAGS) $(ZLIB_CFLAGS)
 libtrcpprof_la_LIBADD = libtrcformat.la $(PROTOBUF_C_LIBS) $(ZLIB_LIBS)
 EXTRA_DIST += format/profile.proto
 BUILT_SOURCES += format/profile.pb-c.h
@@ -90,5 +90,5 @@ libtrcsymbols_la_SOURCES = \
 	format/symbols_stubs.c format/symbols_stubs.h \
 	format/symbols_table.c format/symbols_table.h \
 	format/symbols_types.c format/symbols_types.h
-libtrcsymbols_la_CFLAGS = $(AM_CFLAGS) $(DW_CFLAGS) $(ZLIB_CFLAGS) $(LZMA_CFLAGS)
+libtrcsymbols_la_CFLAGS = $(AM_CFLAGS) $(compile_once) $(DW_CFLAGS) $(ZLIB_CFLAGS) $(LZMA_CFLAGS)
 libtrcsymbols_la_LIBADD = $(DW_LIBS) $(ZLIB_LIBS) $(LZMA_LIBS)

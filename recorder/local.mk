@@ -60,7 +60,7 @@ libtrccore_la_SOURCES = \
 	recorder/guest/threads.c \
 	recorder/shared/trigger.c recorder/shared/trigger.h \
 	recorder/guest/trigger_guest.c
-libtrccore_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec
+libtrccore_la_CFLAGS = $(AM_CFLAGS) $(compile_once) -ftls-model=initial-exec
 
 # clang leaves a sanitizer's own symbols to the program.
 if !SANITIZED
@@ -107,7 +107,7 @@ libtrcapi_la_SOURCES = \
 	recorder/profile/thread_text.c recorder/profile/thread_text.h
 # Exceptions: trace_labels_do() restores what was in force when one passes through.
 libtrcapi_la_CPPFLAGS = $(AM_CPPFLAGS) -DTRC_PKGLIBDIR='"$(pkglibdir)"'
-libtrcapi_la_CFLAGS = $(AM_CFLAGS) -ftls-model=initial-exec -fexceptions
+libtrcapi_la_CFLAGS = $(AM_CFLAGS) $(compile_once) -ftls-model=initial-exec -fexceptions
 lib_LTLIBRARIES += libtrc.la
 libtrc_la_SOURCES =
 libtrc_la_LIBADD = libtrcapi.la libtrcinterpose.la libtrccore.la libtrcunwind.la libtrcdrain.la libtrcformat.la
@@ -119,7 +119,7 @@ EXTRA_DIST += recorder/libtrc.map
 # For programs that know nothing of trc.  Loads with nothing but libc.
 pkglib_LTLIBRARIES = libtrc-preload.la libtrc-profile.la
 libtrc_preload_la_SOURCES = recorder/interpose/preload.c format/schema.c format/check.c
-libtrc_preload_la_CFLAGS = $(AM_CFLAGS) $(XXHASH_CFLAGS) -ftls-model=initial-exec
+libtrc_preload_la_CFLAGS = $(AM_CFLAGS) $(compile_once) $(XXHASH_CFLAGS) -ftls-model=initial-exec
 libtrc_preload_la_LIBADD = libtrcinterpose.la libtrccore.la libtrcunwind.la
 libtrc_preload_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-Wl,-z,nodelete -Wl,-z,now $(trc_no_undefined) \
@@ -134,6 +134,7 @@ libtrcencode_la_SOURCES = \
 	recorder/profile/encode_names.c \
 	recorder/profile/encode_pprof.c \
 	recorder/profile/encode_text.c
+libtrcencode_la_CFLAGS = $(AM_CFLAGS) $(compile_once)
 # libtrcpprof.la has libtrcformat.la in it.
 libtrcencode_la_LIBADD = libtrcpprof.la libtrcsymbols.la
 libtrc_profile_la_SOURCES =

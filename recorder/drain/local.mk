@@ -39,6 +39,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain/snapshot_count.c \
 	recorder/drain/title.c recorder/drain/title.h recorder/drain/trace_info.c recorder/drain/trace_info.h \
 	recorder/drain/trigger_watch.c recorder/drain/trigger_watch.h
+libtrcdrain_la_CFLAGS = $(AM_CFLAGS) $(compile_once)
 
 bin_PROGRAMS += recorder/trace-record
 recorder_trace_record_SOURCES = \

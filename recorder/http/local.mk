@@ -17,7 +17,7 @@ libtrc_http_la_SOURCES += recorder/http/no_loop.c
 endif
 EXTRA_DIST += recorder/http/loop.c recorder/http/no_loop.c recorder/http/connection.c \
 	recorder/http/connection.h recorder/http/peer.c
-libtrc_http_la_CFLAGS = $(AM_CFLAGS) $(MICROHTTPD_CFLAGS)
+libtrc_http_la_CFLAGS = $(AM_CFLAGS) $(compile_once) $(MICROHTTPD_CFLAGS)
 libtrc_http_la_LIBADD = $(MICROHTTPD_LIBS)
 libtrc_http_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,-z,nodelete -Wl,-z,now \
 	$(trc_no_undefined) -Wl,--version-script=$(top_srcdir)/recorder/libtrc-http.map

@@ -66,7 +66,7 @@ libtrcinterpose_la_DEPENDENCIES = $(libtrcinterpose_la_LIBADD)
 # Fortified or large-file headers would rename what is defined here.  early.c may not call
 # memcpy and its like, and runs before any sanitizer does.
 libtrcinterpose_la_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE -U_FILE_OFFSET_BITS -U_TIME_BITS
-libtrcinterpose_la_CFLAGS = $(TRC_CFLAGS) -fexceptions -fasynchronous-unwind-tables \
+libtrcinterpose_la_CFLAGS = $(TRC_CFLAGS) $(compile_once) -fexceptions -fasynchronous-unwind-tables \
 	-ftls-model=initial-exec -fno-builtin
 # automake does not know that the thunks have dependencies of their own.
 DISTCLEANFILES = recorder/interpose/$(DEPDIR)/thunk_x86_64.Plo \

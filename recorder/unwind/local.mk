@@ -9,3 +9,4 @@ libtrcunwind_la_SOURCES = recorder/unwind/unwind.h recorder/unwind/unwind.c reco
 	recorder/unwind/memory.h recorder/unwind/valgrind.h recorder/unwind/memory.c \
 	recorder/unwind/module.h recorder/unwind/module.c \
 	recorder/unwind/sframe.h recorder/unwind/sframe.c
+libtrcunwind_la_CFLAGS = $(AM_CFLAGS) $(compile_once)
