@@ -15,7 +15,7 @@ EXTRA_DIST += $(package_tests) tests/package/libtrc.symbols tests/package/libtrc
 
 update-docs: analyzer/trace-analyze tests/format/print_kinds
 	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
-		$(SHELL) $(top_srcdir)/tests/package/docs_tables.sh --write
+		bash $(top_srcdir)/tests/package/docs_tables.sh --write
 	top_srcdir='$(abs_top_srcdir)' top_builddir='$(abs_top_builddir)' \
 		bash $(top_srcdir)/tests/package/rules.sh --write
 .PHONY: update-docs
