@@ -56,12 +56,12 @@ TESTS += sample_test
 sample_test_SOURCES = tests/recorder/sampling/sample_test.c tests/recorder/sampling/sample_by_kernel.c \
 	tests/recorder/sampling/sample_refusals.c tests/recorder/sampling/sample_turn.c \
 	tests/recorder/sampling/sample_fixture.c \
-	tests/recorder/sampling/sample_fixture.h tests/forks.h tests/stolen.h
+	tests/recorder/sampling/sample_fixture.h tests/recorder/sampling/counters.h tests/forks.h tests/stolen.h
 sample_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 sample_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
 check_PROGRAMS += held_test
 TESTS += held_test
-held_test_SOURCES = tests/recorder/sampling/held_test.c
+held_test_SOURCES = tests/recorder/sampling/held_test.c tests/recorder/sampling/counters.h
 held_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 held_test_LDADD = $(trc_core_test_LIBS)
 

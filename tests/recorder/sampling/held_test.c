@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "counters.h"
 #include "recorder/guest/session.h"
 #include "recorder/ring/rec.h"
 #include "recorder/sampling/sample_private.h"
@@ -48,28 +49,10 @@ static bool begin(void)
 	return true;
 }
 
-static unsigned int counters(void)
-{
-	char link[32], target[64];
-	unsigned int n = 0;
-
-	for (int fd = 0; fd < 5000; fd++) {
-		ssize_t bytes;
-
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-		bytes = readlink(link, target, sizeof(target) - 1);
-		if (bytes < 0)
-			continue;
-		target[bytes] = '\0';
-		n += strstr(target, "perf_event") != NULL;
-	}
-	return n;
-}
-
 static void end(void)
 {
 	trc_sample_stop();
-	ck_assert_uint_eq(counters(), 0);
+	ck_assert_uint_eq(counters(NULL), 0);
 	ck_assert_uint_eq(trc_sample.n_fds, 0);
 	ck_assert_uint_eq(trc_sample.n_timers, 0);
 	trc_session_record(false);
@@ -141,7 +124,7 @@ START_TEST(one_counter_comes)
 		trc_sample_look(trc_clock_now());
 		ck_assert_uint_eq(*kind_of(s), TRC_SOURCE_COUNTER);
 		ck_assert(!s->comes);
-		ck_assert_uint_eq(counters(), 1);
+		ck_assert_uint_eq(counters(NULL), 1);
 	}
 	end();
 }
@@ -256,7 +239,7 @@ START_TEST(no_sampler_outlives_its_thread)
 	for (int i = 0; i < HOLDERS; i++)
 		ck_assert_int_eq(pthread_join(holder[i], NULL), 0);
 	ck_assert_uint_eq(samplers(), 1); /* the calling thread's */
-	ck_assert_uint_le(counters(), 1);
+	ck_assert_uint_le(counters(NULL), 1);
 	end();
 }
 END_TEST

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <trc/trace.h>
+#include "counters.h"
 #include "format/reader.h"
 #include "tests/stolen.h"
 
@@ -40,8 +41,6 @@ void burn_in_threads(unsigned int n, unsigned int ms);
 /* ---- what there is of ours in the process ---------------------------------------------- */
 
 unsigned int timers(void);
-/* How many descriptors are perf's, and the lowest of them. */
-unsigned int counters(int *lowest);
 void expect_nothing_left(void);
 
 /* ---- the trace ------------------------------------------------------------------------- */
