@@ -40,3 +40,10 @@ check-parallel: all
 	$(SHELL) $(top_srcdir)/tests/slowest.sh $(TEST_LOGS); exit $$status
 .PHONY: check-parallel
 EXTRA_DIST += tests/timed.sh tests/slowest.sh
+
+# First in the tests' PATH.
+check_DATA += tests/go/go
+tests/go/go: $(srcdir)/tests/go_tool.sh
+	$(AM_V_GEN)$(SHELL) $(srcdir)/tests/go_tool.sh $@
+CLEANFILES += tests/go/go tests/go/pprof
+EXTRA_DIST += tests/go_tool.sh
