@@ -2,8 +2,8 @@
  * steps.h - what a thread, a lock or a wait is at some time, and until when: what explanations of
  * waits are made of.
  *
- * A step says either of whom something waits for, or what explains itself.  Everything else here is to
- * find it quickly.
+ * A step either names what something waits for, or explains itself.  Everything else here is there to find steps
+ * quickly.
  */
 #ifndef TRC_ANALYZER_CAUSES_STEPS_H
 #define TRC_ANALYZER_CAUSES_STEPS_H

@@ -1,8 +1,8 @@
 /*
  * task_times.h - how the threads that worked for a task, or were in a region, spent that time.
  *
- * Which threads worked for a task, and when, says task_spans.h.  What they did meanwhile says steps.h, as for
- * causes: so the sums are those of --why, and of the page.
+ * task_spans.h says which threads worked for a task, and when; steps.h says what they did meanwhile.  Causes are
+ * made of the same steps, so the sums are those of --why, and of the page.
  *
  *   task_times:U1  the times of a task's thread add up to its spans for that task; those of a region to the region, as far as it
  *       lies in the trace

@@ -6,8 +6,8 @@
 #include "analyzer/words/words.h"
 
 /*
- * While one thread waited, the other ran, or could have run: the leaves of the causes of its waits.  Waits
- * count that are for other threads, but for their ends and at barriers.
+ * While one thread waited, the other ran, or could have run: the leaves of the causes of its waits.  Only
+ * waits for other threads count, and of these neither waits for a thread's end nor waits at a barrier.
  */
 struct trc_blamed_pair {
 	uint32_t waiter, by; /* rows of threads */
@@ -23,7 +23,7 @@ struct trc_blamed {
 /* Free with trc_blamed_free(), also after a failure.  0 or -ENOMEM. */
 int trc_blamed_of(struct trc_blamed *blamed, struct trc_report *r);
 void trc_blamed_free(struct trc_blamed *blamed);
-/* Such a wait. */
+/* Whether the wait counts. */
 bool trc_blamed_counts(const struct trc_park *park);
 
 /* Each shows the causes of waits that count to `add`; of very many, or of many rows, only of some: *times says how many

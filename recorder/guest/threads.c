@@ -149,8 +149,8 @@ static void record_name(uint64_t named, const char *name, uint32_t n_bytes)
 	trc_record(TRC_ARGS_WORD1(args, 0, words), seg, 2);
 }
 
-/* What else its slot would tell.  Who names this thread meanwhile may have recorded that before the
- * older name was recorded here: so the last one is what is read when it is on record. */
+/* Records this thread's name.  Another thread may give this thread a new name meanwhile, and record the new name
+ * before the old name is recorded here.  So the name is read again when it is on record, until it is the same. */
 static void record_own_name(void)
 {
 	char name[16] = "", now[16] = "";
