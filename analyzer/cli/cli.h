@@ -47,6 +47,7 @@ struct trc_cli {
 	const char *selects; /* the first option that narrows; NULL = none was given */
 	bool color;	     /* stdout may have colours */
 	bool full;	     /* --full */
+	bool follows;	     /* another verb has run */
 	const char *of_page; /* the first option that is for --html alone; NULL = none was given */
 	bool without_sql;    /* --without-sql */
 	bool source;	     /* --source, --source-map */

@@ -409,6 +409,7 @@ static int run_requests(struct command *c)
 	for (size_t i = 0; i < c->n_requests; i++) {
 		int one = c->request[i].verb->run(&c->cli, &c->request[i]);
 
+		c->cli.follows = true;
 		status = one > status ? one : status;
 		trc_progress_clear();
 	}

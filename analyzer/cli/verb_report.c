@@ -15,6 +15,7 @@ static struct trc_report_options options_of(const struct trc_cli *cli)
 	return (struct trc_report_options){
 		.colour = cli->color,
 		.full = cli->full,
+		.follows = cli->follows,
 		.width = trc_cli_width(),
 		.path = cli->path,
 		.selection = cli->selects ? &cli->selection : NULL,

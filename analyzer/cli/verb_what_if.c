@@ -6,8 +6,10 @@
 
 static int run_what_if(struct trc_cli *cli, const struct trc_request *request)
 {
-	const struct trc_report_options options = {
-		.colour = cli->color, .width = trc_cli_width(), .path = cli->path};
+	const struct trc_report_options options = {.colour = cli->color,
+						   .follows = cli->follows,
+						   .width = trc_cli_width(),
+						   .path = cli->path};
 	struct trc_error error = {""};
 	int err = trc_model_need(cli->model, TRC_PART_ALL | TRC_PART_OBJECTS, &error);
 

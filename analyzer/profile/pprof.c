@@ -230,12 +230,16 @@ static void export_comments(struct exporter *e)
 {
 	const char *command = trc_reader_info_get(e->reader, "command");
 	uint64_t lost_events = trc_model_lost_events(e->m);
-	char text[128];
+	char text[512];
 
 	if (command && *command)
 		trc_pprof_comment(e->pprof, command);
 	for (size_t i = 0; i < e->profile->n_comments; i++)
 		trc_pprof_comment(e->pprof, e->profile->comment[i]);
+	if (trc_reader_warning(e->reader)) {
+		snprintf(text, sizeof(text), "incomplete: %s", trc_reader_warning(e->reader));
+		trc_pprof_comment(e->pprof, text);
+	}
 	if (lost_events) {
 		snprintf(text, sizeof(text), "%llu event%s lost while this was recorded",
 			 (unsigned long long)lost_events, lost_events == 1 ? " was" : "s were");

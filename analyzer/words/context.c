@@ -215,6 +215,7 @@ int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 		.width = options->width ? options->width : 100,
 		.colour = options->colour,
 		.full = options->full,
+		.any_line = options->follows,
 		.top = options->top ? options->top : 10,
 		.selection = trc_model_selection(m),
 	};
@@ -312,13 +313,15 @@ int64_t trc_report_earlier_ns(const struct trc_report *r, int64_t to_ns)
 void trc_report_line(struct trc_report *r, struct trc_line *line)
 {
 	trc_line_print(line, r->out);
+	r->any_line = true;
 }
 
 void trc_report_heading(struct trc_report *r, const char *heading, const char *right)
 {
 	struct trc_line line;
 
-	putc('\n', r->out);
+	if (r->any_line)
+		putc('\n', r->out);
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_style(&line, TRC_STYLE_BOLD);
 	trc_line_add(&line, "%s", heading);

@@ -13,6 +13,7 @@ typedef void trc_report_cause_fn(FILE *out, const struct trc_model *m, const str
 struct trc_report_options {
 	bool colour;
 	bool full;			       /* stacks frame by frame */
+	bool follows;			       /* something was printed before */
 	int width;			       /* columns; 0 = 100 */
 	size_t top;			       /* rows of a section; 0 = 10 */
 	const char *path;		       /* of the trace, as the user named it */

@@ -66,6 +66,7 @@ struct trc_report {
 	struct trc_array at_work; /* of at_work.c: by thread and time */
 	bool *module_shown;	  /* by module id: has frames without lines in what was printed */
 	bool any_section;
+	bool any_line;		   /* was printed before, of this answer or another */
 	struct trc_causes *causes; /* of trc_report_causes(); owned */
 };
 
@@ -159,7 +160,7 @@ bool trc_report_has_all_threads(const struct trc_report *r);
 /* What of this time is wanted where that is so. */
 int64_t trc_report_later_ns(const struct trc_report *r, int64_t from_ns);
 int64_t trc_report_earlier_ns(const struct trc_report *r, int64_t to_ns);
-/* An empty line, and the heading in bold; `right` (may be NULL) follows it. */
+/* An empty line, unless nothing is above it, and the heading in bold; `right` (may be NULL) follows it. */
 void trc_report_heading(struct trc_report *r, const char *heading, const char *right);
 void trc_report_line(struct trc_report *r, struct trc_line *line);
 /* The table's first row from `i` on that may have something of what is selected (between:W1). */

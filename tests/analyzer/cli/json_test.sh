@@ -224,4 +224,25 @@ trace=$dir/t.trc
 head -c $(($(stat -c %s "$dir/t.trc") - 40)) "$dir/t.trc" >"$dir/cut.trc"
 answer=$("$analyze" --json "$dir/cut.trc" 2>/dev/null)
 same 'a file that was cut off' 1 "$(json 'SELECT json_valid(v) FROM j')"
+head -c $(($(stat -c %s "$dir/t.trc") / 2)) "$dir/t.trc" >"$dir/cut.trc"
+answer=$("$analyze" --json "$dir/cut.trc" 2>/dev/null)
+warning=$("$analyze" --sql "SELECT value FROM trace_info WHERE key = 'warning'" --output tsv "$dir/cut.trc" 2>/dev/null | tail -n 1)
+case $warning in
+*'cut off'*) ;;
+*) same 'trace_info tells that it is cut off' '... cut off ...' "$warning" ;;
+esac
+same '... and so does the object' "$warning" "$(json "SELECT value ->> 'value' FROM j, json_each(v, '$.trace') WHERE value ->> 'key' = 'warning'")"
+"$analyze" --pprof block -o "$dir/cut.pb.gz" "$dir/cut.trc" 2>/dev/null
+same '... and a comment of its profile' 1 "$(gzip -dc "$dir/cut.pb.gz" | grep -acF "incomplete: $warning")"
+if command -v go >/dev/null; then
+	same '... which go tool pprof reads' "incomplete: $warning" "$(go tool pprof -comments "$dir/cut.pb.gz" 2>/dev/null | grep '^incomplete: ')"
+fi
+"$analyze" --pprof block -o "$dir/whole.pb.gz" "$dir/t.trc"
+same 'of a whole one no profile says so' 0 "$(gzip -dc "$dir/whole.pb.gz" | grep -ac 'incomplete: ')"
+
+# The first line of an answer in words is none without words; between two answers there is one.
+"$analyze" --why longest "$dir/t.trc" >"$dir/why.txt"
+same 'nothing stands above a heading that is first' "Why longest took" "$(head -n 1 "$dir/why.txt" | cut -c1-16)"
+"$analyze" --why longest --why longest "$dir/t.trc" >"$dir/twice.txt"
+same 'an empty line between two answers' "$(cat "$dir/why.txt" <(echo) "$dir/why.txt")" "$(cat "$dir/twice.txt")"
 exit $failed

@@ -44,7 +44,7 @@ static const struct why_case {
 	const char *text;
 } cases[] = {
 	{"longest", 0,
-	 "\nWhy longest took  8.00 ms\n"
+	 "Why longest took  8.00 ms\n"
 	 "   8.00 ms   100.0%   worker (102) waited for mutex 0x3f10\n"
 	 "                        server+0x10 < server+0x20\n"
 	 "   6.00 ms    75.0%     reloader (103) held the lock and slept\n"
@@ -54,7 +54,7 @@ static const struct why_case {
 	 "    100 µs     1.2%     worker (102) had been woken, and did not run yet\n"},
 
 	{"task:2", 0,
-	 "\nWhy task:2 took  10.0 ms\n"
+	 "Why task:2 took  10.0 ms\n"
 	 "   4.00 ms    40.0%   worker (102) waited for cond 0x3f80\n"
 	 "                        server+0x70\n"
 	 "   4.00 ms    40.0%     main (101) did not wait\n"
@@ -64,15 +64,15 @@ static const struct why_case {
 	 "   2.00 ms    20.0%   worker (102) did not wait, 2 times\n"},
 
 	{"region:handle", 0,
-	 "\nWhy region:handle took  8.45 ms\n"
+	 "Why region:handle took  8.45 ms\n"
 	 "   8.00 ms    94.7%   worker (102) waited for mutex 0x3f10\n"
 	 "                        server+0x10 < server+0x20\n"
 	 "   6.00 ms    71.0%     reloader (103) held the lock and slept\n"},
 	{"region:1", 0,
-	 "\nWhy region:1 took  8.45 ms\n"
+	 "Why region:1 took  8.45 ms\n"
 	 "   8.00 ms    94.7%   worker (102) waited for mutex 0x3f10\n"},
 	{"region:2", -ENOENT, "--why region:2: no region has this id or type"},
-	{"program", 0, "\nWhy program took  30.0 ms\n"},
+	{"program", 0, "Why program took  30.0 ms\n"},
 	{"region:parse", -ENOENT, "--why region:parse: no region has this id or type"},
 	{"thread:102", 0, NULL},
 	{"thread:worker", 0, NULL},
@@ -91,7 +91,7 @@ static const struct why_case {
 	{"", -ENOENT,
 	 "--why : it is longest, wait:ID, task:ID, task:TYPE, region:ID, region:TYPE, thread:TID, "
 	 "thread:NAME, FROM..TO or program"},
-	{"12ms..26ms", 0, "\nWhy 12ms..26ms, back from main (101), which took  14.0 ms\n"},
+	{"12ms..26ms", 0, "Why 12ms..26ms, back from main (101), which took  14.0 ms\n"},
 	{"2ms..1ms", -EINVAL, "--why 2ms..1ms: 2ms..1ms ends before it begins"},
 	{"1s..", -ENOENT, "--why 1s..: the trace lasts 30.0 ms"},
 };
@@ -126,7 +126,7 @@ END_TEST
 /* Each piece is there once, in the order of time: 9 ms of the first request, 10 ms of the second. */
 static const struct why_case paths[] = {
 	{"longest", 0,
-	 "\nCritical path of longest  8.00 ms\n"
+	 "Critical path of longest  8.00 ms\n"
 	 "       after        for\n"
 	 "        0 ns     900 µs    11.2%  reloader (103) held the lock and did not wait\n"
 	 "                                    up to server+0x40 < server+0x50\n"
@@ -161,7 +161,7 @@ START_TEST(critical_path)
 	else if (c->text)
 		ck_assert_msg(strstr(text, c->text) != NULL, "%s", text);
 	else
-		ck_assert_msg(strstr(text, "\nCritical path of ") != NULL, "%s", text);
+		ck_assert_msg(strstr(text, "Critical path of ") != NULL, "%s", text);
 	free(text);
 	model_close(m);
 }
@@ -191,7 +191,7 @@ static const char WINDOW_TRACE[] =
 static const struct why_case windows[] = {
 	/* The timer was the last to work, but for too little of the time. */
 	{"2ms..20ms", 0,
-	 "\nCritical path of 2ms..20ms, back from computer (103)  18.0 ms\n"
+	 "Critical path of 2ms..20ms, back from computer (103)  18.0 ms\n"
 	 "       after        for\n"
 	 "        0 ns    8.00 ms    44.4%  reader (102) did not wait\n"
 	 "                                    up to server+0x40 < server+0x50\n"
