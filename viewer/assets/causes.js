@@ -3,6 +3,7 @@
 
 const CAUSE_PARTS = 100, CAUSE_DEPTH = 20; // what is less than one part in so many is summed up; so deep is told
 
+/** @type {{rows: CauseRows & Table<"wait" | "id" | "parent" | "depth" | "start" | "length"> | null, first: Map<number, number> | null}} */
 const causes = {rows: null, first: null}; // first: by SQL's id of a wait, its first row
 
 function causesTell() {

@@ -33,7 +33,7 @@ function beyondText(time) {
 }
 
 // When a state of a thread began or ended, where the page only knows that it did so beyond its edge; "" = it knows.
-/** @param {number} idx @param {number} time */
+/** @param {number} idx @param {number} time @param {number} edge */
 function beyondEdge(idx, time, edge) {
 	const at = edge === BEYOND_START ? trace.begin : trace.span;
 
@@ -44,10 +44,10 @@ function beyondEdge(idx, time, edge) {
 }
 
 // Marks on the lanes of those threads whose states go on beyond the page: triangles that point outwards.
-/** @param {CanvasRenderingContext2D} ctx @param {Track} track */
+/** @param {CanvasRenderingContext2D} ctx @param {Track} track @param {number} top */
 function drawBeyond(ctx, track, top) {
 	const {beyond} = track.thread, y = top + TRACK_PAD + tracks.stateHeight - 4; // below the text
-	const mark = (x, by) => {
+	const mark = (/** @type {number} */ x, /** @type {number} */ by) => {
 		ctx.beginPath();
 		ctx.moveTo(x, y);
 		ctx.lineTo(x + by, y - 3);

@@ -82,7 +82,7 @@ function decoderMake(tell) {
 		tell({kind: "states", s, v, refs, bounds, nodes}, moved.map(({buffer}) => buffer).filter((buffer) => buffer));
 	}
 	return (message) => {
-		const failed = (error) => tell({kind: "failed", text: error.message}, []);
+		const failed = (/** @type {unknown} */ error) => tell({kind: "failed", text: error instanceof Error ? error.message : String(error)}, []);
 		try {
 			if (message.kind === "column")
 				take(message);

@@ -5,6 +5,8 @@ const screen = {
 	ratio: 1,
 	scrollY: 0,
 	image: null, pixels: null,
+	hatch: /** @type {CanvasPattern | null} */ (null), // of gaps
+	arrows: 0, // that are drawn, for tests
 	paint: null, line: null, share: null, // of one lane: what is in each column, its colours, and how much of the column is in use
 	isWatched: false, // whether it follows the window's size
 	scheduled: false,

@@ -36,7 +36,7 @@ function flameRun(work, done) {
 	flame.working = true;
 	channel.port1.onmessage = () => {
 		const until = performance.now() + FLAME_SLICE_MS;
-		let step = {done: false};
+		let step = /** @type {{done?: boolean, value?: unknown}} */ ({done: false});
 		if (token !== flame.token)
 			return;
 		while (!step.done && performance.now() < until)

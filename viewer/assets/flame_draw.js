@@ -9,7 +9,7 @@ const flameColours = {
 	dark: {other: "#3b424d", trc: "#4c5461", words: "#2c3139", root: "#23272e", more: "#e0554e", less: "#4a8ed3"},
 };
 
-const picture = {rows: [], width: 0, canvas: null, scroll: null, spacer: null, hover: null, current: null, scheduled: false};
+const picture = {rows: [], width: 0, canvas: null, scroll: null, spacer: null, hover: null, current: null, scheduled: false, middle: 0}; // middle: the row of the function between its callers and its callees
 
 /** @param {string} colour */
 function colourMix(colour, background, share) {

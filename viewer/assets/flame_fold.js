@@ -230,7 +230,7 @@ function chainPart({fns}, order, fn) {
 
 	if (at < 0)
 		return null;
-	return {down: [0, 1, fns.length], up: [fns.length - 1, -1, -1], callees: [at, 1, fns.length], callers: [at, -1, -1]}[order];
+	return /** @type {Record<string, [number, number, number]>} */ ({down: [0, 1, fns.length], up: [fns.length - 1, -1, -1], callees: [at, 1, fns.length], callers: [at, -1, -1]})[order];
 }
 
 // A generator that returns the tree of values by combo, an array for each side.

@@ -193,7 +193,7 @@ async function profileOpen(file) {
 		flame.trouble = "";
 		flameSet({before: null, file: {name: visible(file.name), profile, number: ++profilesOpened}});
 	} catch (error) {
-		flame.trouble = `${visible(file.name)} cannot be compared with: ${error.message}. `;
+		flame.trouble = `${visible(file.name)} cannot be compared with: ${errorText(error)}. `;
 		flameInfo();
 	}
 }

@@ -17,6 +17,7 @@ function tasksPicked(type, slowest) {
 
 // What is asked of tasks, made once: tasks by parent and regions by task, each by its number; and tasks by who ended them, then
 // by when, with the place of each row among them.
+/** @type {{parts?: ReturnType<typeof rowsBy>, regions?: ReturnType<typeof rowsBy>, ends?: {rows: Uint32Array, place: Uint32Array}}} */
 const taskIndex = {};
 lazily(taskIndex, "parts", () => rowsBy(trace.task.parent, trace.task.n));
 lazily(taskIndex, "regions", () => rowsBy(trace.region.task, trace.task.n));
@@ -185,6 +186,7 @@ function tracksMeet(a, b) {
 }
 
 // When threads and fibers worked for the tasks that the page is of, as taskSpans() has it; null: it is of no tasks.
+/** @type {{spans?: {threads: Map<number, number[]>, fibers: Map<number, number[]>} | null}} */
 const pageTasks = {};
 lazily(pageTasks, "spans", () => {
 	const s = trace.selected, tracks = [new Map(), new Map()];

@@ -131,3 +131,9 @@ function upperBound(array, lo, hi, limit) {
 	}
 	return lo;
 }
+
+// What an error says of itself.
+/** @param {unknown} error */
+function errorText(error) {
+	return error instanceof Error ? error.message : String(error);
+}

@@ -22,7 +22,7 @@ function idleFold(threads) {
 // Rows for these threads, in their order: [{group}] and [{thread}].  Pinned threads are in no group.
 /** @param {Thread[]} threads @returns {TrackRow[]} */
 function groupRows(threads) {
-	const isFree = (thread) => !tracks.pinned.has(thread.idx);
+	const isFree = (/** @type {Thread} */ thread) => !tracks.pinned.has(thread.idx);
 	const idle = threads.filter((thread) => thread.idle && isFree(thread));
 	const folds = idle.length > 1 && idle.length < threads.length;
 	const rest = folds ? threads.filter((thread) => !(thread.idle && isFree(thread))) : threads;
@@ -106,14 +106,14 @@ function groupCounts(group, w) {
 }
 
 // The summary: the classes of the overview, one upon the other; all threads at once would fill the height.
-/** @param {Track} group */
+/** @param {Track} group @param {number} top */
 function groupToPixels(group, top) {
 	if (group.key === HIDDEN_KEY)
 		return;
 	const w = screen.image.width, {pixels} = screen, ratio = screen.ratio;
 	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + tracks.stateHeight) * ratio);
 	const counts = groupCounts(group, w), n = Math.ceil(group.threads.length / groupStride(group));
-	const layers = MAP_CLASSES.map((cls) => [counts[cls], theme.state[classState(cls)]]);
+	const layers = MAP_CLASSES.map((cls) => /** @type {[Float32Array, number]} */ ([counts[cls], theme.state[classState(cls)]]));
 
 	for (let x = 0; x < w; x++) {
 		let bottom = y1;

@@ -1,6 +1,6 @@
 // input.js - mouse, wheel and keyboard.
 
-const drag = {mode: null, x: 0, y: 0, t0: 0, t1: 0, scroll: 0, moved: false, at: 0};
+const drag = {mode: null, x: 0, y: 0, t0: 0, t1: 0, scroll: 0, moved: false, at: 0, zooms: false}; // zooms: a range that is dragged is shown, and not selected
 
 /** @param {TimeRange | null} range */
 function rangeSet(range, remember = true) {

@@ -3,7 +3,7 @@
 
 const WAITS_LISTED = 200, LOCKS_LISTED = 300, HOLDERS_LISTED = 6;
 
-const locks = {box: null, parts: {}, rows: null, waited: null, spread: null, chosen: -1, bucket: -1, wanted: "",
+const locks = {box: null, parts: /** @type {Record<string, HTMLElement>} */ ({}), rows: null, waited: null, spread: null, chosen: -1, bucket: -1, wanted: "",
 	about: null}; // waited: by row of waits, how much of it is in the page's part; about: of the chosen lock: {of, holders, sections}
 
 // What holds are known of: trc_lock_sum.holds_from.

@@ -116,7 +116,8 @@ function pickOnPage(x, y) {
 
 // What the details say, in parts, for tests.
 function detailsTold() {
-	const box = byId("details"), told = {facts: {}, stacks: {}};
+	const box = byId("details"), told = {title: /** @type {string | undefined} */ (undefined), message: /** @type {string | undefined} */ (undefined),
+		facts: /** @type {Record<string, string>} */ ({}), stacks: /** @type {Record<string, string[]>} */ ({})};
 	const textOf = (selector) => box.querySelector(selector)?.textContent;
 
 	told.title = textOf("h2");

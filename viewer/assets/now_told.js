@@ -96,7 +96,7 @@ function nowThreadTold(number) {
 // Those that wait for a deadlock, and are in none themselves.
 /** @param {number} number */
 function nowBlocked(number) {
-	const {rows} = now, behind = rows.thread.reduce((list, _, i) => rows.deadlock[i] === number && !now.kept.has(rows.thread[i]) ? [...list, i] : list, /** @type {number[]} */ ([]));
+	const {rows} = now, behind = Array.from({length: rows.n}, (_, i) => i).filter((i) => rows.deadlock[i] === number && !now.kept.has(rows.thread[i]));
 	const shown = behind.sort(nowEarlier).slice(0, BLOCKED_TOLD);
 
 	return [...shown.map((i) => el("p", {}, "blocked by it: ", el("button", {type: "button", class: "link", onclick: () => nowGo(i)}, nowName(rows.thread[i])),

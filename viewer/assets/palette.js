@@ -107,7 +107,7 @@ const latencyColours = {
 
 const theme = {
 	dark: false,
-	style: {}, // colours of the style sheet, for the canvases
+	style: /** @type {Record<string, string>} */ ({}), // colours of the style sheet, for the canvases
 	state: new Uint32Array(256), // as pixels
 	type: new Uint32Array(256),
 	latency: new Uint32Array(256),

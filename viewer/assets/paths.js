@@ -261,7 +261,7 @@ function drawPath(ctx) {
 	const line = pathLine(pieces);
 	ctx.save();
 	ctx.lineJoin = "round";
-	for (const [colour, width] of [[theme.style.bg, 6], [theme.style.accent, 3]]) {
+	for (const [colour, width] of /** @type {[string, number][]} */ ([[theme.style.bg, 6], [theme.style.accent, 3]])) {
 		ctx.strokeStyle = colour;
 		ctx.lineWidth = width;
 		ctx.stroke(line);

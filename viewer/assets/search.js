@@ -13,7 +13,7 @@ const searchHeadings = {
 
 // at: which match is selected, in order of time, and its place; -1 = none.  only: what was chosen of the list: a heading, or a group's kind and
 // name; null = all.  unfolded: headings of which all names are listed.
-const search = {query: "", groups: [], matches: setMake([]), at: -1, place: null, timer: 0, active: -1, only: null, unfolded: new Set()};
+const search = {query: "", groups: [], matches: setMake([]), at: -1, place: null, timer: 0, active: -1, only: null, unfolded: new Set(), typed: false}; // typed: what was typed since has not been searched for yet
 
 // Whether a group is what was chosen of the list.
 /** @param {SearchGroup} group @param {SearchOnly | null} only */

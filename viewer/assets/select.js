@@ -188,7 +188,7 @@ function pick(x, y) {
 }
 
 // The row + 1 of a table of instants that thread index idx has there; 0 = none.
-/** @param {number} idx @param {number} time */
+/** @param {Partial<ByThread>} rows @param {number} idx @param {number} time @param {number} slack */
 function pickInstant(rows, idx, time, slack) {
 	const hi = rows.first[idx + 2];
 	const i = upperBound(rows.at, rows.first[idx + 1], hi, time - slack);
@@ -197,6 +197,7 @@ function pickInstant(rows, idx, time, slack) {
 }
 
 // Scrolls so that all of a track can be seen, or, if it is too high, its part [y, y + h) and what is above.
+/** @param {Track} track */
 function scrollToTrack(track, {y, h} = {y: 0, h: track.h}) {
 	const box = byId("scroll"), bottom = track.y + Math.max(Math.min(track.h, screen.height), y + h);
 
@@ -212,7 +213,7 @@ function selectionWoke(sel, most) {
 	const span = selectionSpan(sel);
 
 	if (sel.kind === "unlock")
-		return parksFirstWoken((i) => trace.park.unlock[i] === sel.id, most);
+		return parksFirstWoken((/** @type {number} */ i) => trace.park.unlock[i] === sel.id, most);
 	return sel.kind === "iv" ? parksWokenBy(selectionThread(sel), span.from, span.until, most) : {list: [], n: 0};
 }
 

@@ -53,10 +53,11 @@ function sortHead(table, columns, draw) {
 }
 
 // Arrows lead from one button to the next beside it.
+/** @param {HTMLElement} box */
 function rovingAcross(box) {
-	box.addEventListener("keydown", (event) => {
-		const all = [...box.querySelectorAll("button")], by = {ArrowLeft: -1, ArrowRight: 1}[event.key];
-		const to = by && all[all.indexOf(document.activeElement) + by];
+	box.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+		const all = [...box.querySelectorAll("button")], by = /** @type {Record<string, number>} */ ({ArrowLeft: -1, ArrowRight: 1})[event.key];
+		const to = by && all[all.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement)) + by];
 		if (!by || event.ctrlKey || event.altKey || event.metaKey)
 			return;
 		event.preventDefault();

@@ -2,6 +2,8 @@
 //
 // A file is named by its number, from 1; its lines are those of trace.source.number and text, one after the other.
 
+/** @type {{made: boolean, first: Uint32Array | null, self: Map<string, number> | null, total: Map<string, number> | null, files?: Table<"path" | "lines" | "newer">,
+ *	number?: Numbers, text?: Numbers, of?: Numbers}} */
 const sources = {made: false, first: null, self: null, total: null};
 
 // Where each file's lines begin, and what clocks sampled at each line: by "file:line".

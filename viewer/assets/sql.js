@@ -18,6 +18,7 @@ const sql = {
 	text: "", // what the editor has, also before there is one
 	history: [], saved: [], // queries, newest first
 	drawn: null, // the elements
+	starting: /** @type {Promise<void> | null} */ (null), openMs: 0, // while the worker is made; how long its tables took
 	told: null, // whoever waits for the answer
 };
 

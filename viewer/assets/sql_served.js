@@ -54,7 +54,7 @@ function servedWorker(ask, tell) {
 		try {
 			tell({id: data.id, ...await answers[data.kind](data)});
 		} catch (error) {
-			tell({kind: "error", id: data.id, text: error.message});
+			tell({kind: "error", id: data.id, text: errorText(error)});
 		}
 	};
 	return {postMessage: answered, terminate: () => stop.abort()};

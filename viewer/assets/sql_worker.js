@@ -605,6 +605,6 @@ self.onmessage = ({data}) => {
 	try {
 		answers[data.kind](data);
 	} catch (error) {
-		self.postMessage({kind: "error", id: data.id, text: error.message});
+		self.postMessage({kind: "error", id: data.id, text: error instanceof Error ? error.message : String(error)});
 	}
 };

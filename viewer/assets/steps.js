@@ -24,7 +24,7 @@ function isSameChosen(a, b) {
 
 /** @param {Arranged | undefined} a @param {Arranged} b */
 function isSameArranged(a, b) {
-	return !a || Object.keys(a).every((key) => a[key] === b[key]);
+	return !a || /** @type {(keyof Arranged)[]} */ (Object.keys(a)).every((key) => a[key] === b[key]);
 }
 
 /** @param {Step} a @param {Step} b */
@@ -101,7 +101,7 @@ function stepEnd() {
 
 // The buttons that do so; each is off where there is nothing to take back, or to do again.
 function stepsDraw() {
-	const now = stepNow(), differs = (was) => !isSameStep(was, now);
+	const now = stepNow(), differs = (/** @type {Step | undefined} */ was) => !isSameStep(was, now);
 
 	for (const [id, steps] of /** @type {const} */ ([["undo", view.before], ["redo", view.after]])) {
 		const button = /** @type {HTMLButtonElement} */ (byId(id)), off = steps.findLast(differs) === undefined;
@@ -165,7 +165,7 @@ function chosenName(sel) {
 const TRAIL_SHOWN = 5, TRAIL_CHARACTERS = 28;
 
 function trailDraw() {
-	const box = byId("trail"), {trail} = view, first = Math.max(1, trail.length - TRAIL_SHOWN + 1), parts = [];
+	const box = byId("trail"), {trail} = view, first = Math.max(1, trail.length - TRAIL_SHOWN + 1), parts = /** @type {(string | HTMLElement)[]} */ ([]);
 
 	box.hidden = !trail.length || !view.selection || Boolean(view.range);
 	if (box.hidden)

@@ -12,7 +12,7 @@ const spanKinds = {
 };
 
 const spans = {
-	box: null, parts: {}, told: null, // told: kind -> its types and their durations, once the tab is open
+	box: null, parts: /** @type {Record<string, HTMLElement>} */ ({}), told: null, // told: kind -> its types and their durations, once the tab is open
 	kind: "", group: -1, bucket: -1, // what is chosen
 	heat: false, cell: null, // durations over time; of which {bucket, column, columns} is chosen
 	wanted: "", // by the address, before the tab was drawn

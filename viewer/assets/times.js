@@ -27,13 +27,14 @@ function timeSet(times, i, time) {
 function timesDone(times) {
 	const {farAt, far} = times, order = [...farAt.keys()];
 
-	if (farAt.some((at, k) => k > 0 && at <= farAt[k - 1]))
+	if (order.some((k) => k > 0 && farAt[k] <= farAt[k - 1]))
 		order.sort((a, b) => farAt[a] - farAt[b] || a - b);
 	times.farAt = Uint32Array.from(order, (k) => farAt[k]);
 	times.far = Float64Array.from(order, (k) => far[k]);
 }
 
 // The last place in `at` that holds no more than i.
+/** @param {ArrayLike<number>} at @param {number} i */
 function lastUpTo(at, i) {
 	let lo = 0, hi = at.length;
 

@@ -13,6 +13,7 @@ const view = {
 	trail: [], before: [], after: [], // see steps.js
 };
 
+/** @param {"range" | "selection" | "range-selection" | "tracks"} what */
 function viewChanged(what) {
 	for (const listener of view.listeners)
 		listener(what);
@@ -63,6 +64,7 @@ function viewZoom(factor, x) {
 	viewSet(at - span * share, at + span * (1 - share));
 }
 
+/** @param {number} share */
 function viewPan(share) {
 	const by = (view.t1 - view.t0) * share;
 
@@ -79,7 +81,7 @@ const AROUND_INSTANT_NS = 5e6;
 
 // Makes [from, until] visible: as it is if it fits well, else zoomed to be a third of the width.  What has no length keeps the
 // zoom, or has some milliseconds around it.
-/** @param {number} until */
+/** @param {number} from @param {number} until */
 function viewShow(from, until) {
 	const span = view.t1 - view.t0, length = until - from;
 

@@ -53,8 +53,8 @@ function whenEnd(string) {
 // A time of the clock as one since the trace's begin.  One without a date is on that day which brings it nearest to the trace.
 /** @param {{ns: number, day: number | null}} clock @param {WhenTrace} about */
 function whenSince({ns, day}, {unixMs, unixRest, lasts}) {
-	const midnightMs = unixMs - unixMs % (WHEN_DAY_NS / 1e6), since = (dayMs) => (dayMs - unixMs) * 1e6 + ns - unixRest;
-	const off = (at) => at < 0 ? -at : Math.max(0, at - lasts);
+	const midnightMs = unixMs - unixMs % (WHEN_DAY_NS / 1e6), since = (/** @type {number} */ dayMs) => (dayMs - unixMs) * 1e6 + ns - unixRest;
+	const off = (/** @type {number} */ at) => at < 0 ? -at : Math.max(0, at - lasts);
 
 	if (day !== null)
 		return since(day);
@@ -70,9 +70,9 @@ function whenByTrace(since, steps = []) {
 	return at + since - byClock;
 }
 
-/** @param {WhenTrace} about */
+/** @param {WhenTrace} about @param {boolean} byClock */
 function whenSpanText({unixMs, unixRest, lasts}, byClock) {
-	const at = (ms) => new Date(ms).toISOString().replace("T", " ").replace("Z", "");
+	const at = (/** @type {number} */ ms) => new Date(ms).toISOString().replace("T", " ").replace("Z", "");
 
 	return byClock ? `is of ${at(unixMs)} to ${at(unixMs + (unixRest + lasts) / 1e6).slice(11)} UTC` : `lasts ${duration(lasts)}`;
 }
@@ -86,7 +86,7 @@ function whenRead(string, about) {
 
 	if (!from || !to || from.after !== undefined)
 		return {error: `${typed} is no range of time: write ${WHEN_FORMS}`};
-	const byClock = Boolean(from.clock || to.clock), at = (end, otherwise) => end.open ? otherwise : end.clock ? whenByTrace(whenSince(end.clock, about), about.clock) : end.since;
+	const byClock = Boolean(from.clock || to.clock), at = (/** @type {NonNullable<ReturnType<typeof whenEnd>>} */ end, /** @type {number} */ otherwise) => end.open ? otherwise : end.clock ? whenByTrace(whenSince(end.clock, about), about.clock) : end.since;
 	if (byClock && !about.unixMs)
 		return {error: `${typed}: the trace does not say what time it was`};
 	const t0 = at(from, 0), t1 = to.after !== undefined ? t0 + to.after : at(to, Infinity);
@@ -102,7 +102,7 @@ function whenRead(string, about) {
 // A range as it is typed: to the nanosecond.
 /** @param {TimeRange} range */
 function whenText({t0, t1}) {
-	const time = (ns) => {
+	const time = (/** @type {number} */ ns) => {
 		const [unit, size] = UNITS.find(([, s]) => ns >= s) || UNITS[UNITS.length - 1];
 		return `${Number((ns / size).toFixed(Math.log10(size)))}${unit}`;
 	};

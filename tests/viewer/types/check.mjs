@@ -23,6 +23,36 @@ const programs = {
 	frame: {files: ["viewer/serve/follow.js", "viewer/serve/zoom.js", "viewer/serve/frame.js"], lib: "dom", types: [], globals: inWindows},
 };
 
+// All flags of `strict` but strictNullChecks are on, with strictPropertyInitialization, which needs it.  Of noImplicitAny these files are not free
+// yet (errors TS7...); one that has become so is to be taken out here, and a new one is never put in.
+const loose = new Set([
+	"address.js", "arrange.js", "carry.js", "counters.js", "data.js", "decode.js", "decode_worker.js", "details.js", "draw.js",
+	"export.js", "fibers.js", "fibers_details.js", "findings.js", "first.js", "flame.js", "flame_draw.js", "flame_fold.js",
+	"flame_items.js", "flame_marks.js", "flame_profile.js", "flame_select.js", "flame_ui.js", "follow.js", "format.js", "frame.js",
+	"heat.js", "input.js", "levels.js", "lock_order.js", "locks.js", "lod.js", "main.js", "matches.js", "minimap.js", "now.js",
+	"overlay.js", "palette.js", "panel.js", "paths.js", "procs.js", "rows.js", "samples.js", "search.js", "source.js", "spread.js",
+	"sql.js", "sql_result.js", "sql_served.js", "sql_values.js", "sql_worker.js", "states.js", "tasks.js", "tops.js", "tracks.js",
+	"zoom.js",
+]);
+
+// Whether a line of tsc is an error that is let be, and of which file; what is further in belongs to the line above.
+function isLoose(line, found) {
+	const [, name] = /^\S*?([\w.]+):\d+: error TS7\d{3}: /.exec(line) || [];
+
+	if (loose.has(name))
+		found.add(name);
+	return loose.has(name);
+}
+
+function withoutLoose(lines, found) {
+	let out = false;
+
+	return lines.filter((line) => {
+		out = /^\s/.test(line) ? out : isLoose(line, found);
+		return !out;
+	});
+}
+
 const rules = {
 	"eqeqeq": "error", "no-undef": "error", "no-redeclare": "error", "no-var": "error", "prefer-const": ["error", {destructuring: "all"}],
 	"no-unused-vars": ["error", {args: "after-used", caughtErrors: "all"}],
@@ -43,10 +73,10 @@ function joined(files) {
 	return {text: [...lines, "})();", ""].join("\n"), origin};
 }
 
-function typeTroubles(directory, name, {lib, types, declared = ""}, origin) {
+function typeTroubles(directory, name, {lib, types, declared = ""}, origin, found) {
 	const options = {allowJs: true, checkJs: true, noEmit: true, target: "es2022", module: "none", moduleDetection: "legacy",
-		lib: ["es2024", lib, ...lib === "dom" ? ["dom.iterable"] : []], types: [], strict: false, noImplicitThis: true, noFallthroughCasesInSwitch: true,
-		strictBindCallApply: true, useUnknownInCatchVariables: false, skipDefaultLibCheck: true};
+		lib: ["es2024", lib, ...lib === "dom" ? ["dom.iterable"] : []], types: [], strict: true, strictNullChecks: false, strictPropertyInitialization: false,
+		noFallthroughCasesInSwitch: true, skipDefaultLibCheck: true};
 
 	writeFileSync(`${directory}/declared.d.ts`, declared);
 	writeFileSync(`${directory}/tsconfig.json`, JSON.stringify({compilerOptions: options,
@@ -57,8 +87,8 @@ function typeTroubles(directory, name, {lib, types, declared = ""}, origin) {
 	} catch (error) {
 		if (!error.stdout)
 			throw error;
-		return error.stdout.trimEnd().split("\n").map((line) => line.replace(/^(\S+\.js)\((\d+),\d+\)/, (whole, file, at) =>
-			file.endsWith(`${name}.js`) ? origin[at - 1] || whole : whole));
+		return withoutLoose(error.stdout.trimEnd().split("\n").map((line) => line.replace(/^(\S+\.js)\((\d+),\d+\)/, (whole, file, at) =>
+			file.endsWith(`${name}.js`) ? origin[at - 1] || whole : whole)), found);
 	}
 }
 
@@ -78,14 +108,20 @@ async function ruleTroubles(name, {globals}, text, origin) {
 }
 
 let bad = 0;
+const found = new Set();
 for (const [name, program] of Object.entries(programs)) {
 	const directory = `${here}/${name}`, {text, origin} = joined(program.files);
 
 	mkdirSync(directory, {recursive: true});
 	writeFileSync(`${directory}/${name}.js`, text);
-	const troubles = [...typeTroubles(directory, name, program, origin), ...await ruleTroubles(name, program, text, origin)];
+	const troubles = [...typeTroubles(directory, name, program, origin, found), ...await ruleTroubles(name, program, text, origin)];
 	troubles.forEach((line) => console.log(line));
 	bad += troubles.length;
 	console.log(`${troubles.length ? "not ok" : "ok"} - ${name}: ${program.files.length} files, types and rules`);
 }
+for (const name of loose)
+	if (!found.has(name)) {
+		console.log(`${name} has no implicit any: take it out of the list in check.mjs`);
+		bad++;
+	}
 process.exit(bad ? 1 : 0);
