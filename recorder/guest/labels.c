@@ -94,8 +94,9 @@ static uint32_t labels_in(const char *bytes, uint32_t n_bytes)
 	return n;
 }
 
-static struct trace_labels *set_make(const struct trace_labels *base, const char *bytes,
-				     uint32_t n_bytes, uint32_t n_labels)
+/* All but the bytes. */
+static inline struct trace_labels *set_new(const struct trace_labels *base, uint32_t n_bytes,
+					   uint32_t n_labels)
 {
 	struct trace_labels *set = malloc(sizeof(*set) + n_bytes);
 
@@ -111,8 +112,24 @@ static struct trace_labels *set_make(const struct trace_labels *base, const char
 	set->base = trc_labels_ref(base);
 	set->n_bytes = (uint16_t)n_bytes;
 	set->place = 0;
-	memcpy(set->bytes, bytes, n_bytes);
 	return set;
+}
+
+static struct trace_labels *set_make(const struct trace_labels *base, const char *bytes,
+				     uint32_t n_bytes, uint32_t n_labels)
+{
+	struct trace_labels *set = set_new(base, n_bytes, n_labels);
+
+	if (set)
+		memcpy(set->bytes, bytes, n_bytes);
+	return set;
+}
+
+/* labels:J3 */
+static inline bool is_too_much(uint32_t depth, uint32_t n_labels, uint32_t n_bytes)
+{
+	return depth >= TRC_LABELS_DEPTH || n_labels > TRC_LABELS_HERE_MAX ||
+	       n_bytes > TRC_LABELS_BYTES_MAX;
 }
 
 /* The set with all labels itself, in place of *set, which is given back. */
@@ -141,8 +158,7 @@ static int make(struct trace_labels **out, const struct trace_labels *base, cons
 	set = set_make(base, bytes, n_bytes, n_labels);
 	if (!set)
 		return -ENOMEM;
-	if (set->depth >= TRC_LABELS_DEPTH || set->n_labels > TRC_LABELS_HERE_MAX ||
-	    set->all_bytes > TRC_LABELS_BYTES_MAX)
+	if (is_too_much(set->depth, set->n_labels, set->all_bytes))
 		err = set_flatten(&set);
 	if (!err)
 		*out = set;
@@ -168,8 +184,10 @@ int trc_labels_with(const struct trace_labels **out, const struct trace_labels *
 	return err;
 }
 
-int trc_labels_with_one(const struct trace_labels **out, const struct trace_labels *base,
-			const struct trc_label *label, uint16_t place)
+/* What has all labels itself (J3). */
+static __attribute__((noinline)) int with_one_flat(const struct trace_labels **out,
+						   const struct trace_labels *base,
+						   const struct trc_label *label)
 {
 	char bytes[TRC_LABELS_BYTES_MAX], *at = bytes;
 	struct trace_labels *set;
@@ -177,10 +195,26 @@ int trc_labels_with_one(const struct trace_labels **out, const struct trace_labe
 
 	trc_label_put(&at, bytes + sizeof(bytes), label); /* has room: it is within its bounds */
 	err = make(&set, base, bytes, (uint32_t)(at - bytes));
-	if (err)
-		return err;
-	if (set->base == base) /* else it has its base's labels as well: J3 */
-		set->place = place;
+	if (!err)
+		*out = set;
+	return err;
+}
+
+int trc_labels_with_one(const struct trace_labels **out, const struct trace_labels *base,
+			const struct trc_label *label, uint16_t place)
+{
+	uint32_t n_bytes = trc_label_bytes(label);
+	struct trace_labels *set;
+	char *at;
+
+	if (base && is_too_much(base->depth + 1U, base->n_labels + 1U, base->all_bytes + n_bytes))
+		return with_one_flat(out, base, label);
+	set = set_new(base, n_bytes, 1);
+	if (!set)
+		return -ENOMEM;
+	at = set->bytes;
+	trc_label_put(&at, set->bytes + n_bytes, label);
+	set->place = place;
 	*out = set;
 	return 0;
 }

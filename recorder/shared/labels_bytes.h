@@ -50,10 +50,16 @@ static inline bool trc_label_take(const char **at, const char *end, struct trc_l
 	return true;
 }
 
+/* How many bytes a label takes. */
+static inline uint32_t trc_label_bytes(const struct trc_label *label)
+{
+	return 2 + label->key_bytes + label->value_bytes + (label->is_number ? 8U : 0U);
+}
+
 /* Appends a label whose lengths are within bounds; false if there is no room below `end`. */
 static inline bool trc_label_put(char **at, const char *end, const struct trc_label *label)
 {
-	uint64_t n_bytes = 2 + label->key_bytes + label->value_bytes + (label->is_number ? 8U : 0U);
+	uint64_t n_bytes = trc_label_bytes(label);
 	char *to = *at;
 
 	if ((uint64_t)(end - to) < n_bytes)
