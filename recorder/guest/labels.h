@@ -14,6 +14,8 @@
  *       reader finds the same id before and after it reads the entry, id and entry belong together
  *   labels:J7  a scope of one label that ends leaves its set to its thread, which keeps a few of
  *       them.  A scope that begins takes over a kept set of the same base and the same label
+ *   labels:J8  of a set for which the table had no room, `entry` is the table's epoch then, as an odd
+ *       number: only in another epoch there may be room
  *
  * The functions for interposers are in hot.h.
  */
@@ -67,6 +69,10 @@ uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABE
 /* As trc_labels_with(), for a scope of the calling thread (J7). */
 int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_labels *base,
 			   const struct trace_label *label, size_t n, size_t *bad);
+/* The same for one label, if the set is one that the thread keeps and finds at once; NULL: it is not, or
+ * that is no label.  Leaves errno. */
+const struct trace_labels *trc_labels_scope_met(const struct trace_labels *base,
+						const struct trace_label *label);
 /* Gives back what was in force in a scope. */
 void trc_labels_scope_end(const struct trace_labels *labels);
 /* The thread ends: gives back what it keeps. */
@@ -74,12 +80,12 @@ void trc_labels_kept_drop(void);
 
 /* ---- labels_set.c.  Context: traced thread, signal handlers that restore what they found. ---- */
 
+/* What trc_labels_now() returns. */
+extern TRC_HIDDEN __thread const struct trace_labels *trc_labels_in_force
+	__attribute__((tls_model("initial-exec")));
 /* As trace_labels_set(). */
 const struct trace_labels *trc_labels_set(const struct trace_labels *labels);
 /* The thread has just become known to the session: makes its labels known, too. */
 void trc_labels_attach(void);
-/* Where the calling thread keeps what trc_labels_now() returns: as far from its pthread_self() as in every
- * thread.  Context: any thread. */
-const struct trace_labels *const *trc_labels_place(void);
 
 #endif

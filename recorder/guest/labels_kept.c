@@ -3,6 +3,10 @@
  *
  * A program enters scopes with the same few labels again and again.  A set that comes again costs
  * no memory and no search in the table of sets, as it still has its id.
+ *
+ * Where a set is kept follows from its text.  A text that is handed over again mostly lies where it
+ * lay: so a hint, by addresses, says where to look first.  What lies there is compared with the label, byte by
+ * byte: a hint may be wrong, and a text may have changed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,16 +14,21 @@
 #include "labels.h"
 #include "recorder/ring/content_hash.h"
 
-enum { SETS = 16, WAYS = 4 };
+enum { SETS = 16, WAYS = 4, HINT_BITS = 5 };
 
-/* [SETS * WAYS], each NULL or a reference, of each WAYS the youngest first.  NULL until the thread
- * keeps something. */
-static __thread const struct trace_labels **kept __attribute__((tls_model("initial-exec")));
+struct kept {
+	/* Each NULL or a reference, of each WAYS the youngest first. */
+	const struct trace_labels *set[SETS * WAYS];
+	/* A place, and above it what the hint was made of, hashed. */
+	uint64_t hint[1 << HINT_BITS];
+};
+/* NULL until the thread keeps something. */
+static __thread struct kept *kept __attribute__((tls_model("initial-exec")));
 static __thread bool ending __attribute__((tls_model("initial-exec")));
 
 static const struct trace_labels **kept_at(uint32_t place)
 {
-	return &kept[place % SETS * WAYS];
+	return &kept->set[place % SETS * WAYS];
 }
 
 /* Not 0.  Keys are literals as a rule: their address says enough here, where a set is looked for. */
@@ -66,6 +75,83 @@ static const struct trace_labels *kept_take(uint16_t place, const struct trace_l
 	return NULL;
 }
 
+/* ---- by a hint --------------------------------------------------------------------------- */
+
+#define PLACE_MASK UINT64_C(0xffff)
+
+static inline uint64_t hint_hash(const struct trace_labels *base, const struct trace_label *label)
+{
+	uint64_t value = label->value ? (uintptr_t)label->value : (uint64_t)label->number;
+
+	return ((uintptr_t)base ^ (uint64_t)(uintptr_t)label->key << 3 ^ value << 7) *
+	       UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static inline uint64_t *hint_at(uint64_t hash)
+{
+	return &kept->hint[hash >> (64 - HINT_BITS)];
+}
+
+static void hint_put(const struct trace_labels *base, const struct trace_label *label,
+		     uint16_t place)
+{
+	uint64_t hash = hint_hash(base, label);
+
+	*hint_at(hash) = (hash & ~PLACE_MASK) | place;
+}
+
+/* Whether a text is these bytes; nothing behind its end is read. */
+static inline bool text_is(const char *text, const char *bytes, uint32_t n_bytes)
+{
+	for (uint32_t i = 0; i < n_bytes; i++)
+		if (text[i] != bytes[i])
+			return false;
+	return !text[n_bytes];
+}
+
+/* As is_of(), of a label that has not been looked at: what is no label is that of no set. */
+static inline bool is_met(const struct trace_labels *set, const struct trace_label *label)
+{
+	uint32_t key_bytes = (uint8_t)set->bytes[0], value_bytes = (uint8_t)set->bytes[1];
+	const char *key = set->bytes + 2, *text = label->value;
+
+	bool is_number = (key_bytes & TRC_LABEL_IS_NUMBER) != 0;
+
+	if (is_number != !text || !label->key)
+		return false;
+	key_bytes &= TRC_LABEL_IS_NUMBER - 1U;
+	if (is_number) {
+		if (trc_content_word(key + key_bytes + value_bytes) != (uint64_t)label->number)
+			return false;
+		text = label->unit ? label->unit : "";
+	} else if (label->unit) {
+		return false;
+	}
+	return text_is(label->key, key, key_bytes) && text_is(text, key + key_bytes, value_bytes);
+}
+
+const struct trace_labels *trc_labels_scope_met(const struct trace_labels *base,
+						const struct trace_label *label)
+{
+	uint64_t hash = hint_hash(base, label), hint = kept ? *hint_at(hash) : ~hash;
+	uint16_t place = (uint16_t)(hint & PLACE_MASK);
+	const struct trace_labels **at, *set;
+
+	if ((hint ^ hash) & ~PLACE_MASK)
+		return NULL;
+	at = kept_at(place);
+	for (int way = 0; way < WAYS; way++) {
+		set = at[way];
+		if (set && set->place == place && set->base == base && is_met(set, label)) {
+			at[way] = NULL;
+			return set;
+		}
+	}
+	return NULL;
+}
+
+/* ---- scopes ------------------------------------------------------------------------------ */
+
 int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_labels *base,
 			   const struct trace_label *label, size_t n, size_t *bad)
 {
@@ -81,7 +167,11 @@ int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_l
 	if (err)
 		return err;
 	place = place_of(base, &only);
-	set = kept ? kept_take(place, base, &only) : NULL;
+	set = NULL;
+	if (kept) {
+		hint_put(base, label, place);
+		set = kept_take(place, base, &only);
+	}
 	if (!set) {
 		err = trc_labels_with_one(&set, base, &only, place);
 		if (err)
@@ -93,25 +183,28 @@ int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_l
 
 /* False: nothing can be kept, as nobody would give it back when the thread ends.  A scope may end
  * between a call of the program's and its look at errno. */
-static bool can_keep(void)
+static __attribute__((noinline)) bool begin_to_keep(void)
 {
 	int saved_errno = errno;
 
-	if (!kept && !ending && trc_thread_end_hook && trc_thread_end_hook())
-		kept = calloc(SETS * WAYS, sizeof(*kept));
+	if (!ending && trc_thread_end_hook && trc_thread_end_hook())
+		kept = calloc(1, sizeof(*kept));
 	errno = saved_errno;
 	return kept != NULL;
 }
 
 void trc_labels_scope_end(const struct trace_labels *labels)
 {
-	const struct trace_labels **at =
-		labels && labels->place && can_keep() ? kept_at(labels->place) : NULL;
+	const struct trace_labels **at = labels && labels->place && (kept || begin_to_keep())
+						 ? kept_at(labels->place)
+						 : NULL;
 
-	for (int way = 0; at && labels && way < WAYS; way++) {
+	for (int way = 0; at && way < WAYS; way++) {
 		const struct trace_labels *older = at[way];
 
 		at[way] = labels;
+		if (!older)
+			return;
 		labels = older;
 	}
 	trc_labels_unref(labels);
@@ -119,11 +212,11 @@ void trc_labels_scope_end(const struct trace_labels *labels)
 
 void trc_labels_kept_drop(void)
 {
-	const struct trace_labels **dropped = kept;
+	struct kept *dropped = kept;
 
 	kept = NULL;
 	for (int i = 0; dropped && i < SETS * WAYS; i++)
-		trc_labels_unref(dropped[i]);
+		trc_labels_unref(dropped->set[i]);
 	free(dropped);
 }
 

@@ -6,7 +6,7 @@
 #include "recorder/ring/slot_inline.h"
 #include "recorder/unwind/poison.h"
 
-static __thread const struct trace_labels *in_force __attribute__((tls_model("initial-exec")));
+__thread const struct trace_labels *trc_labels_in_force __attribute__((tls_model("initial-exec")));
 /* The thread will give its reference back when it ends, as far as that can be had. */
 static __thread bool armed __attribute__((tls_model("initial-exec")));
 
@@ -48,16 +48,49 @@ static void id_keep(struct trace_labels *set, uint64_t id, uint32_t session)
 	atomic_store_explicit(&set->session, session, memory_order_release);
 }
 
+/* labels:J8: in place of an entry, of a set that has no id. */
+static struct trc_entry_head *no_room_now(void)
+{
+	/* relaxed: a table that is looked at once more, or once less, than need be. */
+	return (struct trc_entry_head *)(uintptr_t)(2 * atomic_load_explicit(
+								&trc_rec.shared->table_epoch,
+								memory_order_relaxed) +
+						    1);
+}
+
+static void no_room_keep(struct trace_labels *set, uint32_t session)
+{
+	if (!id_begin(set, session))
+		return;
+	/* relaxed, both: without an id there is nothing that an entry belongs to. */
+	atomic_store_explicit(&set->id, 0, memory_order_relaxed);
+	atomic_store_explicit(&set->entry, no_room_now(), memory_order_relaxed);
+	/* release: as in id_keep(). */
+	atomic_store_explicit(&set->session, session, memory_order_release);
+}
+
+static bool had_no_room(const struct trace_labels *set, uint32_t session)
+{
+	/* acquire: pairs with the release in no_room_keep(). */
+	return atomic_load_explicit(&set->session, memory_order_acquire) == session &&
+	       atomic_load_explicit(&set->entry, memory_order_relaxed) == no_room_now();
+}
+
 static __attribute__((noinline)) uint64_t id_look_up(const struct trace_labels *labels,
 						     struct labels_bytes *b)
 {
+	struct trace_labels *set = (struct trace_labels *)(uintptr_t)labels; /* labels:J1 */
 	uint32_t session = trc_self.session;
 	uint64_t id;
 
 	b->n_bytes = trc_labels_bytes(labels, b->bytes);
+	if (had_no_room(labels, session))
+		return 0;
 	id = trc_labels_intern(b->bytes, b->n_bytes);
 	if (id)
-		id_keep((struct trace_labels *)(uintptr_t)labels, id, session); /* labels:J1 */
+		id_keep(set, id, session);
+	else
+		no_room_keep(set, session);
 	return id;
 }
 
@@ -117,10 +150,11 @@ static void change_inline(uint64_t id, uint64_t was, const struct labels_bytes b
 {
 	struct trc_args_labels args = {.labels = id, .before = was};
 	static const unsigned int flag[2] = {TRC_REC_INLINE_LABELS, TRC_REC_INLINE_BEFORE};
-	struct trc_seg seg[7] = {{&args, TRC_ARGS_WORDS(args)}};
+	struct trc_seg seg[7];
 	struct inline_set tail[2];
 	unsigned int n_segs = 1, more = 0, flags = 0;
 
+	seg[0] = (struct trc_seg){&args, TRC_ARGS_WORDS(args)};
 	for (unsigned int i = 0; i < 2; i++) {
 		if ((i ? was : id) || !b[i].n_bytes)
 			continue;
@@ -168,12 +202,7 @@ static inline void change(const struct trace_labels *labels, const struct trace_
 
 const struct trace_labels *trc_labels_now(void)
 {
-	return in_force;
-}
-
-const struct trace_labels *const *trc_labels_place(void)
-{
-	return &in_force;
+	return trc_labels_in_force;
 }
 
 /* Returns what the caller returns, who then has nothing to keep across the call. */
@@ -187,9 +216,9 @@ static __attribute__((noinline)) const struct trace_labels *arm(const struct tra
 
 static inline const struct trace_labels *swap(const struct trace_labels *labels)
 {
-	const struct trace_labels *before = in_force;
+	const struct trace_labels *before = trc_labels_in_force;
 
-	in_force = labels;
+	trc_labels_in_force = labels;
 	return __builtin_expect(!armed, 0) && labels ? arm(before) : before;
 }
 
@@ -212,12 +241,12 @@ const struct trace_labels *trc_labels_set(const struct trace_labels *labels)
 void trc_labels_attach(void)
 {
 	trc_self.labels = 0;
-	if (in_force)
-		change(in_force, NULL);
+	if (trc_labels_in_force)
+		change(trc_labels_in_force, NULL);
 }
 
 void trc_labels_inherit(const struct trace_labels *labels)
 {
-	in_force = labels;
+	trc_labels_in_force = labels;
 	armed = true; /* by whoever creates threads */
 }

@@ -76,13 +76,23 @@ const struct trace_labels *trace_labels_set(const struct trace_labels *labels)
 	return __builtin_expect(r != NULL, 0) ? r->labels_set(labels) : trc_labels_set(labels);
 }
 
+static __attribute__((noinline)) bool enter_slow(const struct trace_labels **out,
+						 const struct trace_labels *base,
+						 const struct trace_label *label, size_t n)
+{
+	return !make(trc_labels_scope_begin, out, base, label, n);
+}
+
 struct trace_labels_scope trace_labels_enter(const struct trace_label *label, size_t n)
 {
 	const struct trc_runtime *r = trc_keeper_now();
 	struct trace_labels_scope scope = {NULL, false};
-	const struct trace_labels *labels;
+	const struct trace_labels *base = r ? r->labels_now() : trc_labels_in_force, *labels;
 
-	if (make(trc_labels_scope_begin, &labels, r ? r->labels_now() : trc_labels_now(), label, n))
+	labels = n == 1 ? trc_labels_scope_met(base, label) : NULL;
+	if (labels)
+		trc_api_clear();
+	else if (!enter_slow(&labels, base, label, n))
 		return scope;
 	scope.before = trace_labels_set(labels);
 	scope.entered = true;

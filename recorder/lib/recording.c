@@ -28,7 +28,7 @@ const struct trc_runtime *trc_elsewhere;
 /* Guards trc_recordings; nothing else is locked inside. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static __thread char last_error[512];
+__thread char trc_api_error[TRC_API_ERROR_BYTES] __attribute__((tls_model("initial-exec")));
 
 __attribute__((constructor)) static void find_runtime(void)
 {
@@ -51,19 +51,14 @@ bool trc_recorded_elsewhere(void)
 
 int trc_api_fail(int err, const char *what, const char *why)
 {
-	snprintf(last_error, sizeof(last_error), "%s%s%s", what, *what ? ": " : "", why);
-	trc_one_line(last_error);
+	snprintf(trc_api_error, sizeof(trc_api_error), "%s%s%s", what, *what ? ": " : "", why);
+	trc_one_line(trc_api_error);
 	return err;
-}
-
-void trc_api_clear(void)
-{
-	last_error[0] = '\0';
 }
 
 const char *trace_last_error(void)
 {
-	return last_error;
+	return trc_api_error;
 }
 
 /* ---- options --------------------------------------------------------------------------- */

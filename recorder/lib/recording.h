@@ -52,7 +52,13 @@ static inline const struct trc_runtime *trc_keeper_now(void)
 
 /* What trace_last_error() says to the calling thread: "WHAT: WHY".  Returns err. Any thread. */
 int trc_api_fail(int err, const char *what, const char *why);
-void trc_api_clear(void);
+enum { TRC_API_ERROR_BYTES = 512 };
+extern TRC_HIDDEN __thread char trc_api_error[TRC_API_ERROR_BYTES]
+	__attribute__((tls_model("initial-exec")));
+static inline void trc_api_clear(void)
+{
+	trc_api_error[0] = '\0';
+}
 
 /* Around whatever starts or stops: one thread at a time, which records nothing meanwhile. */
 void trc_recording_enter(void);

@@ -62,7 +62,7 @@ void trc_taking_look_setup(struct taking *t)
 
 	t->list_off = list ? (intptr_t)(list - self) : 0;
 	t->self_off = (intptr_t)((uintptr_t)&trc_self - self);
-	t->labels_off = (intptr_t)((uintptr_t)trc_labels_place() - self);
+	t->labels_off = (intptr_t)((uintptr_t)&trc_labels_in_force - self);
 }
 
 /* What it keeps of itself. */

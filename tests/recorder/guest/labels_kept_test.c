@@ -80,12 +80,17 @@ struct scope {
 	const struct trace_labels *before;
 };
 
+/* As trace_labels_enter(); at times without a look at what is found at once. */
 static struct scope enter_label(const struct trace_label *label)
 {
-	const struct trace_labels *labels;
+	static __thread unsigned int n_scopes;
+	const struct trace_labels *labels =
+		n_scopes++ % 3 ? trc_labels_scope_met(trc_labels_now(), label) : NULL;
 	size_t bad;
 
-	ck_assert_int_eq(trc_labels_scope_begin(&labels, trc_labels_now(), label, 1, &bad), 0);
+	if (!labels)
+		ck_assert_int_eq(
+			trc_labels_scope_begin(&labels, trc_labels_now(), label, 1, &bad), 0);
 	return (struct scope){trc_labels_set(labels)};
 }
 
@@ -119,6 +124,44 @@ START_TEST(a_set_that_comes_again_is_the_same)
 		leave(scope);
 	}
 	trc_labels_kept_drop();
+}
+END_TEST
+
+/* Without a look for a place by its text. */
+START_TEST(a_set_is_found_by_where_its_text_lies)
+{
+	char value[16] = "parse";
+	const struct trace_label label = {"phase", value, 0, NULL}, number = {"n", NULL, 7, "s"};
+	const struct trace_labels *first[2];
+
+	for (int i = 0; i < 3; i++) { /* kept, then hinted at */
+		leave(enter_label(&label));
+		leave(enter_label(&number));
+	}
+	first[0] = trc_labels_scope_met(NULL, &label);
+	first[1] = trc_labels_scope_met(NULL, &number);
+	ck_assert_str_eq(text(first[0]), "phase=parse");
+	ck_assert_str_eq(text(first[1]), "n=#7s");
+	ck_assert_ptr_null(trc_labels_scope_met(NULL, &label)); /* it is in use */
+	trc_labels_scope_end(first[0]);
+	trc_labels_scope_end(first[1]);
+	/* The text has changed where it lies; it is a piece of what it was, and more. */
+	strcpy(value, "print");
+	ck_assert_ptr_null(trc_labels_scope_met(NULL, &label));
+	strcpy(value, "pars");
+	ck_assert_ptr_null(trc_labels_scope_met(NULL, &label));
+	strcpy(value, "parser");
+	ck_assert_ptr_null(trc_labels_scope_met(NULL, &label));
+	strcpy(value, "parse");
+	ck_assert_ptr_null(trc_labels_scope_met(first[1], &label));
+	ck_assert_ptr_null(trc_labels_scope_met(
+		NULL, &(struct trace_label){"phase", value, 0, "s"}));
+	ck_assert_ptr_null(trc_labels_scope_met(NULL, &(struct trace_label){"n", NULL, 7, NULL}));
+	ck_assert_ptr_null(trc_labels_scope_met(NULL, &(struct trace_label){NULL, value, 0, NULL}));
+	ck_assert_ptr_eq(trc_labels_scope_met(NULL, &label), first[0]);
+	trc_labels_scope_end(first[0]);
+	trc_labels_kept_drop();
+	ck_assert_ptr_null(trc_labels_scope_met(NULL, &label));
 }
 END_TEST
 
@@ -461,6 +504,7 @@ int main(void)
 	tcase_add_checked_fixture(c, set_up, NULL);
 	tcase_set_timeout(c, 120);
 	tcase_add_test(c, a_set_that_comes_again_is_the_same);
+	tcase_add_test(c, a_set_is_found_by_where_its_text_lies);
 	tcase_add_test(c, two_scopes_at_once_have_a_set_each);
 	tcase_add_test(c, labels_that_differ_have_sets_that_differ);
 	tcase_add_test(c, scopes_at_random_have_what_they_name);
