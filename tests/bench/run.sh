@@ -183,6 +183,8 @@ part_threads()
 		done
 		figure "$how: all are known after" \
 			"$(spread_of threads_ms "$work/threads.$how".?)" ms '<=' 200
+		figure "$how: processor time, of all threads" \
+			"$(spread_of threads_cpu_ms "$work/threads.$how".?)" ms
 		figure "$how: threads without a stack, most of three runs" \
 			"$(worst_of threads_incomplete "$work/threads.$how".?)" threads '<=' 0
 		figure "$how: asked by a signal" \
