@@ -33,8 +33,13 @@ struct queue {
 struct lock {
 	uint32_t owner, n_owned; /* the owner may take it again */
 	uint32_t n_readers;
-	struct queue writers, readers;
-	bool woken; /* the first of the writers is about to look */
+	uint32_t
+		next_writer; /* the lock is this writer's when the last reader leaves; NOBODY = none's */
+	struct queue writers;	/* all others */
+	struct queue readers;	/* the writer that leaves lets them in */
+	struct queue held_back; /* readers that let next_writer go first */
+	bool woken;		/* the first of the writers is about to look */
+	bool for_writers;	/* a writer left it to the writers that wait: no reader gets it */
 };
 
 struct sim {
@@ -44,7 +49,8 @@ struct sim {
 	const struct trc_op *op;
 	struct thread *thread;
 	struct lock *lock;
-	uint32_t *moment;		/* NOBODY, TOLD, or the thread that awaits it */
+	bool *without;	  /* by operation: the release of a lock that was only tried */
+	uint32_t *moment; /* NOBODY, TOLD, or the thread that awaits it */
 	struct trc_heap timers, active; /* by time; by virtual_ns */
 	int64_t now_ns;
 	int64_t virtual_ns,
@@ -145,39 +151,97 @@ static void queue_remove(struct sim *s, struct queue *queue, uint32_t thread)
 		queue->last = before;
 }
 
-static bool take(struct lock *lock, uint32_t thread, bool reader)
+static enum trc_rwlock_prefers prefers(const struct sim *s, const struct lock *lock)
+{
+	return (enum trc_rwlock_prefers)s->p->sections.prefers[lock - s->lock];
+}
+
+/* False: the reader is in one of the queues. */
+static bool take_to_read(struct sim *s, struct lock *lock, uint32_t thread)
+{
+	if (lock->owner != NOBODY || lock->for_writers) {
+		queue_add(s, &lock->readers, thread);
+		return false;
+	}
+	if (lock->next_writer != NOBODY && prefers(s, lock) == TRC_RWLOCK_WRITERS) {
+		queue_add(s, &lock->held_back, thread);
+		return false;
+	}
+	lock->n_readers++;
+	return true;
+}
+
+/* False: the writer is the next, or in the queue. */
+static bool take_to_write(struct sim *s, struct lock *lock, uint32_t thread)
 {
 	if (lock->owner == thread) {
 		lock->n_owned++;
 		return true;
 	}
-	if (lock->owner != NOBODY || (!reader && lock->n_readers))
-		return false;
-	if (reader) {
-		lock->n_readers++;
-	} else {
+	if (lock->owner == NOBODY && !lock->n_readers) {
 		lock->owner = thread;
 		lock->n_owned = 1;
+		lock->for_writers = false;
+		return true;
 	}
-	return true;
+	if (lock->owner == NOBODY && lock->next_writer == NOBODY)
+		lock->next_writer = thread;
+	else
+		queue_add(s, &lock->writers, thread);
+	return false;
 }
 
-static void lock_is_free(struct sim *s, struct lock *lock)
+static bool take(struct sim *s, struct lock *lock, uint32_t thread, bool reader)
 {
-	if (lock->readers.first == NOBODY) {
-		if (lock->writers.first != NOBODY && !lock->woken) {
-			lock->woken = true;
-			wake(s, lock->writers.first, STAGE_TRY);
-		}
-		return;
-	}
-	while (lock->readers.first != NOBODY) {
-		uint32_t thread = lock->readers.first;
+	bool taken = reader ? take_to_read(s, lock, thread) : take_to_write(s, lock, thread);
 
-		lock->readers.first = s->thread[thread].next;
+	s->thread[thread].blocked = !taken;
+	return taken;
+}
+
+static void wake_writer(struct sim *s, struct lock *lock)
+{
+	if (lock->writers.first == NOBODY || lock->woken)
+		return;
+	lock->woken = true;
+	wake(s, lock->writers.first, STAGE_TRY);
+}
+
+static uint32_t queue_take(struct sim *s, struct queue *queue)
+{
+	uint32_t thread = queue->first;
+
+	if (thread != NOBODY)
+		queue->first = s->thread[thread].next;
+	return thread;
+}
+
+static void writer_left(struct sim *s, struct lock *lock)
+{
+	uint32_t thread;
+
+	lock->for_writers = prefers(s, lock) != TRC_RWLOCK_READERS && lock->writers.first != NOBODY;
+	while (!lock->for_writers && (thread = queue_take(s, &lock->readers)) != NOBODY) {
 		lock->n_readers++;
 		wake(s, thread, STAGE_NEXT);
 	}
+	wake_writer(s, lock);
+}
+
+static void readers_left(struct sim *s, struct lock *lock)
+{
+	uint32_t thread;
+
+	if (lock->next_writer == NOBODY) {
+		wake_writer(s, lock);
+		return;
+	}
+	lock->owner = lock->next_writer;
+	lock->n_owned = 1;
+	lock->next_writer = NOBODY;
+	wake(s, lock->owner, STAGE_NEXT);
+	while ((thread = queue_take(s, &lock->held_back)) != NOBODY)
+		queue_add(s, &lock->readers, thread);
 }
 
 static void release(struct sim *s, uint32_t thread, const struct trc_op *op)
@@ -188,11 +252,10 @@ static void release(struct sim *s, uint32_t thread, const struct trc_op *op)
 		if (--lock->n_owned)
 			return;
 		lock->owner = NOBODY;
-	} else {
-		if (!op->reader || !lock->n_readers || --lock->n_readers)
-			return;
+		writer_left(s, lock);
+	} else if (op->reader && lock->n_readers && !--lock->n_readers) {
+		readers_left(s, lock);
 	}
-	lock_is_free(s, lock);
 }
 
 static bool is_left_out(const struct sim *s, const struct trc_op *op)
@@ -200,18 +263,38 @@ static bool is_left_out(const struct sim *s, const struct trc_op *op)
 	return s->options->no_lock && s->options->no_lock[op->what];
 }
 
+/* Whether a thread that does not wait gets the lock. */
+static bool is_free(const struct sim *s, const struct lock *lock, uint32_t thread, bool reader)
+{
+	if (!reader)
+		return lock->owner == thread || (lock->owner == NOBODY && !lock->n_readers);
+	return lock->owner == NOBODY && !lock->for_writers &&
+	       (lock->next_writer == NOBODY || prefers(s, lock) != TRC_RWLOCK_WRITERS);
+}
+
+/* The thread does not have the lock: its release, the next of the thread's, is none. */
+static void do_without(struct sim *s, const struct trc_op *op)
+{
+	const struct trc_op *last = op;
+
+	while (last->kind != TRC_OP_LAST &&
+	       (last->kind != TRC_OP_RELEASE || last->what != op->what))
+		last++;
+	s->without[last - s->op] = true;
+}
+
 /* True if the thread goes on: it has the lock, or only tried, and does what it did without. */
 static bool acquire(struct sim *s, uint32_t thread, const struct trc_op *op)
 {
 	struct lock *lock = &s->lock[op->what];
 
-	if (is_left_out(s, op) || take(lock, thread, op->reader))
+	if (is_left_out(s, op))
 		return true;
-	if (op->tried)
+	if (op->tried && !is_free(s, lock, thread, op->reader)) {
+		do_without(s, op);
 		return true;
-	queue_add(s, op->reader ? &lock->readers : &lock->writers, thread);
-	s->thread[thread].blocked = true;
-	return false;
+	}
+	return take(s, lock, thread, op->reader);
 }
 
 /* The first of the queue looks; if another thread was quicker it is the last now, as with futexes. */
@@ -221,11 +304,19 @@ static bool try_again(struct sim *s, uint32_t thread, const struct trc_op *op)
 
 	lock->woken = false;
 	queue_remove(s, &lock->writers, thread);
-	if (take(lock, thread, op->reader))
-		return true;
-	queue_add(s, &lock->writers, thread);
-	s->thread[thread].blocked = true;
-	return false;
+	return take(s, lock, thread, op->reader);
+}
+
+/* Y4. */
+static void stop_waiting(struct sim *s, struct lock *lock, uint32_t thread)
+{
+	queue_remove(s, &lock->readers, thread);
+	queue_remove(s, &lock->held_back, thread);
+	queue_remove(s, &lock->writers, thread);
+	if (lock->next_writer != thread)
+		return;
+	lock->next_writer = NOBODY;
+	wake_writer(s, lock);
 }
 
 /* ---- operations ---- */
@@ -253,7 +344,7 @@ static bool do_op(struct sim *s, uint32_t thread, const struct trc_op *op)
 {
 	switch ((enum trc_op_kind)op->kind) {
 	case TRC_OP_RELEASE:
-		if (!is_left_out(s, op))
+		if (!is_left_out(s, op) && !s->without[op - s->op])
 			release(s, thread, op);
 		return true;
 	case TRC_OP_TELL:
@@ -345,7 +436,7 @@ static int force_one(struct sim *s, uint64_t *steps)
 	if (op->kind == TRC_OP_ACQUIRE) {
 		struct lock *lock = &s->lock[op->what];
 
-		queue_remove(s, op->reader ? &lock->readers : &lock->writers, found);
+		stop_waiting(s, lock, found);
 		lock->n_readers += op->reader; /* of whom it is not known which they are */
 	} else {
 		s->moment[op->what] = TOLD;
@@ -387,19 +478,23 @@ static int sim_open(struct sim *s)
 
 	trc_model_tasks(s->p->m, &n_tasks);
 	s->thread = calloc(n_threads + 1, sizeof(*s->thread));
+	s->without = calloc(s->p->ops.n + 1, sizeof(*s->without));
 	s->lock = calloc(n_locks + 1, sizeof(*s->lock));
 	s->moment = calloc((size_t)s->p->n_moments + 1, sizeof(*s->moment));
 	s->replay->task_begin_ns = calloc(n_tasks + 1, sizeof(int64_t));
 	s->replay->task_end_ns = calloc(n_tasks + 1, sizeof(int64_t));
 	if (trc_heap_make(&s->timers, n_threads) || trc_heap_make(&s->active, n_threads) ||
-	    !s->thread || !s->lock || !s->moment || !s->replay->task_begin_ns ||
+	    !s->thread || !s->without || !s->lock || !s->moment || !s->replay->task_begin_ns ||
 	    !s->replay->task_end_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_tasks; i++)
 		s->replay->task_begin_ns[i] = s->replay->task_end_ns[i] = TRC_NEVER;
 	for (size_t i = 0; i < n_locks; i++)
-		s->lock[i] = (struct lock){
-			.owner = NOBODY, .writers = {NOBODY, NOBODY}, .readers = {NOBODY, NOBODY}};
+		s->lock[i] = (struct lock){.owner = NOBODY,
+					   .next_writer = NOBODY,
+					   .writers = {NOBODY, NOBODY},
+					   .readers = {NOBODY, NOBODY},
+					   .held_back = {NOBODY, NOBODY}};
 	for (uint32_t i = 0; i < s->p->n_moments; i++)
 		s->moment[i] = NOBODY;
 	return 0;
@@ -408,6 +503,7 @@ static int sim_open(struct sim *s)
 static void sim_close(struct sim *s)
 {
 	free(s->thread);
+	free(s->without);
 	free(s->lock);
 	free(s->moment);
 	trc_heap_free(&s->timers);

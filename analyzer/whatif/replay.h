@@ -3,8 +3,11 @@
  *
  *   replay:Y1  a lock that is released is free: whoever comes next has it.  Of those that wait the first is
  *       woken, looks at the lock when it runs again, and waits on, as the last, if another thread was quicker
- *   replay:Y2  readers share; one that comes while others read does not wait for a writer that waits.  A
- *       writer that lets go hands over to all readers that wait, and wakes a writer if there are none
+ *   replay:Y2  a rwlock is glibc's.  Readers share.  Of writers that find readers the first is the next: the lock is
+ *       its own from when the last reader leaves, though it runs later.  A writer that leaves lets in all readers that
+ *       wait, who have the lock from then on, and wakes the first of the other writers, which is the next if it
+ *       finds readers.  If the lock prefers writers (prefers.h) it is left to the writers that wait, and a reader
+ *       that comes lets the next writer go first
  *   replay:Y3  with `procs` the active threads share them equally at each moment, and need the time that they
  *       were on a proc; without, each has its own, and needs the time that it was active
  *   replay:Y4  threads that all wait for each other, which sections that are assumed can bring about,

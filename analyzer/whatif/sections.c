@@ -19,18 +19,25 @@ struct use {
 	int64_t limit_ns;    /* by then it has ended */
 	int64_t released_ns; /* the last end; INT64_MIN = none */
 	uint32_t wanted;     /* with --locks=all: the wait before the next acquisition */
+	uint32_t stack;	     /* of the last wait for it; 0 = none, or not known */
 };
 
 struct lock {
-	int64_t wanted_ns; /* the first wait began since others than readers last unlocked; INT64_MAX = none did */
+	int64_t wanted_ns; /* the first wait began since others than readers last unlocked; INT64_MAX = none did, or
+			    * all have ended */
 	int64_t other_ns
 		[2]; /* when a thread was last seen to have it, and another before that thread */
 	uint32_t other[2];
-	uint32_t open; /* use with an open section + 1; of readers, none */
+	uint32_t open;	   /* use with an open section + 1; of readers, none */
+	int64_t writer_ns; /* when a writer was last seen to have it */
+	uint32_t n_wait;
+	int64_t wait_ns;	 /* since when some have waited */
+	uint32_t n_readers_left; /* since then */
 };
 
-/* Places that are no stacks: of the lock all that is known; and what those last at least whose begin is not. */
-enum { WHOLE_LOCK = 0, SHORTEST = UINT32_MAX };
+/* Places that are no stacks: of the lock all that is known; what those last at least whose begin is not; and of readers
+ * what may be several sections. */
+enum { WHOLE_LOCK = 0, SHORTEST = UINT32_MAX, LONGEST = UINT32_MAX - 1 };
 
 /* How long a section was, at a place of a lock. */
 struct known {
@@ -74,9 +81,10 @@ static int64_t between(int64_t from_ns, int64_t to_ns)
 
 /* ---- how long sections are ---- */
 
-static uint64_t known_key(uint32_t lock, uint32_t stack)
+/* Readers and writers may release a lock at the same place.  Rows of locks are far below 2^31. */
+static uint64_t known_key(uint32_t lock, bool reader, uint32_t stack)
 {
-	return (uint64_t)lock << 32 | stack;
+	return (uint64_t)reader << 63 | (uint64_t)lock << 32 | stack;
 }
 
 static int learn_one(struct sweep *w, uint64_t key, int64_t ns)
@@ -119,22 +127,26 @@ static int learned(struct sweep *w)
 }
 
 /* stack: of the unlock, or of the wait that it began with; both are learnt, and the lock's. */
-static int learn(struct sweep *w, uint32_t lock, uint32_t stack, uint32_t wait_stack, int64_t ns)
+static int learn(struct sweep *w, uint32_t lock, bool reader, uint32_t stack, uint32_t wait_stack,
+		 int64_t ns)
 {
-	int err = learn_one(w, known_key(lock, WHOLE_LOCK), ns);
+	int err = learn_one(w, known_key(lock, reader, WHOLE_LOCK), ns);
 
 	if (!err && stack)
-		err = learn_one(w, known_key(lock, stack), ns);
+		err = learn_one(w, known_key(lock, reader, stack), ns);
 	if (!err && wait_stack && wait_stack != stack)
-		err = learn_one(w, known_key(lock, wait_stack), ns);
+		err = learn_one(w, known_key(lock, reader, wait_stack), ns);
 	return err;
 }
 
-/* Of sections at this place, or of all of the lock; -1 = not known. */
-static int64_t usual_ns(const struct sweep *w, uint32_t lock, uint32_t stack)
+/* Of sections at this place, or of all of the lock; where none of readers is known, of writers, and the other way round.
+ * -1 = not known. */
+static int64_t usual_ns(const struct sweep *w, const struct use *use, uint32_t stack)
 {
-	uint32_t row = trc_index_get(&w->known_row, known_key(lock, stack));
+	uint32_t row = trc_index_get(&w->known_row, known_key(use->lock, use->reader, stack));
 
+	if (row == TRC_INDEX_NONE)
+		row = trc_index_get(&w->known_row, known_key(use->lock, !use->reader, stack));
 	return row == TRC_INDEX_NONE ? -1 : ((const struct known *)w->known.row)[row].ns;
 }
 
@@ -152,27 +164,44 @@ static int64_t move_out_of_wait(const struct sweep *w, uint32_t thread, int64_t 
 
 /* ---- V5 without known ones: by stacks ---- */
 
-/* The wait's stack is that of the unlock, but for its innermost frame, and more. */
-static bool called_from(const struct sweep *w, uint32_t wait_stack, uint32_t unlock_stack)
+/* Where the function calls from that has the other stack's frames but for the innermost: the place of that call; 0 = it is not
+ * in this stack. */
+static uint64_t call_in(const struct sweep *w, uint32_t stack_id,
+			const struct trc_stack_view *other)
 {
-	const struct trc_reader *reader = trc_model_reader(w->waits->m);
-	struct trc_stack_view wait, unlock;
+	struct trc_stack_view stack;
 	uint32_t below;
 
-	if (!wait_stack || !unlock_stack || trc_reader_stack(reader, wait_stack, &wait) ||
-	    trc_reader_stack(reader, unlock_stack, &unlock) || unlock.n_frames < 2 ||
-	    wait.n_frames <= unlock.n_frames)
+	if (!stack_id || trc_reader_stack(trc_model_reader(w->waits->m), stack_id, &stack) ||
+	    other->n_frames < 2 || stack.n_frames < other->n_frames)
+		return 0;
+	below = stack.n_frames - other->n_frames;
+	for (uint32_t i = 1; i < other->n_frames; i++)
+		if (stack.frame[below + i] != other->frame[i])
+			return 0;
+	return stack.frame[below];
+}
+
+/* The function that unlocks called what waited, before the call that unlocks, and behind that which locks, if this one is
+ * known. */
+static bool called_inside(const struct sweep *w, const struct use *use, uint32_t wait_stack,
+			  uint32_t unlock_stack)
+{
+	struct trc_stack_view unlock;
+	uint64_t call, lock;
+
+	if (!unlock_stack || trc_reader_stack(trc_model_reader(w->waits->m), unlock_stack, &unlock))
 		return false;
-	below = wait.n_frames - unlock.n_frames;
-	for (uint32_t i = 1; i < unlock.n_frames; i++)
-		if (wait.frame[below + i] != unlock.frame[i])
-			return false;
-	return true;
+	call = call_in(w, wait_stack, &unlock);
+	if (!call)
+		return false;
+	lock = call_in(w, use->stack, &unlock);
+	return call < unlock.frame[0] && (call > lock || lock > unlock.frame[0]);
 }
 
 /* Back over what the function called that unlocks. */
-static int64_t back_over_calls(const struct sweep *w, const struct trc_unlock *unlock,
-			       int64_t begin_ns, int64_t least_ns)
+static int64_t back_over_calls(const struct sweep *w, const struct use *use,
+			       const struct trc_unlock *unlock, int64_t begin_ns, int64_t least_ns)
 {
 	uint32_t id;
 
@@ -180,7 +209,7 @@ static int64_t back_over_calls(const struct sweep *w, const struct trc_unlock *u
 		const struct trc_park *park = &w->waits->park[id - 1];
 
 		if (park->start_ns < least_ns || park->start_ns >= begin_ns ||
-		    !called_from(w, park->stack, unlock->stack))
+		    !called_inside(w, use, park->stack, unlock->stack))
 			break;
 		begin_ns = park->start_ns;
 	}
@@ -249,11 +278,13 @@ static int end_unseen(struct sweep *w, struct use *use, int64_t limit_ns)
 	int64_t end_ns = use->begin_ns, usual, err;
 
 	limit_ns = later(earlier(limit_ns, use->limit_ns), use->begin_ns);
-	usual = usual_ns(w, use->lock, park ? park->stack : 0);
+	usual = usual_ns(w, use, park ? park->stack : 0);
 	if (usual < 0)
-		usual = usual_ns(w, use->lock, WHOLE_LOCK);
-	if (usual < 0)
-		usual = usual_ns(w, use->lock, SHORTEST);
+		usual = usual_ns(w, use, WHOLE_LOCK);
+	if (usual <= 0)
+		usual = usual_ns(w, use, SHORTEST);
+	if (usual <= 0 && use->reader)
+		usual = usual_ns(w, use, LONGEST);
 	if (w->assume && usual > 0) {
 		if (__builtin_add_overflow(use->begin_ns, usual, &end_ns))
 			end_ns = limit_ns;
@@ -267,10 +298,13 @@ static int end_unseen(struct sweep *w, struct use *use, int64_t limit_ns)
 }
 
 /* The thread was seen to have the lock. */
-static void seen(struct sweep *w, uint32_t lock_row, uint32_t thread, int64_t ts_ns)
+static void seen(struct sweep *w, uint32_t lock_row, uint32_t thread, bool reader, int64_t ts_ns)
 {
 	struct lock *lock = lock_of(w, lock_row);
 	struct use *use = w->uses.row;
+
+	if (!reader)
+		lock->writer_ns = ts_ns;
 
 	if (lock->other[0] != thread) {
 		lock->other[1] = lock->other[0];
@@ -282,13 +316,13 @@ static void seen(struct sweep *w, uint32_t lock_row, uint32_t thread, int64_t ts
 		use[lock->open - 1].limit_ns = earlier(use[lock->open - 1].limit_ns, ts_ns);
 }
 
-/* When another thread last had it; readers may all have it. */
+/* When another thread last had it; other readers may have it at the same time. */
 static int64_t other_had_ns(const struct sweep *w, const struct use *use)
 {
 	const struct lock *lock = lock_of(w, use->lock);
 
 	if (use->reader)
-		return INT64_MIN;
+		return lock->writer_ns;
 	return lock->other[0] == use->thread ? lock->other_ns[1] : lock->other_ns[0];
 }
 
@@ -319,12 +353,20 @@ static struct cond_bounds cond_bounds(const struct sweep *w, uint32_t thread, in
 	return (struct cond_bounds){end_ns, c->end_ns[0], c->start_ns[0]};
 }
 
+/* V4: a reader may have come while a writer waited.  The first that leaves is taken to be one that the writer found. */
+static bool may_join(const struct sweep *w, const struct use *use)
+{
+	return use->reader && w->s->prefers[use->lock] != TRC_RWLOCK_WRITERS &&
+	       lock_of(w, use->lock)->n_readers_left;
+}
+
 /* V4, V5. */
 static int64_t assume_begin(struct sweep *w, const struct use *use, const struct trc_unlock *unlock,
 			    int64_t end_ns, int64_t least_ns)
 {
-	int64_t last_ns = earlier(lock_of(w, use->lock)->wanted_ns, end_ns);
-	int64_t usual = usual_ns(w, use->lock, unlock->stack), begin_ns;
+	int64_t last_ns =
+		may_join(w, use) ? end_ns : earlier(lock_of(w, use->lock)->wanted_ns, end_ns);
+	int64_t usual = usual_ns(w, use, unlock->stack), begin_ns;
 	uint32_t wait = trc_outer_wait_at(w->waits, use->thread, last_ns);
 
 	if (wait && w->waits->park[wait - 1].start_ns >= least_ns)
@@ -332,8 +374,13 @@ static int64_t assume_begin(struct sweep *w, const struct use *use, const struct
 	begin_ns = last_ns;
 	if (w->assume && usual >= 0 && !__builtin_sub_overflow(end_ns, usual, &begin_ns))
 		begin_ns = move_out_of_wait(w, use->thread, begin_ns);
-	if (w->assume && begin_ns >= last_ns)
-		begin_ns = back_over_calls(w, unlock, last_ns, least_ns);
+	if (w->assume && usual < 0) {
+		begin_ns = back_over_calls(w, use, unlock, last_ns, least_ns);
+		usual = usual_ns(w, use, LONGEST);
+		if (use->reader && begin_ns >= last_ns && usual > 0 &&
+		    !__builtin_sub_overflow(end_ns, usual, &begin_ns))
+			begin_ns = move_out_of_wait(w, use->thread, begin_ns);
+	}
 	w->s->n_assumed += !w->learning;
 	return later(earlier(begin_ns, last_ns), earlier(least_ns, end_ns));
 }
@@ -345,17 +392,43 @@ static bool tells_begin(const struct trc_unlock *unlock, int64_t end_ns, int64_t
 	       unlock->taken_ns >= least_ns;
 }
 
+/* Some have waited for it all the time: each unlock is in the trace. */
+static bool waited_since(const struct sweep *w, const struct use *use, int64_t since_ns)
+{
+	const struct lock *lock = lock_of(w, use->lock);
+
+	return lock->n_wait && lock->wait_ns <= since_ns;
+}
+
 /* The open section, which began with a wait, is not the one that this unlock ends. */
 static bool ended_before(const struct sweep *w, const struct use *use,
 			 const struct trc_unlock *unlock, int64_t end_ns)
 {
-	int64_t usual = usual_ns(w, use->lock, unlock->stack);
+	int64_t usual = usual_ns(w, use, unlock->stack);
 
 	if (use->limit_ns < end_ns)
 		return true;
+	if (waited_since(w, use, use->begin_ns))
+		return false;
 	if (unlock->taken_ns != TRC_NEVER && unlock->taken_ns <= end_ns)
 		return between(use->begin_ns, unlock->taken_ns) > SAME_BEGIN_NS;
 	return usual >= 0 && between(use->begin_ns, end_ns) / 2 > usual;
+}
+
+/* A reader's unlock does not tell when the section began.  One that another thread waited behind all the time had no unlock
+ * before. */
+static int learn_from(struct sweep *w, const struct use *use, const struct trc_unlock *unlock,
+		      bool known, int64_t begin_ns, int64_t end_ns)
+{
+	int64_t ns = between(begin_ns, end_ns);
+	bool whole = use->reader ? waited_since(w, use, begin_ns) : unlock->taken_ns != TRC_NEVER;
+
+	if (!known)
+		return learn_one(w, known_key(use->lock, use->reader, SHORTEST), ns);
+	if (!whole)
+		return use->reader ? learn_one(w, known_key(use->lock, true, LONGEST), ns) : 0;
+	return learn(w, use->lock, use->reader, unlock->stack,
+		     use->open && use->park ? w->waits->park[use->park - 1].stack : 0, ns);
 }
 
 static int unlocked(struct sweep *w, struct use *use, const struct trc_lock_event *event)
@@ -383,17 +456,15 @@ static int unlocked(struct sweep *w, struct use *use, const struct trc_lock_even
 		begin_ns = assume_begin(w, use, unlock, cond.end_ns, least_ns);
 		known = false;
 	}
-	if (w->learning && known && unlock->taken_ns != TRC_NEVER)
-		err = learn(w, use->lock, unlock->stack,
-			    use->open && use->park ? w->waits->park[use->park - 1].stack : 0,
-			    between(begin_ns, cond.end_ns));
-	else if (w->learning && !known)
-		err = learn_one(w, known_key(use->lock, SHORTEST), between(begin_ns, cond.end_ns));
+	if (w->learning)
+		err = learn_from(w, use, unlock, known, begin_ns, cond.end_ns);
 	if (!err)
 		err = add_section(w, use, begin_ns, cond.end_ns);
 	close_use(w, use);
-	seen(w, use->lock, use->thread, cond.end_ns);
-	if (!use->reader) /* a writer waits on, for the other readers */
+	seen(w, use->lock, use->thread, use->reader, cond.end_ns);
+	if (use->reader) /* a writer waits on, for the other readers */
+		lock_of(w, use->lock)->n_readers_left++;
+	else
 		lock_of(w, use->lock)->wanted_ns = INT64_MAX;
 	return err;
 }
@@ -402,8 +473,11 @@ static int got(struct sweep *w, struct use *use, const struct trc_lock_event *ev
 {
 	struct lock *lock = lock_of(w, use->lock);
 
-	seen(w, use->lock, use->thread, event->ts_ns);
+	seen(w, use->lock, use->thread, event->reader, event->ts_ns);
+	if (!--lock->n_wait)
+		lock->wanted_ns = INT64_MAX;
 	use->open = true;
+	use->stack = w->waits->park[event->row - 1].stack;
 	use->reader = event->reader;
 	use->park = event->row;
 	use->begin_ns = event->ts_ns;
@@ -420,6 +494,10 @@ static int wanted(struct sweep *w, struct use *use, const struct trc_lock_event 
 	struct lock *lock = lock_of(w, use->lock);
 
 	lock->wanted_ns = earlier(lock->wanted_ns, event->ts_ns);
+	if (!lock->n_wait++) {
+		lock->wait_ns = event->ts_ns;
+		lock->n_readers_left = 0;
+	}
 	return use->open ? end_unseen(w, use, event->ts_ns) : 0;
 }
 
@@ -517,7 +595,9 @@ static int sweep_begin(struct sweep *w)
 
 		if (!lock)
 			return -ENOMEM;
-		*lock = (struct lock){.wanted_ns = INT64_MAX, .other_ns = {INT64_MIN, INT64_MIN}};
+		*lock = (struct lock){.wanted_ns = INT64_MAX,
+				      .other_ns = {INT64_MIN, INT64_MIN},
+				      .writer_ns = INT64_MIN};
 	}
 	for (size_t i = 0; i < w->waits->n_threads; i++) {
 		struct conds *c = trc_array_add(&w->conds);
@@ -570,6 +650,8 @@ int trc_sections_make(struct trc_sections *s, const struct trc_outer_waits *wait
 	w.unlock = trc_model_unlocks(waits->m, &n);
 	w.known.row_bytes = sizeof(struct known);
 	err = trc_lock_events_make(&events, s, waits->m, error);
+	if (!err)
+		err = trc_prefers_make(&s->prefers, &events, s->locks.n, waits);
 	if (!err && !s->all)
 		err = sweep(&w, &events);
 	if (!err)
@@ -589,4 +671,5 @@ void trc_sections_free(struct trc_sections *s)
 	trc_array_free(&s->sections);
 	trc_array_free(&s->locks);
 	trc_index_free(&s->lock_row);
+	free(s->prefers);
 }

@@ -9,16 +9,18 @@
  *       began, if another thread waited then
  *   sections:V3  the wait for a condition variable ends the section: of the mutex that is given up with it
  *   sections:V4  a begin that is not recorded is before the first of those waits began that the
- *       section's end ended; a wait in which the thread was at that time lies within the section
+ *       section's end ended; a wait in which the thread was at that time lies within the section.  But readers
+ *       may join others though a writer waits, unless the lock prefers writers (prefers.h)
  *   sections:V5  else a section lasts as long as those which are known, at the same place or of the
- *       same lock; a wait of the thread's lies wholly within it or wholly outside.  If none is
- *       known, waits in what the unlocking function called lie within, and an end that is not recorded is as far
- *       from its begin as V4 has others
+ *       same lock, of readers or of writers; a wait of the thread's lies wholly within it or wholly outside.  If none is
+ *       known, waits in what the unlocking function called between the calls that lock and unlock lie within, and an end
+ *       that is not recorded is as far from its begin as V4 has others
  *   sections:V6  sections that neither began nor ended while another thread waited are not in the trace
  */
 #ifndef TRC_ANALYZER_WHATIF_SECTIONS_H
 #define TRC_ANALYZER_WHATIF_SECTIONS_H
 
+#include "prefers.h"
 #include "waits.h"
 
 struct trc_section {
@@ -34,6 +36,7 @@ struct trc_sections {
 	struct trc_array sections; /* struct trc_section */
 	struct trc_array locks;	   /* uint64_t: their addresses */
 	struct trc_index lock_row; /* by address */
+	uint8_t *prefers;	   /* by row of locks: enum trc_rwlock_prefers */
 	bool all;		   /* the trace has all acquisitions and releases */
 	uint64_t n_assumed;	   /* sections with a begin or end by V5 */
 };

@@ -195,7 +195,7 @@ static double predict(const int64_t ns[N_RUNS], enum run base, bool by_ratio)
 }
 
 /* Equal runs of a program differ by that much, whatever a simulation says. */
-#define RUNS_DIFFER 0.01
+#define RUNS_DIFFER 0.02
 
 /* What a figure may be off by, as the tasks are a matter of chance (W4). */
 struct chance {

@@ -11,6 +11,8 @@
  *   two    threads take two locks one after the other; changed: without the second
  *   queue  workers take requests from a queue; changed: their work takes half the time
  *   rw     readers and writers share a lock; changed: its sections take half the time
+ *   rw_many  many readers and a writer; changed: without the lock
+ *   rw_prefer  readers and more writers, which the lock prefers; changed: without the lock
  *   procs  threads share all processors; changed: one
  *   procs_more  threads share one processor; changed: two
  *   function  turns that work in two functions, one of which takes long now and then; changed: half of that
@@ -37,7 +39,7 @@
 #include <time.h>
 #include <trc/trace.h>
 
-enum { TASKS_MAX = 4096, TYPES = 2, THREADS = 4, SLEEP_NOISE_NS = 150000 };
+enum { TASKS_MAX = 4096, TYPES = 2, THREADS = 6, SLEEP_NOISE_NS = 150000 };
 
 #define SITE __attribute__((noinline))
 
@@ -132,6 +134,8 @@ static void run_threads(void *(*const *main)(void *), int n)
 	struct body body[16];
 	pthread_t thread[16];
 
+	while (n && !main[n - 1])
+		n--;
 	for (int i = 0; i < n; i++) {
 		body[i] = (struct body){main[i], i};
 		if (pthread_create(&thread[i], NULL, run_body, &body[i]))
@@ -255,6 +259,32 @@ static void *queue_worker(void *arg)
 
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 
+static bool lock_is_left_out; /* the change is that, and not to the sections */
+
+static void rw_lock(bool write)
+{
+	if (changed && lock_is_left_out)
+		return;
+	if (write)
+		pthread_rwlock_wrlock(&table_lock);
+	else
+		pthread_rwlock_rdlock(&table_lock);
+}
+
+static void rw_unlock(void)
+{
+	if (!changed || !lock_is_left_out)
+		pthread_rwlock_unlock(&table_lock);
+}
+
+static void rw_section_us(unsigned int us)
+{
+	if (lock_is_left_out)
+		sleep_us(us);
+	else
+		sleep_half_us(us);
+}
+
 static void *rw_reader(void *arg)
 {
 	unsigned int seed = (unsigned int)(intptr_t)arg + 1;
@@ -264,9 +294,9 @@ static void *rw_reader(void *arg)
 
 		sleep_us(think_us(&seed, 3000, 3000));
 		t = task_begin(&type[0]);
-		pthread_rwlock_rdlock(&table_lock);
-		sleep_half_us(2000);
-		pthread_rwlock_unlock(&table_lock);
+		rw_lock(false);
+		rw_section_us(2000);
+		rw_unlock();
 		sleep_us(1000);
 		task_end(&t);
 	}
@@ -282,13 +312,22 @@ static void *rw_writer(void *arg)
 
 		sleep_us(think_us(&seed, 4000, 3000));
 		t = task_begin(&type[1]);
-		pthread_rwlock_wrlock(&table_lock);
-		sleep_half_us(4000);
-		pthread_rwlock_unlock(&table_lock);
+		rw_lock(true);
+		rw_section_us(4000);
+		rw_unlock();
 		sleep_us(1000);
 		task_end(&t);
 	}
 	return NULL;
+}
+
+static void prefer_writers(void)
+{
+	pthread_rwlockattr_t attr;
+
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&table_lock, &attr);
 }
 
 /* ---- procs ---- */
@@ -369,6 +408,10 @@ static const struct {
 	{"two", {"turn"}, {two_main, two_main, two_main, two_main}},
 	{"queue", {"request"}, {queue_producer, queue_worker, queue_worker, queue_worker}},
 	{"rw", {"read", "write"}, {rw_reader, rw_reader, rw_writer, rw_writer}},
+	{"rw_many",
+	 {"read", "write"},
+	 {rw_reader, rw_reader, rw_reader, rw_reader, rw_reader, rw_writer}},
+	{"rw_prefer", {"read", "write"}, {rw_reader, rw_reader, rw_reader, rw_writer, rw_writer}},
 	{"function", {"turn"}, {function_main, function_main, function_main, function_main}},
 	{"procs", {"turn"}, {procs_main, procs_main, procs_main, procs_main}},
 	{"procs_more", {"turn"}, {procs_main, procs_main, procs_main, procs_main}},
@@ -411,6 +454,9 @@ int main(int argc, char **argv)
 	for (int i = 0; i < TYPES; i++)
 		type[i].name = cases[c].type[i];
 	is_free = getenv("TRUTH_FREE") != NULL;
+	lock_is_left_out = !strncmp(argv[1], "rw_", 3);
+	if (!strcmp(argv[1], "rw_prefer"))
+		prefer_writers();
 	if (changed && !strcmp(argv[1], "procs"))
 		use_procs(1);
 	if (!strcmp(argv[1], "procs_more"))

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What --what-if predicts from a recording is what the change really does: five programs are recorded as they are
+# What --what-if predicts from a recording is what the change really does: some programs are recorded as they are
 # and run again, really changed.  The length of the run and the mean and the median of each type of task are
 # predicted within 10 %.  p99 is judged where there are many tasks, three of the programs with as many turns as it takes: of
 # some hundred tasks the two or three longest decide it, and whether one of them slept too long.
@@ -121,6 +121,8 @@ predicts_at 1 two 'no lock second_lock'
 predicts_at 0 queue 'function queue_work * 0.5'
 predicts_at 1 function 'function parse * 0.5' '-F 1000'
 predicts_at 0 rw 'lock table_lock * 0.5' --locks=all
+predicts_at 1 rw_many 'no lock table_lock'
+predicts_at 0 rw_prefer 'no lock table_lock' --locks=all
 predicts_at 1 procs 'procs 1'
 [ "$(nproc)" -lt 2 ] || predicts_at 0 procs_more 'procs 2'
 

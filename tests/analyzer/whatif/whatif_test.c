@@ -85,6 +85,72 @@
 		"@5000 thread=3 acquire reason=rwlock_write object=0x10\n"                         \
 		"@6000 thread=3 release reason=rwlock_write object=0x10\n"
 
+/* The lock is the writer's when the last reader leaves, though the writer runs later than a reader that comes. */
+#define HANDED_OVER                                                                                \
+	THREADS "@1000 thread=1 acquire reason=rwlock_read object=0x10\n"                          \
+		"@1500 thread=3 park reason=rwlock_write object=0x10\n"                            \
+		"@5000 thread=1 release reason=rwlock_read object=0x10\n"                          \
+		"@5000 thread=1 unlock reason=rwlock_read object=0x10 waiters=1\n"                 \
+		"@5100 thread=2 park reason=rwlock_read object=0x10\n"                             \
+		"@5200 thread=3 resume reason=rwlock_write object=0x10\n"                          \
+		"@5200 thread=3 acquire reason=rwlock_write object=0x10\n"                         \
+		"@6200 thread=3 release reason=rwlock_write object=0x10\n"                         \
+		"@6200 thread=3 unlock reason=rwlock_write object=0x10 waiters=1\n"                \
+		"@6200 thread=2 resume reason=rwlock_read object=0x10\n"                           \
+		"@6200 thread=2 acquire reason=rwlock_read object=0x10\n"                          \
+		"@8200 thread=2 release reason=rwlock_read object=0x10\n"
+
+/* A reader comes while another reads and a writer waits, and two writers go first: the lock prefers writers. */
+#define WRITERS_FIRST                                                                              \
+	THREADS "thread 4 tid=104\n"                                                               \
+		"@1000 thread=1 acquire reason=rwlock_read object=0x10\n"                          \
+		"@1500 thread=3 park reason=rwlock_write object=0x10\n"                            \
+		"@2000 thread=2 park reason=rwlock_read object=0x10\n"                             \
+		"@2500 thread=4 park reason=rwlock_write object=0x10\n"                            \
+		"@5000 thread=1 release reason=rwlock_read object=0x10\n"                          \
+		"@5000 thread=1 unlock reason=rwlock_read object=0x10 waiters=3\n"                 \
+		"@5000 thread=3 resume reason=rwlock_write object=0x10\n"                          \
+		"@5000 thread=3 acquire reason=rwlock_write object=0x10\n"                         \
+		"@6000 thread=3 release reason=rwlock_write object=0x10\n"                         \
+		"@6000 thread=3 unlock reason=rwlock_write object=0x10 waiters=2\n"                \
+		"@6000 thread=4 resume reason=rwlock_write object=0x10\n"                          \
+		"@6000 thread=4 acquire reason=rwlock_write object=0x10\n"                         \
+		"@7000 thread=4 release reason=rwlock_write object=0x10\n"                         \
+		"@7000 thread=4 unlock reason=rwlock_write object=0x10 waiters=1\n"                \
+		"@7000 thread=2 resume reason=rwlock_read object=0x10\n"                           \
+		"@7000 thread=2 acquire reason=rwlock_read object=0x10\n"                          \
+		"@8000 thread=2 release reason=rwlock_read object=0x10\n"
+
+/* A reader that only tries while a writer has the lock does not have it, and gives nothing back. */
+#define TRIED_TO_READ                                                                              \
+	THREADS "thread 4 tid=104\n"                                                               \
+		"@1000 thread=3 acquire reason=rwlock_write object=0x10\n"                         \
+		"@2000 thread=3 release reason=rwlock_write object=0x10\n"                         \
+		"@3000 thread=2 acquire reason=rwlock_read object=0x10 tried=1\n"                  \
+		"@4000 thread=1 acquire reason=rwlock_read object=0x10\n"                          \
+		"@6500 thread=2 release reason=rwlock_read object=0x10\n"                          \
+		"@7000 thread=4 park reason=rwlock_write object=0x10\n"                            \
+		"@8000 thread=1 release reason=rwlock_read object=0x10\n"                          \
+		"@8000 thread=1 unlock reason=rwlock_read object=0x10 waiters=1\n"                 \
+		"@8000 thread=4 resume reason=rwlock_write object=0x10\n"                          \
+		"@8000 thread=4 acquire reason=rwlock_write object=0x10\n"                         \
+		"@8100 thread=4 release reason=rwlock_write object=0x10\n"                         \
+		"@8100 thread=4 log message=\"x\"\n"
+
+/* Without all acquisitions: thread 2 sleeps, joins thread 1 though a writer waits, and sleeps in its section. */
+#define JOINED                                                                                     \
+	THREADS "stack b 0x300 0x250 0x1f\n"                                                       \
+		"@1000 thread=2 park reason=sleep stack=b\n"                                       \
+		"@1400 thread=1 log message=\"x\"\n"                                               \
+		"@1500 thread=3 park reason=rwlock_write object=0x10\n"                            \
+		"@3000 thread=2 resume reason=sleep\n"                                             \
+		"@3000 thread=2 park reason=sleep stack=a\n"                                       \
+		"@5000 thread=1 unlock reason=rwlock_read object=0x10 waiters=1 stack=u\n"         \
+		"@7000 thread=2 resume reason=sleep\n"                                             \
+		"@7000 thread=2 unlock reason=rwlock_read object=0x10 waiters=1 stack=u\n"         \
+		"@7000 thread=3 resume reason=rwlock_write object=0x10\n"                          \
+		"@7000 thread=3 log message=\"x\"\n"
+
 /* Two threads, each on a proc of its own. */
 #define PROCS                                                                                      \
 	THREADS "@0 proc=0 source=kernel thread=1 proc_start\n"                                    \
@@ -149,6 +215,14 @@ static const struct whatif_case {
 	 "run 6000 6000 3500\n"},
 	{"a writer waits for nobody without the lock", READERS, "no lock 0x10",
 	 "run 6000 6000 5000\n"},
+	{"a writer has the lock before it runs", HANDED_OVER, "lock 0x10 * 0.5",
+	 "run 8200 8200 6100\n"},
+	{"of a lock that prefers writers these go first", WRITERS_FIRST, "lock 0x10 * 0.5",
+	 "run 8000 8000 4500\n"},
+	{"who tried to read in vain gives nothing back", TRIED_TO_READ, "lock 0x10 * 3",
+	 "run 8100 8100 16300\n"},
+	{"a reader joins another though a writer waits", JOINED, "lock 0x10 * 0.5",
+	 "run 7000 7000 5000\n"},
 	{"what ends with a semicolon is one change", ONE_LOCK, "lock 0x10 * 0.5; ",
 	 "run 8000 8000 5000\njob 6500 6500 3500\n"},
 	{"one proc for two threads", PROCS, "procs 1", "run 4000 4000 8000\njob 4000 4000 8000\n"},
