@@ -129,6 +129,33 @@ static void select_begin(struct trc_selected_rows *rows, struct trc_model *m,
 	ck_assert_int_eq(trc_selected_rows_need_caused(rows), 0);
 }
 
+/* One lock was held since long before it was given back. */
+START_TEST(a_section_lies_where_the_lock_was_taken)
+{
+	enum { N_UNLOCKS = 1200, APART_NS = 100, LONG = 900, LINE_BYTES = 100 };
+	char *text = malloc((size_t)N_UNLOCKS * LINE_BYTES), *at = text;
+	struct trc_model *m;
+	size_t n, i;
+
+	ck_assert_ptr_nonnull(text);
+	at += sprintf(at, "stack s 0x1\nthread 1 tid=101\n");
+	for (int k = 1; k <= N_UNLOCKS; k++)
+		at += sprintf(at,
+			      "@%d thread=1 unlock reason=mutex object=1 at=%d held=%d stack=s\n",
+			      k * APART_NS, k * APART_NS, k == LONG + 1 ? LONG * APART_NS : 10);
+	m = model_of(text, TRC_PART_ALL);
+	free(text);
+	ck_assert_int_eq(trc_model_unlocks(m, &n)[LONG].taken_ns, APART_NS);
+	ck_assert_uint_eq(n, N_UNLOCKS);
+	ck_assert_uint_eq(trc_between_next(m, TRC_BETWEEN_UNLOCKS, 0, 1000, 2000), 0);
+	i = trc_between_next(m, TRC_BETWEEN_UNLOCKS, LONG / 2, 1000, 2000);
+	ck_assert_uint_gt(i, LONG / 2); /* something is passed over */
+	ck_assert_uint_le(i, LONG);
+	ck_assert_uint_eq(trc_between_next(m, TRC_BETWEEN_UNLOCKS, LONG, 1000, 2000), LONG);
+	trc_model_close(m);
+}
+END_TEST
+
 START_TEST(nothing_selected_is_passed_over)
 {
 	struct trc_model *m;
@@ -331,6 +358,7 @@ int main(void)
 	SRunner *runner;
 	int failed;
 
+	tcase_add_test(tcase, a_section_lies_where_the_lock_was_taken);
 	tcase_add_test(tcase, nothing_selected_is_passed_over);
 	tcase_add_test(tcase, rows_far_away_are_not_looked_at);
 	tcase_add_loop_test(tcase, what_parts_caused_adds_up, 0, 4);
