@@ -139,21 +139,12 @@ static double own_share(const struct turns *t, const struct trc_procs_step *step
 
 static double own_until_ns(const struct turns *t, int64_t ts_ns)
 {
-	const struct trc_procs_step *step = t->steps.steps.row;
-	size_t first = 0, end = t->steps.steps.n;
+	const struct trc_procs_step *first = t->steps.steps.row;
+	const struct trc_procs_step *step = trc_procs_step_at(&t->steps, ts_ns);
 
-	while (first < end) {
-		size_t middle = first + (end - first) / 2;
-
-		if (step[middle].ts_ns <= ts_ns)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	if (!first)
+	if (!step)
 		return 0;
-	return t->own_before_ns[first - 1] +
-	       own_share(t, &step[first - 1]) * (double)(ts_ns - step[first - 1].ts_ns);
+	return t->own_before_ns[step - first] + own_share(t, step) * (double)(ts_ns - step->ts_ns);
 }
 
 static void add_own(struct turns *t, const struct trc_report *r, uint32_t row, int64_t from_ns,

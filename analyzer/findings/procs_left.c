@@ -94,12 +94,10 @@ void trc_procs_free(struct trc_procs *procs)
 	trc_array_free(&procs->steps);
 }
 
-/* Up to this time. */
-static int64_t taken_until_ns(const struct trc_procs *procs, int64_t ts_ns)
+const struct trc_procs_step *trc_procs_step_at(const struct trc_procs *procs, int64_t ts_ns)
 {
 	const struct trc_procs_step *step = procs->steps.row;
 	size_t first = 0, end = procs->steps.n;
-	int64_t taken_ns;
 
 	while (first < end) {
 		size_t middle = first + (end - first) / 2;
@@ -109,9 +107,17 @@ static int64_t taken_until_ns(const struct trc_procs *procs, int64_t ts_ns)
 		else
 			end = middle;
 	}
-	if (!first)
+	return first ? &step[first - 1] : NULL;
+}
+
+/* Up to this time. */
+static int64_t taken_until_ns(const struct trc_procs *procs, int64_t ts_ns)
+{
+	const struct trc_procs_step *step = trc_procs_step_at(procs, ts_ns);
+	int64_t taken_ns;
+
+	if (!step)
 		return 0;
-	step += first - 1;
 	taken_ns = step->taken_ns;
 	if (step->waiting > 0 || step->running >= procs->n_procs)
 		trc_report_add(&taken_ns, ts_ns - step->ts_ns);
