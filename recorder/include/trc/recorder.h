@@ -270,8 +270,9 @@ struct trace_thread_options {
  * Makes a recorder of every thread's stack and state.
  * Snapshot: the threads now.
  * Window, only with BY_STACK: the threads at each stack at its end, less those at its beginning.
- * No thread is stopped.  The stack of a recorded wait is known; other threads receive a SIGPROF
- * and answer by themselves.  A thread that blocks SIGPROF is not asked.
+ * No thread is stopped.  The stack of a recorded wait is known, and other threads that wait are looked
+ * at where they are.  The rest receive a SIGPROF and answer by themselves: threads that run, and those whose
+ * stack cannot be followed from outside.  A thread that blocks SIGPROF is not asked.
  */
 TRC_API int trace_recorder_create_thread(struct trace_recorder **out,
 					 const struct trace_thread_options *options);
