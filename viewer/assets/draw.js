@@ -31,8 +31,9 @@ function canvasSize(canvas, width, height, ratio) {
 		canvas.width = w;
 		canvas.height = h;
 	}
-	canvas.style.width = `${width}px`;
-	canvas.style.height = `${height}px`;
+	for (const [name, value] of [["width", `${width}px`], ["height", `${height}px`]])
+		if (canvas.style[name] !== value)
+			canvas.style[name] = value;
 }
 
 // Sizes of everything, after the window changed.
@@ -90,7 +91,7 @@ function locksToPixels(palette, y0, y1, bottom) {
 		const colour = palette[lockRow[x]];
 		const least = (lockAlone(lockRow, x) ? LOCK_ALONE : LOCK_LEAST) * screen.ratio;
 		const height = Math.min(Math.max(lockShare[x] * whole, least), whole - 1);
-		for (let y = Math.max(y0, bottom - Math.round(height)); y < y1; y++)
+		for (let y = Math.max(y0, bottom - Math.round(height)) | 0; y < y1; y++)
 			pixels[y * w + x] = colour;
 	}
 }
@@ -100,9 +101,9 @@ const HATCH_HEIGHT = 5, HATCH_STEP = 6, HATCH_WIDE = 2;
 
 function hatchToPixels(bottom, y0, y1) {
 	const {paint: {lockRow, lockShare}, pixels, ratio} = screen, w = screen.image.width;
-	const step = Math.round(HATCH_STEP * ratio), wide = Math.round(HATCH_WIDE * ratio);
+	const step = Math.round(HATCH_STEP * ratio) | 0, wide = Math.round(HATCH_WIDE * ratio);
 
-	for (let y = Math.max(y0, bottom - Math.round(HATCH_HEIGHT * ratio)); y < y1; y++)
+	for (let y = Math.max(y0, bottom - Math.round(HATCH_HEIGHT * ratio)) | 0; y < y1; y++)
 		for (let x = 0; x < w; x++)
 			if (lockShare[x] >= 1 && (x + bottom - y) % step < wide)
 				pixels[y * w + x] = theme.stripe[lockRow[x]];
@@ -113,8 +114,8 @@ function hatchToPixels(bottom, y0, y1) {
 function laneToPixels(item, top, wide) {
 	const {lane, h, kind} = item;
 	const w = screen.image.width, ratio = screen.ratio;
-	const y0 = Math.max(0, Math.round(top * ratio));
-	const y1 = Math.min(screen.image.height, Math.round((top + h) * ratio));
+	const y0 = Math.max(0, Math.round(top * ratio)) | 0;
+	const y1 = Math.min(screen.image.height, Math.round((top + h) * ratio)) | 0;
 	const palette = kind === "state" ? theme.state : kind === "task" ? theme.latency : theme.type;
 	const {paint, line} = screen, {row, lockRow, lockShare} = paint;
 

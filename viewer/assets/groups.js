@@ -106,23 +106,25 @@ function groupCounts(group, w) {
 }
 
 // The summary: the classes of the overview, one upon the other; all threads at once would fill the height.
-/** @param {Track} group @param {number} top */
-function groupToPixels(group, top) {
+/** @param {Track} group @param {number} groupTop */
+function groupToPixels(group, groupTop) {
 	if (group.key === HIDDEN_KEY)
 		return;
 	const w = screen.image.width, {pixels} = screen, ratio = screen.ratio;
-	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + tracks.stateHeight) * ratio);
+	const y0 = Math.round((groupTop + TRACK_PAD) * ratio), y1 = Math.round((groupTop + TRACK_PAD + tracks.stateHeight) * ratio);
 	const counts = groupCounts(group, w), n = Math.ceil(group.threads.length / groupStride(group));
-	const layers = MAP_CLASSES.map((cls) => /** @type {[Float32Array, number]} */ ([counts[cls], theme.state[classState(cls)]]));
+	const bottoms = new Int32Array(w).fill(y1), highest = Math.max(y0, 0), lowest = screen.image.height;
 
-	for (let x = 0; x < w; x++) {
-		let bottom = y1;
-		for (const [count, colour] of layers) {
-			const share = count[x] / n;
-			const height = share > 0 ? Math.max(1, Math.round(share * (y1 - y0))) : 0;
-			for (let y = Math.max(y0, 0, bottom - height); y < Math.min(bottom, screen.image.height); y++)
+	for (const cls of MAP_CLASSES) {
+		const count = counts[cls], colour = theme.state[classState(cls)];
+		for (let x = 0; x < w; x++) {
+			const share = count[x] / n, bottom = bottoms[x];
+			if (!(share > 0))
+				continue;
+			const top = bottom - Math.max(1, Math.round(share * (y1 - y0))) | 0; // a whole number, as the engine has them, makes the loop quick
+			for (let y = Math.max(highest, top) | 0; y < bottom && y < lowest; y++)
 				pixels[y * w + x] = colour;
-			bottom -= height;
+			bottoms[x] = top;
 		}
 	}
 }

@@ -155,20 +155,24 @@ function laneCounts(lane, t0, t1, w, classes, counts, coarse = 1) {
 		}
 		const x0 = start > t0 ? (start - t0) * scale : 0, x1 = end < t1 ? (end - t0) * scale : w;
 		start = e ? timeOf(s, lo + i) : end;
+		const c0 = x0 | 0, c1 = x1 | 0, rest = share * (1 - locked), ofLock = share * locked, at = classes[value] * w, atLock = classes[lock] * w;
+		if (c0 === c1) { // as most do, lies in one column
+			counts[at + c0] += (x1 - x0) * rest;
+			if (locked > 0)
+				counts[atLock + c0] += (x1 - x0) * ofLock;
+			continue;
+		}
 		if (locked < 1)
-			countsAdd(counts, classes[value] * w, x0, x1, share * (1 - locked));
+			countsAdd(counts, at, x0, x1, rest);
 		if (locked > 0)
-			countsAdd(counts, classes[lock] * w, x0, x1, share * locked);
+			countsAdd(counts, atLock, x0, x1, ofLock);
 	}
 }
 
+// Of more columns than one.
 function countsAdd(counts, at, x0, x1, share) {
 	const c0 = x0 | 0, c1 = x1 | 0;
 
-	if (c0 === c1) {
-		counts[at + c0] += (x1 - x0) * share;
-		return;
-	}
 	counts[at + c0] += (c0 + 1 - x0) * share;
 	for (let c = c0 + 1; c < c1; c++)
 		counts[at + c] += share;

@@ -20,6 +20,7 @@ const tracks = {
 	annotations: true, // whether tasks and counters are shown
 	pinned: new Set(), hidden: new Set(), moved: [], // see arrange.js
 	idleFolds: false, // whether idle threads are a group of their own
+	layouts: 0, // how often they were laid out
 	guest: null, // a thread's index, or a track of tasks, that is shown only since it is selected
 };
 
@@ -185,6 +186,7 @@ function tracksLayout() {
 	if (guest) // alone, above a group that has it
 		rows = grouped ? [{thread: guest}, ...rows] : rowsOf(inOrder([...matching, guest]));
 	const hidden = inOrder(left.filter((t) => isHidden(t) && t !== guest));
+	tracks.layouts++;
 	tracks.all = [];
 	tracks.byThread = new Array(trace.threads.length);
 	tracks.foldedInto = new Array(trace.threads.length);
@@ -324,7 +326,8 @@ function samplesY(track) {
 
 // ---- labels: elements for the visible tracks only, taken from a pool ----
 
-/** @type {{row: HTMLElement, name: HTMLElement, tid: HTMLElement, pin: HTMLButtonElement, hide: HTMLButtonElement, open: HTMLButtonElement, track: Track | null}[]} */
+/** `drawn`: what it says was told of; y: where it is. */
+/** @type {{row: HTMLElement, name: HTMLElement, tid: HTMLElement, pin: HTMLButtonElement, hide: HTMLButtonElement, open: HTMLButtonElement, track: Track | null, drawn: any[], y: number}[]} */
 const labelPool = [];
 
 function labelMake() {
@@ -332,7 +335,7 @@ function labelMake() {
 	const pin = el("button", {type: "button", class: "pin", title: "Keep at the top (P)"}, "⚲");
 	const hide = el("button", {type: "button", class: "pin hide"});
 	const open = el("button", {type: "button", class: "open"}, name, tid);
-	const label = {row: el("div", {class: "label", role: "listitem"}, open, hide, pin), name, tid, pin, hide, open, track: /** @type {Track | null} */ (null)};
+	const label = {row: el("div", {class: "label", role: "listitem"}, open, hide, pin), name, tid, pin, hide, open, track: /** @type {Track | null} */ (null), drawn: [], y: NaN};
 
 	open.addEventListener("click", () => {
 		const {track} = label;
@@ -355,8 +358,12 @@ function labelFill(label, track) {
 	const {row, name, tid, open} = label;
 	const thread = track.thread;
 	const selected = view.selection && thread && selectionThread(view.selection) === thread.idx;
+	const drawn = [track, track.h, Boolean(selected), tracks.layouts]; // what else it says is of the layout
+	if (drawn.every((value, k) => value === label.drawn[k]))
+		return;
 	const guest = tracks.guest !== null && tracks.guest === (thread ? thread.idx : track);
 
+	label.drawn = drawn;
 	label.track = track;
 	row.style.height = `${track.h}px`;
 	row.classList.toggle("selected", Boolean(selected));
@@ -425,7 +432,8 @@ function labelsDraw(visibleTracks, scrollY) {
 		if (row.hidden)
 			return;
 		labelFill(label, visibleTracks[i]);
-		row.style.transform = `translateY(${visibleTracks[i].y - scrollY}px)`;
+		if (label.y !== visibleTracks[i].y - scrollY)
+			row.style.transform = `translateY(${label.y = visibleTracks[i].y - scrollY}px)`;
 	});
 }
 

@@ -412,6 +412,8 @@ interface Tracks {
 	moved: [string, string][];
 	idleFolds: boolean;
 	/** A thread's index, or a track of tasks, that is shown only since it is selected. */
+	/** How often they were laid out. */
+	layouts: number;
 	guest: number | Track | null;
 }
 
