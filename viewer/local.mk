@@ -1,6 +1,6 @@
 # viewer: the timeline.  The page's program lies in assets/ as readable modules; embed.sh makes one
 # script of them, and C arrays of that.
-viewer_decoder = viewer/assets/decode.js viewer/assets/times.js viewer/assets/levels.js viewer/assets/states.js viewer/assets/decode_worker.js
+viewer_decoder = viewer/assets/decode.js viewer/assets/times.js viewer/assets/levels.js viewer/assets/states.js viewer/assets/annotations.js viewer/assets/decode_worker.js
 viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/sorting.js viewer/assets/palette.js \
 	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/steps.js viewer/assets/tracks.js \
 	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/cut.js viewer/assets/groups.js viewer/assets/arrange.js viewer/assets/counters.js viewer/assets/procs.js \

@@ -11,18 +11,16 @@ mkdir -p "$work"
 
 # As embed.sh joins them: one scope.
 {
-	echo 'const head = {};'
-	grep '^const LATENCY_FACTORS' "$top_srcdir/viewer/assets/palette.js"
-	cat "$top_srcdir"/viewer/assets/{decode,format,times,states,levels,lod,rows,matches,procs,flame_select,flame_items}.js
-	echo 'export {bitsNext, columnDecode, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf, paintMake,
+	echo 'const head = {}, columnLimit = () => 0;'
+	cat "$top_srcdir"/viewer/assets/{decode,format,times,states,levels,annotations,lod,rows,matches,procs,flame_select,flame_items}.js
+	echo 'export {bitsNext, columnDecode, columnsMade, count, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lanesOf, lanesPack, lanesUnpack, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf, paintMake,
 		pieceBytes, placeOfRow, procs, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, statesMake, stepsOf, streamsJoin, streamsPlace, taskSpans, timeAbove, timeOf, timeSet, timedRows, timesDone, timesMake, trace, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther};'
 } >"$work/modules.mjs"
 # The search, over rows that the test makes.
 {
 	echo 'const head = {}, given = {texts: [], columns: {}}, view = {}, tracks = {hidden: new Set(), pinned: new Set(), idleFolds: false, guest: -1, all: []};
-		const column = (name) => given.columns[name] || [], text = (id) => given.texts[id], textCount = () => given.texts.length;'
-	grep '^const LATENCY_FACTORS' "$top_srcdir/viewer/assets/palette.js"
-	cat "$top_srcdir"/viewer/assets/{decode,format,times,states,levels,lod,rows,groups,arrange,fibers,select,matches,counters,search}.js
+		const column = (name) => given.columns[name] || [], columnLimit = () => 0, text = (id) => given.texts[id], textCount = () => given.texts.length;'
+	cat "$top_srcdir"/viewer/assets/{decode,format,times,states,levels,annotations,lod,rows,groups,arrange,fibers,select,matches,counters,search}.js
 	echo 'given.threadKey = threadKey;
 		export {column, counterTimes, given, head, hiddenText, searchHeadings, searchRun, setsLoad as setFirstMake, text, timeAsked, trace, tracks, waitsMake, waitsOther};'
 } >"$work/search.mjs"

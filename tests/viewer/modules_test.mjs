@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {bitsNext, columnDecode, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf,
+import {bitsNext, columnDecode, columnsMade, count, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lanesOf, lanesPack, lanesUnpack, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf,
 	paintMake, pieceBytes, placeOfRow, procs, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, statesMake, stepsOf, streamsJoin, streamsPlace, taskSpans, timeAbove,
 	timeOf, timeSet, timedRows, timesDone, timesMake, trace, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther} from "./modules.mjs";
 import {given, head as headOfTops, longestParks, topHeap, trace as ofTops} from "./tops.mjs";
@@ -378,6 +378,32 @@ test("rows are counted by their values", () => {
 			assert.deepEqual([counts[key[own[0]]], first[key[own[0]]], longest[key[own[0]]]], [own.length, own[0], most]);
 		}
 	}
+});
+
+test("columns that follow from others are made from them", () => {
+	const zigzag = (n) => n < 0 ? -2 * n - 1 : 2 * n;
+	const given = {"task.thread": [3, 1], "task.end_beside": [0, 5], "task.start": [100, 50], "task.length": [40, 20], "region.task": [0, 2, 1],
+		"region.thread_beside": [3, 0, 0], "region.start_in_task": [zigzag(7), zigzag(5), zigzag(-10)], "region.end_in_task": [zigzag(9), zigzag(0), zigzag(-1)],
+		"log.task": [1, 0, 0], "log.thread_beside": [0, 2, 0], "log.time_in_task": [zigzag(1), zigzag(4), zigzag(-5)]};
+	const made = columnsMade((name) => given[name] ||= made.get(name)(), (name) => ({n: name === "thread.serial" ? 9 : 3, max: 1000}));
+	const wanted = {"task.end_thread": [3, 4], "region.thread": [2, 1, 3], "region.start": [7, 55, 90], "region.length": [9, 15, 49],
+		"log.thread": [3, 1, 0], "log.time": [101, 105, 100]};
+
+	for (const [name, values] of Object.entries(wanted))
+		assert.deepEqual(Array.from(made.get(name)()), values, name);
+});
+
+test("lanes come out of a message as they went into it", () => {
+	const n = 500, rows = {n, start: numbers(Float64Array, n, 1e6).sort(), length: numbers(Float64Array, n, 50), type: numbers(Uint8Array, n, 9)};
+	const lanes = lanesOf(rows, 4, (i) => i % 5 - 1);
+
+	assert.deepEqual(lanesUnpack(structuredClone(lanesPack(lanes))), lanes);
+	assert.deepEqual(lanesUnpack(structuredClone(lanesPack(lanesOf({n: 0}, 0, () => -1)))), []);
+});
+
+test("whole numbers are told in groups of three digits", () => {
+	for (const [n, text] of [[0, "0"], [999, "999"], [1000, "1,000"], [-1234567.4, "-1,234,567"], [9007199254740991, "9,007,199,254,740,991"]])
+		assert.equal(count(n), text);
 });
 
 // Waits that begin then.

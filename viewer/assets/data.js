@@ -9,68 +9,7 @@
 const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there
 /** @type {Map<string, any>} */
 const columnsByName = new Map(); // arrays, or {later: a column that is yet to be decoded}
-const arrived = {states: null, parks: null}; // what the decoder made of the intervals
-
-// Threads that are mostly another column's (viewer/rows.h, V4): mostly(i) of row i.
-function threadsBeside(name, mostly) {
-	const beside = column(name), most = head.columns.find(([of]) => of === "thread.serial")[2];
-	const threads = numberArray(beside.length, most);
-
-	for (let i = 0; i < threads.length; i++)
-		threads[i] = beside[i] === 0 ? mostly(i) : beside[i] - 1;
-	columnsByName.delete(name);
-	return threads;
-}
-
-function threadsByTask(table) {
-	const task = column(`${table}.task`), thread = column("task.thread");
-
-	return threadsBeside(`${table}.thread_beside`, (i) => task[i] === 0 ? 0 : thread[task[i] - 1]);
-}
-
-// An array that has room for the values of a column that is made from others.
-function numbersMade(name) {
-	const [, , n, max] = head.columns.find(([of]) => of === name);
-
-	return numberArray(n, max);
-}
-
-// Times of a table's rows, from their differences to when the rows' tasks begin, or, without a task, to the row before (viewer/rows.h, V5).
-function timesInTask(table, name) {
-	const times = numbersMade(`${table}.${name}`), beside = column(`${table}.${name}_in_task`), task = column(`${table}.task`);
-	const start = column("task.start");
-
-	for (let i = 0; i < times.length; i++)
-		times[i] = (task[i] > 0 ? start[task[i] - 1] : i > 0 ? times[i - 1] : 0) + unzigzag(beside[i]);
-	columnsByName.delete(`${table}.${name}_in_task`);
-	return times;
-}
-
-// Lengths of regions, from the differences of their ends to their tasks'.
-function lengthsInTask() {
-	const lengths = numbersMade("region.length"), beside = column("region.end_in_task"), task = column("region.task");
-	const begin = column("region.start"), start = column("task.start"), length = column("task.length");
-
-	for (let i = 0; i < lengths.length; i++) {
-		const k = task[i] - 1;
-		lengths[i] = (k >= 0 ? start[k] + length[k] - begin[i] : 0) + unzigzag(beside[i]);
-	}
-	columnsByName.delete("region.end_in_task");
-	return lengths;
-}
-
-// Columns that the page makes from others.
-const columnsMade = new Map([
-	["task.end_thread", () => {
-		const thread = column("task.thread");
-		return threadsBeside("task.end_beside", (i) => thread[i]);
-	}],
-	["region.thread", () => threadsByTask("region")],
-	["log.thread", () => threadsByTask("log")],
-	["region.start", () => timesInTask("region", "start")],
-	["region.length", lengthsInTask],
-	["log.time", () => timesInTask("log", "time")],
-]);
+const arrived = {states: null, parks: null, annotations: null}; // what the decoder made of intervals, and of tasks, regions and logs
 
 /** @param {string} name @returns {Numbers} */
 function column(name) {
@@ -78,11 +17,18 @@ function column(name) {
 
 	if (values?.later)
 		values = columnTake(values.later);
-	else if (!values && columnsMade.has(name))
-		values = columnsMade.get(name)();
 	if (values)
 		columnsByName.set(name, values);
 	return values || new Uint8Array(0);
+}
+
+// Less than this are the values of a column, as the head tells; 0 = these are none of one.
+/** @param {Numbers} values */
+function columnLimit(values) {
+	for (const [name, own] of columnsByName)
+		if (own === values)
+			return (head.columns.find(([of]) => of === name)?.[3] ?? -1) + 1;
+	return 0;
 }
 
 // One value of a column of differences, which stays as it is.
@@ -108,8 +54,9 @@ const decoderTold = {
 	column: ({name, values, later}) => columnsByName.set(name, values || {later}),
 	progress: ({bytes}) => loadingShow(bytes),
 	parks: (parks) => { arrived.parks = parks; },
-	states: (states) => {
-		arrived.states = states;
+	states: (states) => { arrived.states = states; },
+	annotations: (annotations) => {
+		arrived.annotations = annotations;
 		loading.finish();
 	},
 	failed: ({text}) => loading.fail(new Error(text)),
@@ -158,31 +105,24 @@ function decoderStart() {
 	}
 }
 
-// The characters' codes of an element's text.  `emptied`: the text is wanted no more.  An element that is removed keeps its text
-// until the browser cleans up, which may be when all of the page has been read.
-function textCodes(element, emptied) {
-	const parts = Array.from(element.childNodes), codes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-	const encoder = new TextEncoder();
-	let at = 0;
-
-	for (const part of parts) {
-		at += encoder.encodeInto(part.data, codes.subarray(at)).written;
-		if (emptied)
-			part.data = "";
-	}
-	return codes;
+// An element's text, in parts as the browser has them.
+function textParts(element) {
+	return Array.from(element.childNodes, (part) => part.data);
 }
 
 // A piece of a column; its element is removed.
 function pieceSend(element) {
 	const number = Number(/^c(\d+)-/.exec(element.id)[1]);
 	const [name, type, n, max, raw, isLast] = element.dataset.column.split(" ");
-	const codes = textCodes(element, true);
+	const text = textParts(element);
 
+	// An element that is removed keeps its text until the browser cleans up, which may be when all of the page has been read.
+	for (const part of element.childNodes)
+		part.data = "";
 	element.remove();
 	loading.sent.set(number, (loading.sent.get(number) || 0) + 1);
-	loading.decoder({kind: "column", number, name, type, n: Number(n), max: Number(max), raw: Number(raw), codes,
-		isLast: isLast === "1"}, [codes.buffer]);
+	loading.decoder({kind: "column", number, name, type, n: Number(n), max: Number(max), raw: Number(raw), text,
+		isLast: isLast === "1"}, []);
 }
 
 // All pieces that are whole: something follows them, or else the page has been read.
@@ -232,7 +172,7 @@ async function inflate(number, chunks, bytes) {
 		const element = document.getElementById(`c${number}-${k}`);
 		if (!element)
 			throw new Error(`the page is incomplete: part ${number}-${k} is missing`);
-		inflating.put(pieceBytes(textCodes(element, false)));
+		inflating.put(pieceBytes(textCodes(textParts(element))));
 	}
 	return inflating.done();
 }

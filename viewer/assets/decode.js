@@ -19,6 +19,17 @@ for (let code = 1, digit = 0; digit < DIGITS; code++)
 	if (code !== 13 && code !== 26 && code !== 27 && code !== 60)
 		digitOf[code] = digit++;
 
+// The characters' codes of a text in parts.
+/** @param {string[]} parts */
+function textCodes(parts) {
+	const codes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0)), encoder = new TextEncoder();
+	let at = 0;
+
+	for (const part of parts)
+		at += encoder.encodeInto(part, codes.subarray(at)).written;
+	return codes;
+}
+
 // The number of three digits from `at` on.
 function tripleAt(codes, at) {
 	return (digitOf[codes[at]] * DIGITS + digitOf[codes[at + 1]]) * DIGITS + digitOf[codes[at + 2]];

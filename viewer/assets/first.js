@@ -1,16 +1,21 @@
 // first.js - the first picture of a large trace: a sketch of its threads' states (viewer/first.h), by the same functions that draw
 // the timeline.  It is there before the rest of the page has been read, and can only be looked at.
 
-// A lane of a thread's cells: of each step the state with most time, then what part of it was a wait for a lock.
-function firstLane(cells, {s, v}, {steps, from_ns: begin, to_ns: end}, thread) {
+// A lane of a thread's cells: of each step the state with most time, then what part of it was a wait for a lock.  Adds them up in `time`, by
+// state.
+function firstLane(cells, {s, v}, {steps, from_ns: begin, to_ns: end}, thread, time) {
 	const lo = thread * (2 * steps + 1), length = (end - begin) / steps;
 
-	for (let i = 0; i < steps; i++) {
-		const [state, lock, locked] = cells.subarray((thread * steps + i) * 3, (thread * steps + i) * 3 + 3);
-		timeSet(s, lo + 2 * i, Math.round(begin + i * length));
-		timeSet(s, lo + 2 * i + 1, Math.round(begin + (i + 1 - locked / 255) * length));
+	for (let i = 0, cell = thread * steps * 3, start = Math.round(begin); i < steps; i++, cell += 3) {
+		const state = cells[cell], lock = cells[cell + 1], from = Math.round(begin + (i + 1 - cells[cell + 2] / 255) * length);
+		const next = i + 1 < steps ? Math.round(begin + (i + 1) * length) : end;
+		timeSet(s, lo + 2 * i, start);
+		timeSet(s, lo + 2 * i + 1, from);
 		v[lo + 2 * i] = state;
 		v[lo + 2 * i + 1] = lock;
+		time[state & 127] += from - start;
+		time[lock & 127] += next - from;
+		start = next;
 	}
 	timeSet(s, lo + 2 * steps, end);
 	return [lo, lo + 2 * steps];
@@ -18,15 +23,16 @@ function firstLane(cells, {s, v}, {steps, from_ns: begin, to_ns: end}, thread) {
 
 function firstThreads(first, cells) {
 	const {threads, steps} = first, n = threads.length * (2 * steps + 1);
-	const arrays = {s: timesMake(n), e: null, v: new Uint8Array(n)}, bounds = threads.map((_, t) => firstLane(cells, arrays, first, t));
+	const arrays = {s: timesMake(n), e: null, v: new Uint8Array(n)}, times = threads.map(() => new Float64Array(128));
+	const bounds = threads.map((_, t) => firstLane(cells, arrays, first, t, times[t]));
 	timesDone(arrays.s);
-	const lanes = lanesMake(arrays, bounds, stateIsLock);
+	// Cells are about as wide as pixels: no levels are needed above them.
+	const [{nodes}] = lanesMake({...arrays, v: new Uint8Array(0)}, [[0, 0]], stateIsLock);
+	const lanes = bounds.map(([lo, hi]) => ({...arrays, lo, hi, locks: stateIsLock, levels: [], nodes}));
 
 	const made = threads.map(([name, serial, tid, idle, beyond], idx) => {
-		const time = new Float64Array(128);
-		laneSums(lanes[idx], first.from_ns, first.to_ns, time);
 		return {idx, serial, tid, name: name || `thread ${tid || serial}`, label: "", named: name !== "", idle: idle !== 0,
-			beyond, out: (beyond & BEYOND_ALL) !== 0, time, lane: lanes[idx], fibers: null, labels: null, regions: [],
+			beyond, out: (beyond & BEYOND_ALL) !== 0, time: times[idx], lane: lanes[idx], fibers: null, labels: null, regions: [],
 			parks: 0, firstSeen: 0};
 	});
 	threadsName(made);

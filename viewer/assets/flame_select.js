@@ -19,8 +19,8 @@ function tasksPicked(type, slowest) {
 // by when, with the place of each row among them.
 /** @type {{parts?: ReturnType<typeof rowsBy>, regions?: ReturnType<typeof rowsBy>, ends?: {rows: Uint32Array, place: Uint32Array}}} */
 const taskIndex = {};
-lazily(taskIndex, "parts", () => rowsBy(trace.task.parent, trace.task.n));
-lazily(taskIndex, "regions", () => rowsBy(trace.region.task, trace.task.n));
+lazily(taskIndex, "parts", () => trace.members?.parts || rowsBy(trace.task.parent, trace.task.n));
+lazily(taskIndex, "regions", () => trace.members?.regions || rowsBy(trace.region.task, trace.task.n));
 lazily(taskIndex, "ends", () => {
 	const k = trace.task, end = new Float64Array(k.n), place = new Uint32Array(k.n);
 

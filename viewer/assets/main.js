@@ -66,6 +66,10 @@ function titleDraw() {
 }
 
 function onViewChange(what) {
+	if (what === "guest") { // a selection follows, of which all else is told
+		resized();
+		return;
+	}
 	if (what === "selection" || what === "range-selection" || what === "tracks") {
 		detailsDraw();
 		trailDraw();

@@ -79,16 +79,6 @@ function valuesLimit(array) {
 	return most + 1;
 }
 
-// The same of bytes: the engine's code stays fast for arrays of one type, and most are such.
-/** @param {Uint8Array} bytes */
-function bytesLimit(bytes) {
-	let most = 0;
-
-	for (let i = 0; i < bytes.length; i++)
-		most = bytes[i] > most ? bytes[i] : most;
-	return most + 1;
-}
-
 // A number for each pair that occurs, by hash.
 function pairNumbers(limitB) {
 	let pairs = new Float64Array(1 << 12).fill(-1), numbers = new Uint32Array(1 << 12);
@@ -133,27 +123,44 @@ function keysWider(key, room) {
 	return wide;
 }
 
-// Of two or three arrays one: a number for each combination, counted in order of their first rows.  {key, limit}.  By a table with room
-// for all combinations.
-function keysByTable([one, two, three], n) {
+// With room for so many.
+/** @param {Uint32Array<ArrayBuffer>} array @param {number} room */
+function roomMake(array, room) {
+	const wide = new Uint32Array(room);
+
+	wide.set(array);
+	return wide;
+}
+
+// Of two or three arrays one: a number for each combination, counted in order of their first rows; by number how many rows have it, the
+// first of them, and the longest.  By a table with room for all combinations.
+function keysByTable([one, two, three], n, length) {
 	const limitC = three ? three.limit : 1, table = new Uint32Array(one.limit * two.limit * limitC);
 	const a = one.key, b = two.key, c = three ? three.key : a, ofA = two.limit * limitC, ofC = three ? 1 : 0;
 	/** @type {Numbers} */
 	let key = new Uint8Array(n);
-	let given = 0, room = 256;
+	let given = 0, room = 256, counts = new Uint32Array(room), first = new Uint32Array(room), longest = new Uint32Array(room);
 
 	for (let i = 0; i < n; i++) {
-		const at = a[i] * ofA + b[i] * limitC + c[i] * ofC;
-		if (table[at] === 0) {
-			if (given === room) {
-				key = keysWider(key, room);
-				room *= room;
-			}
-			table[at] = ++given;
+		const at = a[i] * ofA + b[i] * limitC + c[i] * ofC, number = table[at];
+		if (number !== 0) {
+			key[i] = number - 1;
+			counts[number - 1]++;
+			if (length && length[i] > length[longest[number - 1]])
+				longest[number - 1] = i;
+			continue;
 		}
-		key[i] = table[at] - 1;
+		if (given === room) {
+			key = keysWider(key, room);
+			room *= room;
+			[counts, first, longest] = [counts, first, longest].map((array) => roomMake(array, Math.min(room, table.length)));
+		}
+		key[i] = given;
+		counts[given] = 1;
+		first[given] = longest[given] = i;
+		table[at] = ++given;
 	}
-	return {key, limit: given, isOwn: true};
+	return {key, counts: counts.slice(0, given), first: first.slice(0, given), longest: longest.slice(0, given)};
 }
 
 // Of two arrays, where a table would be too large.
@@ -176,26 +183,36 @@ function keysByHash(one, other, n) {
 
 const KEY_TABLE_MAX = 1 << 22;
 
+const fitTable = (parts) => parts.reduce((product, {limit}) => product * limit, 1) <= KEY_TABLE_MAX;
+
 // The first few of these arrays as one, the others.
 function keysJoin(parts, n) {
-	const fits = (few) => few.reduce((product, {limit}) => product * limit, 1) <= KEY_TABLE_MAX;
-	const few = fits(parts.slice(0, 3)) ? parts.slice(0, 3) : parts.slice(0, 2);
-	const joined = fits(few) ? keysByTable(few, n) : keysByHash(few[0], few[1], n);
+	const few = fitTable(parts.slice(0, 3)) ? parts.slice(0, 3) : parts.slice(0, 2);
+	const byTable = fitTable(few) ? keysByTable(few, n, null) : null;
+	const joined = byTable ? {key: byTable.key, limit: byTable.counts.length, isOwn: true} : keysByHash(few[0], few[1], n);
 
-	for (const {key, isOwn} of few)
+	keysRelease(few);
+	return [joined, ...parts.slice(few.length)];
+}
+
+function keysRelease(parts) {
+	for (const {key, isOwn} of parts)
 		if (isOwn)
 			release(key);
-	return [joined, ...parts.slice(few.length)];
 }
 
 // Rows by the values of some columns: key[i] of row i; by key how many rows have it, which of them is the longest, and
 // the first of them.
 function keysMake(n, columns, length) {
-	let parts = columns.map((key) => ({key, limit: key instanceof Uint8Array ? bytesLimit(key) : valuesLimit(key), isOwn: false}))
-		.filter(({limit}) => limit > 1);
+	let parts = columns.map((key) => ({key, limit: columnLimit(key) || valuesLimit(key), isOwn: false})).filter(({limit}) => limit > 1);
 
-	while (parts.length > 1)
+	while (parts.length > 3 || (parts.length > 1 && !fitTable(parts)))
 		parts = keysJoin(parts, n);
+	if (parts.length > 1) {
+		const keys = keysByTable(parts, n, length);
+		keysRelease(parts);
+		return keys;
+	}
 	const {key, limit} = parts.length ? parts[0] : {key: new Uint8Array(n), limit: 1};
 	const counts = new Uint32Array(limit), first = new Uint32Array(limit), longest = new Uint32Array(limit);
 

@@ -91,15 +91,8 @@ const typeColours = {
 	dark: ["#2f5379", "#7d5727", "#33663a", "#7a3a46", "#55437a", "#63552f", "#2a6460", "#6e3d63",
 		"#46525e", "#5f6428", "#474089", "#7a4430"],
 };
-const TYPE_COLOURS = 12;
 
-function typeColour(textId) {
-	return (Math.imul(textId, 0x9e3779b1) >>> 16) % TYPE_COLOURS;
-}
-
-// Tasks, by how long they took beside half of the tasks of their type: up to as long, up to twice, ... as long, and longer; the
-// slower, the farther from the background.
-const LATENCY_FACTORS = [1, 2, 4, 8, 16];
+// Tasks, by how long they took (LATENCY_FACTORS): the slower, the farther from the background.
 const latencyColours = {
 	light: ["#edebe4", "#efd693", "#e8b057", "#cf8028", "#9c5212", "#672e07"],
 	dark: ["#302f2b", "#4f4022", "#79591f", "#ad7a29", "#dfa74d", "#ffdc9e"],

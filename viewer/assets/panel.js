@@ -122,7 +122,7 @@ function panelLast() {
 }
 
 function panelChanged(what) {
-	if (what === "tracks")
+	if (what === "tracks" || what === "guest")
 		panelFit();
 	if (panel.open && panel.open.changed)
 		panel.open.changed(what);

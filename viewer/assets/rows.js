@@ -7,7 +7,7 @@ const OWNER_PROGRAM = 0, OWNER_TRC = 2; // of a frame
 const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was handled
 const PARK_IDLE = 16; // in park.flags: the report calls the wait idle (viewer/rows_parks.c)
 const BEYOND_START = 1, BEYOND_END = 2, BEYOND_ALL = 4; // bits of thread.beyond
-const REGION_LANES_MAX = 64, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 200, COUNTER_TRACKS_MAX = 200;
+const COUNTER_TRACKS_MAX = 200;
 
 const trace = /** @type {Trace} */ ({
 	begin: 0, span: 1, // when the part that the page shows begins, and when it ends
@@ -22,6 +22,7 @@ const trace = /** @type {Trace} */ ({
 	sample: {}, sampled: {}, // samples, and the events that were sampled
 	setFirst: null, // by label set: where its labels begin
 	parkFirst: null, // by thread index: where its parks begin
+	members: null, // tasks by parent and regions by task, as the decoder made them
 	taskTracks: [], counters: [], counterTracks: [], // counters: all; of too many some have no track
 	regionsUncut: 0, // regions that are not drawn, or in part: they are in too many pieces
 	stackFirst: null,
@@ -163,62 +164,19 @@ function statesLoad() {
 		thread.lane = lanes[idx];
 		thread.firstSeen = thread.start >= 0 ? thread.start : 0;
 	});
-	const {near, base, atEnd, other, first, inOrder} = arrived.parks;
+	const {near, base, atEnd, other, first, inOrder, reasons, areSmall} = arrived.parks;
 	trace.park.when = {n: trace.park.n, near, base, states: trace.states, length: trace.park.length, atEnd, other};
 	trace.parkFirst = first;
 	trace.parksInOrder = inOrder;
+	rankTotals.set(trace.park.reason, {n: reasons, isSmall: areSmall});
 	lazily(trace.park, "id", parkIds);
 }
 
-// Rows sorted by lane, as lanes; laneOf(i) < n, or -1 for a row that is not drawn.  Coloured by `colour`,
-// or else by `type`.
-function lanesOf(rows, nLanes, laneOf) {
-	const first = new Uint32Array(nLanes + 1), order = new Uint32Array(rows.n);
-	const s = timesMake(rows.n), e = new Float64Array(rows.n), v = new Uint8Array(rows.n);
-
-	for (let i = 0; i < rows.n; i++)
-		if (laneOf(i) >= 0)
-			first[laneOf(i) + 1]++;
-	for (let l = 0; l < nLanes; l++)
-		first[l + 1] += first[l];
-	const next = first.slice();
-	for (let i = 0; i < rows.n; i++) {
-		const l = laneOf(i);
-		if (l < 0)
-			continue;
-		const at = next[l]++;
-		order[at] = i;
-		timeSet(s, at, rows.start[i]);
-		e[at] = rows.start[i] + rows.length[i];
-		v[at] = (rows.colour ? rows.colour[i] : typeColour(rows.type[i])) + 1;
-	}
-	timesDone(s);
-	const lanes = lanesMake({s, e, v}, Array.from({length: nLanes}, (_, l) => [first[l], first[l + 1]]), null);
-	for (const lane of lanes)
-		lane.order = order;
-	return lanes;
-}
-
+// Of the decoder, but where there are fibers, to whose runs they are cut.
 function regionsLoad() {
-	/** @type {RegionRows} */
-	const g = trace.fiber.n ? regionPieces() : trace.region;
-	const depths = new Uint8Array(trace.threads.length);
-	const base = [];
-	let nLanes = 0;
+	const given = arrived.annotations.regions, {lanes, depths, base} = trace.fiber.n ? regionLanes(regionPieces(), trace.threads.length)
+		: {...given, lanes: lanesUnpack(given.lanes)};
 
-	for (let i = 0; i < g.n; i++)
-		if (g.thread[i])
-			depths[g.thread[i] - 1] = Math.max(depths[g.thread[i] - 1],
-				Math.min(g.depth[i] + 1, REGION_LANES_MAX));
-	for (let t = 0; t < depths.length; t++) {
-		base.push(nLanes);
-		nLanes += depths[t];
-	}
-	const lanes = lanesOf(g, nLanes, (i) => !g.thread[i] || g.depth[i] >= REGION_LANES_MAX ? -1
-		: base[g.thread[i] - 1] + g.depth[i]);
-	if (g.region && nLanes)
-		for (const [at, piece] of lanes[0].order.entries())
-			lanes[0].order[at] = g.region[piece];
 	trace.threads.forEach((thread, t) => {
 		thread.regions = lanes.slice(base[t], base[t] + depths[t]);
 	});
@@ -279,134 +237,31 @@ function labelsLoad() {
 			thread.labels = lanes[thread.idx];
 }
 
-// The median of values, which get another order; of an even number the lower one of the middle.  Not by sorting: of a million
-// values that takes half a second.
-/** @param {Float64Array} values */
-function medianOf(values) {
-	const k = Math.floor((values.length - 1) / 2);
-
-	for (let lo = 0, hi = values.length - 1; lo < hi;) {
-		const pivot = values[lo + Math.floor(Math.random() * (hi - lo + 1))];
-		let i = lo, j = hi;
-		while (i <= j) {
-			while (values[i] < pivot)
-				i++;
-			while (values[j] > pivot)
-				j--;
-			if (i <= j) {
-				const value = values[i];
-				values[i++] = values[j];
-				values[j--] = value;
-			}
-		}
-		if (k <= j)
-			hi = j;
-		else if (k >= i)
-			lo = i;
-		else
-			break;
-	}
-	return values[k];
-}
-
-// Of each row which factor of the median of its type it does not exceed; the medians by type.  What did not end is in no median.
-/** @param {{n: number, type: Numbers, length: Numbers, open: Numbers}} rows */
-function latencySteps(rows) {
-	const steps = new Uint8Array(rows.n), medians = new Map();
-	let last = 0;
-
-	for (const type of rows.type)
-		last = Math.max(last, type);
-	const {first, order} = rowsBy(rows.type, last);
-	for (let type = 0; type + 1 < first.length; type++) {
-		const own = order.subarray(first[type], first[type + 1]);
-		const median = medianOf(Float64Array.from(own.filter((i) => !rows.open[i]), (i) => rows.length[i]));
-		medians.set(type, median);
-		for (const i of own)
-			while (steps[i] < LATENCY_FACTORS.length && rows.length[i] > LATENCY_FACTORS[steps[i]] * median)
-				steps[i]++;
-	}
-	return {steps, medians};
-}
-
-// Tasks get a track per type, those with most time first; tasks at the same time lie in
-// lanes below each other, and when there is no lane left they share the last one.
+// A track per type of tasks, as the decoder put them in lanes.
 function tasksLoad() {
-	const k = trace.task, byType = new Map();
+	const {types, steps, lanes: packed} = arrived.annotations.tasks, lanes = lanesUnpack(packed);
 
-	for (let i = 0; i < k.n; i++) {
-		let track = byType.get(k.type[i]);
-		if (!track) {
-			track = {kind: "tasks", type: k.type[i], name: text(k.type[i]) || "(no type)",
-				total: 0, count: 0, crowded: 0, ends: [], lanes: []};
-			byType.set(k.type[i], track);
-		}
-		track.total += k.length[i];
-		track.count++;
-	}
-	const tracks = [...byType.values()].sort((a, b) => b.total - a.total);
-	trace.taskTypes = tracks;
-	trace.taskTracks = tracks.slice(0, TASK_TRACKS_MAX);
-	const laneNumber = new Int32Array(k.n).fill(-1);
-	const shown = new Set(trace.taskTracks);
-	for (let i = 0; i < k.n; i++) {
-		const track = byType.get(k.type[i]);
-		if (!shown.has(track))
-			continue;
-		let l = track.ends.findIndex((end) => end <= k.start[i]);
-		if (l < 0 && track.ends.length < TASK_LANES_MAX)
-			l = track.ends.length;
-		if (l < 0) {
-			l = TASK_LANES_MAX - 1;
-			track.crowded++;
-		}
-		track.ends[l] = Math.max(track.ends[l] || 0, k.start[i] + k.length[i]);
-		laneNumber[i] = l;
-	}
-	let nLanes = 0;
-	for (const track of trace.taskTracks) {
-		track.base = nLanes;
-		nLanes += track.ends.length;
-	}
-	const {steps, medians} = latencySteps(k);
-	k.colour = steps;
-	for (const track of tracks)
-		track.median = medians.get(track.type);
-	const lanes = lanesOf(k, nLanes,
-		(i) => laneNumber[i] < 0 ? -1 : byType.get(k.type[i]).base + laneNumber[i]);
-	for (const track of trace.taskTracks)
-		track.lanes = lanes.slice(track.base, track.base + track.ends.length);
+	trace.task.colour = steps;
+	trace.members = arrived.annotations.members;
+	trace.taskTypes = types.map(({type, base, depth, ...sums}) =>
+		({kind: "tasks", type, name: text(type) || "(no type)", ...sums, lanes: lanes.slice(base, base + depth)}));
+	trace.taskTracks = trace.taskTypes.slice(0, TASK_TRACKS_MAX);
 }
 
-// Rows by a column of numbers 0..n: those of k are order[first[k]..first[k + 1]).
-function rowsBy(numbers, n) {
-	const first = new Uint32Array(n + 2), order = new Uint32Array(numbers.length);
-
-	for (const k of numbers)
-		first[k + 1]++;
-	for (let k = 0; k <= n; k++)
-		first[k + 1] += first[k];
-	const next = first.slice();
-	for (let i = 0; i < numbers.length; i++)
-		order[next[numbers[i]]++] = i;
-	return {first, order};
-}
-
-// Rows of a table with times and a `thread`, by thread: `first` and `order` (rowsBy()), and their times in that order.  Made when
-// somebody first asks: of logs, marks and samples what draws them, of critical sections who steps through them.
+// Rows of a table with times and a `thread`, by thread (instantsBy()): logs and samples as the decoder made them; others when somebody first
+// asks: of marks what draws them, of critical sections who steps through them.
 function instantsLoad() {
-	for (const rows of [trace.log, trace.unlock, trace.mark, trace.sample]) {
+	const {instants} = arrived.annotations;
+
+	Object.assign(trace.log, instants.log);
+	Object.assign(trace.sample, instants.sample);
+	for (const rows of [trace.unlock, trace.mark]) {
 		let by = null;
-		const made = () => by ||= rowsBy(rows.thread, trace.threads.length);
+		const made = () => by ||= instantsBy(rows.thread, rows.time, trace.threads.length);
 
 		lazily(rows, "first", () => made().first);
 		lazily(rows, "order", () => made().order);
-		lazily(rows, "at", () => {
-			const at = new Float64Array(rows.n), {order} = rows;
-			for (let i = 0; i < rows.n; i++)
-				at[i] = rows.time[order[i]];
-			return at;
-		});
+		lazily(rows, "at", () => made().at);
 	}
 }
 
@@ -543,7 +398,7 @@ function rankPiece(n, own, length, sum) {
 }
 
 // Of bytes and lengths as columns of waits have them, of which there are most: how many have each value, and whether all lengths are less
-// than 2^31.  Neither changes, so they are told once.
+// than 2^31.  Neither changes, so they are told once; of waits by the decoder.
 const rankTotals = new WeakMap();
 
 function rankTotal(keys, lengths) {

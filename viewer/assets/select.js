@@ -234,7 +234,7 @@ function scrollToSelection() {
 		scrollToTrack(track, place || {y: 0, h: TRACK_PAD + tracks.stateHeight});
 }
 
-// Makes it the selection.  `reveals`: a track is shown for it, too, that is not shown otherwise.
+// Makes it the selection, which the caller tells of when it is in view.  `reveals`: a track is shown for it, too, that is not shown otherwise.
 /** @param {Chosen | null} sel @param {boolean} reveals */
 function selectionSet(sel, reveals) {
 	view.selection = sel ? {kind: sel.kind, id: sel.id} : null;
@@ -248,7 +248,7 @@ function selectionSet(sel, reveals) {
 	if (hidden !== tracks.guest && (reveals || tracks.guest !== null)) {
 		tracks.guest = reveals ? hidden : null;
 		tracksLayout();
-		viewChanged("tracks");
+		viewChanged("guest");
 	}
 }
 

@@ -185,37 +185,47 @@ function waitInPage(i) {
 	return head.cut ? timeInPage(trace.park.thread[i], parkStart(i + 1), parkEnd(i + 1)) : trace.park.length[i];
 }
 
-// The longest waits of those from..until that count, at most so many.  As in the report, those come first of which nobody knows
-// how long they were.
-/** @param {number} until @param {number} limit */
-function longestParks(from, until, limit, counts) {
+// Keeps the longest of the waits that are added, at most so many; one that is no longer than `bound` need not be.  As in the report, those
+// come first of which nobody knows how long they were.
+/** @param {number} limit */
+function longestMake(limit) {
 	const someWentOn = recovered(), order = (a, b) => b.longer - a.longer || b.ns - a.ns;
 	let best = [], least = {i: -1, longer: 0, ns: -1};
 
-	for (let i = from; i < until; i++) {
-		if (!counts(i))
-			continue;
-		const ns = waitInPage(i), longer = Number(someWentOn && lastedLonger(i + 1));
-		if (longer < least.longer || (longer === least.longer && ns <= least.ns))
-			continue;
-		best.push({i, longer, ns});
-		if (best.length >= 4 * limit) {
+	return {
+		bound: -1,
+		add(i, ns) {
+			const longer = Number(someWentOn && lastedLonger(i + 1));
+			if (longer < least.longer || (longer === least.longer && ns <= least.ns))
+				return;
+			best.push({i, longer, ns});
+			if (best.length < 4 * limit)
+				return;
 			best = best.sort(order).slice(0, limit);
 			least = best[limit - 1];
-		}
+			this.bound = someWentOn ? -1 : least.ns;
+		},
+		list: () => best.sort(order).slice(0, limit).map(({i}) => i),
+	};
+}
+
+// The longest waits of those from..until that count, at most so many.
+/** @param {number} until @param {number} limit */
+function longestParks(from, until, limit, counts) {
+	const longest = longestMake(limit), isCut = Boolean(head.cut), {length} = trace.park;
+
+	for (let i = from; i < until; i++) {
+		const ns = isCut ? waitInPage(i) : length[i];
+		if (ns > longest.bound && counts(i)) // few are, of millions
+			longest.add(i, ns);
 	}
-	return best.sort(order).slice(0, limit).map(({i}) => i);
+	return longest.list();
 }
 
 // A wait may have begun before a snapshot's first event (flag 4), or have gone on after the trace's end.
 /** @param {number} i */
 function isAtLeast(i) {
 	return (trace.park.flags[i] & 4) !== 0 || lastedLonger(i + 1);
-}
-
-/** @param {number} i */
-function isIdleWait(i) {
-	return (trace.park.flags[i] & PARK_IDLE) !== 0;
 }
 
 // The report's lists, and below them what these leave out.
@@ -225,11 +235,19 @@ const longestLists = [
 	["longest-threads", "Longest single waits, for other threads", (cls, idle) => cls === CLASS.SYNC && !idle, true],
 	["longest-idle", "Longest idle waits", (cls, idle) => cls === CLASS.IDLE || (cls === CLASS.SYNC && idle), false]];
 
+// Each wait is in one list at most: they are made in one pass.
 function longestWaits() {
-	const p = trace.park;
+	const {n, length, reason, flags} = trace.park, isCut = Boolean(head.cut), lists = longestLists.map(() => longestMake(LONGEST_ROWS));
+	const none = {bound: Infinity, add() {}}, ofReason = (idle) => Array.from({length: 256}, (_, r) =>
+		lists[longestLists.findIndex(([, , has]) => has(stateClass[PARKED + r], idle))] || none);
+	const busy = ofReason(false), idling = ofReason(true);
 
-	return longestLists.map(([id, heading, has, open]) => longestTable(id, heading, open,
-		longestParks(0, p.n, LONGEST_ROWS, (i) => has(stateClass[PARKED + p.reason[i]], isIdleWait(i)))));
+	for (let i = 0; i < n; i++) {
+		const ns = isCut ? waitInPage(i) : length[i], longest = ((flags[i] & PARK_IDLE) === 0 ? busy : idling)[reason[i] & 255];
+		if (ns > longest.bound)
+			longest.add(i, ns);
+	}
+	return longestLists.map(([id, heading, , open], k) => longestTable(id, heading, open, lists[k].list()));
 }
 
 /** @param {string} id @param {string} heading @param {boolean} open @param {number[]} rows */

@@ -160,6 +160,8 @@ interface Trace {
 	stackFrames: Numbers | null;
 	stackFirst: Uint32Array | null;
 	/** All types of tasks, those with most time first; those that have tracks. */
+	/** Tasks by parent, regions by task: flame_select.js. */
+	members: Record<"parts" | "regions", {first: Uint32Array, order: Uint32Array}> | null;
 	taskTypes: Track[];
 	taskTracks: Track[];
 	/** All counters; those that have tracks: of too many some have none. */
@@ -247,6 +249,9 @@ interface Lane {
 	/** Of fibers: fibersBusy(). */
 	busy?: {s: number[], e: number[]};
 }
+
+/** Lanes that share arrays, as they come from the worker: annotations.js. */
+type LanesPacked = Pick<Lane, "s" | "e" | "v" | "nodes" | "order"> & {bounds: number[][]};
 
 /** One of the lines of the timeline.  Which of the other members it has depends on its kind. */
 interface Track {
@@ -354,7 +359,8 @@ interface View extends TimeRange {
 	range: TimeRange | null;
 	/** A state, from the legend. */
 	highlighted: number | null;
-	listeners: ((what: "range" | "selection" | "range-selection" | "tracks") => void)[];
+	/** "guest": of the tracks the one that is shown for a selection, which follows. */
+	listeners: ((what: "range" | "selection" | "range-selection" | "tracks" | "guest") => void)[];
 	/** The selections that led to the present one: steps.js. */
 	trail: Chosen[];
 	/** What can be undone, and done again; the last comes first. */
