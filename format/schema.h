@@ -407,7 +407,10 @@ enum trc_gap_cause {
 	CAUSE(3, NO_ROOM, no_room, "the kernel's buffer was full")                                 \
 	CAUSE(4, THROTTLED, throttled, "the kernel stopped the counter for the rest of a tick")    \
 	CAUSE(5, NO_THREAD, no_thread, "the thread was not known, or had ended")                   \
-	CAUSE(6, SHORT, short, "threads ended, or left the processor, before the kernel's next one")
+	CAUSE(6, SHORT, short,                                                                     \
+	      "threads ended, or left the processor, before the kernel's next one")                \
+	CAUSE(7, UNARMED, unarmed,                                                                 \
+	      "used as threads began and ended, where nothing samples them yet or any more")
 
 enum trc_sample_loss {
 	TRC_SAMPLE_LOSS_NONE,

@@ -21,6 +21,8 @@ static const char *why(unsigned int cause)
 		return "threads had ended when their samples came, or were not known";
 	case TRC_SAMPLE_LOSS_SHORT:
 		return "threads ran for less than a period";
+	case TRC_SAMPLE_LOSS_UNARMED:
+		return "it went into starting and ending threads";
 	default:
 		return "why is not known";
 	}

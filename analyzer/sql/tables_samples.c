@@ -90,7 +90,8 @@ static const struct trc_sql_column samples_lost_columns[] = {
 		"went on; not_ours: the program closed the counter; no_room: the kernel's buffer was full; throttled: the kernel stopped the "
 		"counter; no_thread: the thread never "
 		"recorded anything, or ended before its sample came; short: of CPU time that came to "
-		"no sample of the kernel's, mostly in threads shorter than a period"},
+		"no sample of the kernel's, mostly in threads shorter than a period; unarmed: "
+		"used as threads began and ended, where nothing samples them yet or any more"},
 };
 
 #define TABLE(table, row, doc)                                                                     \

@@ -204,6 +204,9 @@ void trc_drain_sleep(struct trc_drain *d, uint64_t timeout_ns);
 
 /* The serial (in the file) of the thread that had this tid at that time; 0 = not known. */
 uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks);
+/* What a process that has ended used in all, before trc_drain_finish(): the part of it that nothing
+ * sampled is told.  Context: as that of the drain. */
+void trc_drain_used(struct trc_drain *d, uint64_t used_ns);
 /* Adds a record of the kernel's, in order for each proc.  Records of threads that have not made
  * themselves known are left out; their samples are counted as lost. */
 void trc_drain_kernel(struct trc_drain *d, const struct trc_perf_record *record);

@@ -179,6 +179,7 @@ struct trc_drain {
 		bool told;
 	} sampled[TRC_SAMPLE_EVENTS_MAX]; /* as of the last look */
 	bool own_sigprof_told;
+	uint64_t used_ns; /* CPU time that the process has used, which has ended; 0 = not known */
 
 	uint32_t epoch;					   /* of modules, as of the last look */
 	const struct trc_sample_event_entry *kernel_event; /* [n_kernel_events] */

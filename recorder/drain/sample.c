@@ -10,6 +10,33 @@ struct entry {
 	uint64_t missing_threads, lost[TRC_SAMPLE_LOSS_COUNT];
 };
 
+/*
+ * In samples, the CPU time that threads used before they were armed, and after: what the process has used
+ * while the event was sampled, without what threads have while it was armed for them.  It is known
+ * when the event is not sampled any more, or the process has ended.
+ */
+static uint64_t unarmed(const struct trc_drain *d, const struct trc_sample_event_slot *slot)
+{
+	enum {
+		SLACK_SAMPLES = 2, /* that were under way at the end */
+		SHARE_MIN =
+			50, /* below this share of what was due it is what reading clocks gets wrong */
+	};
+	/* acquire: pairs with the release in trc_sample_event_off(): due_ns is complete. */
+	uint64_t since_ns = atomic_load_explicit(&slot->since_ns, memory_order_acquire);
+	uint64_t due_ns = atomic_load_explicit(&slot->due_ns, memory_order_relaxed);
+	uint64_t armed_ns = atomic_load_explicit(&slot->armed_ns, memory_order_relaxed), n;
+
+	if (!slot->counts_all || !slot->period || (since_ns && !d->used_ns))
+		return 0;
+	if (since_ns && d->used_ns > since_ns)
+		due_ns += d->used_ns - since_ns;
+	if (due_ns <= armed_ns)
+		return 0;
+	n = (due_ns - armed_ns) / slot->period;
+	return n <= SLACK_SAMPLES || due_ns - armed_ns < due_ns / SHARE_MIN ? 0 : n;
+}
+
 static bool entry_copy(struct trc_drain *d, uint32_t i, struct entry *e)
 {
 	struct trc_sample_event_slot *slot = &d->shared->sample_event[i];
@@ -24,6 +51,7 @@ static bool entry_copy(struct trc_drain *d, uint32_t i, struct entry *e)
 	e->missing_threads = atomic_load_explicit(&slot->missing_threads, memory_order_relaxed);
 	for (int cause = 0; cause < TRC_SAMPLE_LOSS_COUNT; cause++)
 		e->lost[cause] = atomic_load_explicit(&slot->lost[cause], memory_order_relaxed);
+	e->lost[TRC_SAMPLE_LOSS_UNARMED] = unarmed(d, slot);
 	return true;
 }
 
@@ -50,8 +78,9 @@ static void tell_losses(struct trc_drain *d, uint32_t i, const struct entry *e)
 	for (int cause = 1; cause < TRC_SAMPLE_LOSS_COUNT; cause++) {
 		uint64_t *told = &d->sampled[i].lost[cause];
 
-		if (e->lost[cause] > *told)
-			tell_loss(d, i + 1, cause, e->lost[cause] - *told);
+		if (e->lost[cause] <= *told) /* less: it is not known while sampling goes on */
+			continue;
+		tell_loss(d, i + 1, cause, e->lost[cause] - *told);
 		*told = e->lost[cause];
 	}
 }
@@ -164,6 +193,11 @@ void trc_drain_service(struct trc_drain *d, bool last)
 		d->service_due_ns = now_ns + ((uint64_t)FIRST_NS << d->service_tried++);
 	else
 		d->service_due_ns = UINT64_MAX;
+}
+
+void trc_drain_used(struct trc_drain *d, uint64_t used_ns)
+{
+	d->used_ns = used_ns;
 }
 
 void trc_drain_sample_begin(struct trc_drain *d, const struct trc_drain *left)

@@ -42,6 +42,7 @@ static _Atomic uint32_t sampler_limit; /* places in sampler[] from here on were 
 /* Threads of trc's own, a bit for each tid; in words from own_words[0] up to [1] alone. */
 static _Atomic uint64_t own_tids[OWN_WORDS];
 static _Atomic uint32_t own_words[2] = {OWN_WORDS, 0};
+static _Atomic uint64_t own_ended_ns; /* what those have used that have ended */
 
 /* ---- samplers by thread ---------------------------------------------------------------- */
 
@@ -181,6 +182,7 @@ static struct trc_sampler *sampler_enter(uint32_t tid, uint32_t run)
 		/* relaxed: the thread is found by its entry, which is made with a release. */
 		atomic_store_explicit(&s->comes, false, memory_order_relaxed);
 		atomic_store_explicit(&s->found_ns, 0, memory_order_relaxed);
+		atomic_store_explicit(&s->counted_ns, UINT64_MAX, memory_order_relaxed);
 		atomic_store_explicit(&s->state, TRC_SAMPLER_ARMING, memory_order_relaxed);
 	}
 	if (s && !entry_make(tid, s)) {
@@ -412,6 +414,7 @@ void trc_sample_own_thread(bool begins)
 	uint64_t bit = UINT64_C(1) << tid % 64;
 
 	if (!begins) {
+		atomic_fetch_add_explicit(&own_ended_ns, trc_cpu_time_of(0), memory_order_relaxed);
 		/* relaxed: until then the thread of the next such tid has only no samples. */
 		atomic_fetch_and_explicit(&own_tids[tid / 64], ~bit, memory_order_relaxed);
 		return;
@@ -636,6 +639,43 @@ bool trc_sample_budget_shrink(void)
 	return lower(&trc_sample.first_fd, first_fd);
 }
 
+static uint64_t own_threads_ns(void)
+{
+	/* relaxed, all: a thread that begins or ends just now has used next to nothing. */
+	uint64_t ns = atomic_load_explicit(&own_ended_ns, memory_order_relaxed);
+	uint32_t to = atomic_load_explicit(&own_words[1], memory_order_relaxed);
+
+	for (uint32_t i = atomic_load_explicit(&own_words[0], memory_order_relaxed); i < to; i++) {
+		uint64_t tids = atomic_load_explicit(&own_tids[i], memory_order_relaxed);
+
+		for (; tids; tids &= tids - 1)
+			ns += trc_cpu_time_of(i * 64 + (uint32_t)__builtin_ctzll(tids));
+	}
+	return ns;
+}
+
+/* What the process has used, but for what trc's own threads did. */
+static uint64_t process_ns(void)
+{
+	uint64_t own_ns = own_threads_ns();
+	struct timespec t;
+
+	if (trc_raw2(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - own_ns;
+}
+
+static void events_turn(bool on)
+{
+	uint64_t now_ns = trc_recording() ? process_ns() : 0;
+
+	for (unsigned int i = 0; now_ns && i < trc_sample.n; i++)
+		if (on)
+			trc_sample_event_on(trc_rec.shared, trc_sample.number[i], now_ns);
+		else
+			trc_sample_event_off(trc_rec.shared, trc_sample.number[i], now_ns);
+}
+
 /* Those that are sampled by signals. */
 static int enter_events(const struct trc_cpu_event *events, unsigned int n)
 {
@@ -685,6 +725,7 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 								    : UINT64_MAX,
 			      memory_order_relaxed);
 	runs = runs == UINT32_MAX ? 1 : runs + 1;
+	events_turn(true);
 	/* seq_cst: pairs with the loads of trc_sampling: whoever sees the run sees its events; and a
 	 * thread that begins now either sees the run, or is found by arm_tasks(). */
 	atomic_store_explicit(&trc_sampling, runs, memory_order_seq_cst);
@@ -710,6 +751,7 @@ void trc_sample_stop(void)
 		if (tid && !sampler_end(s))
 			wait_for_holder(s, tid, run, &waits);
 	}
+	events_turn(false);
 }
 
 void trc_sample_forget(void)
@@ -740,4 +782,5 @@ void trc_sample_forget(void)
 		atomic_store_explicit(&own_tids[i], 0, memory_order_relaxed);
 	atomic_store_explicit(&own_words[0], OWN_WORDS, memory_order_relaxed);
 	atomic_store_explicit(&own_words[1], 0, memory_order_relaxed);
+	atomic_store_explicit(&own_ended_ns, 0, memory_order_relaxed);
 }

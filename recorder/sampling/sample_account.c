@@ -42,6 +42,20 @@ uint64_t trc_cpu_time_of(uint32_t tid)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+void trc_sampler_count(struct trc_sampler *s, uint64_t cpu_ns)
+{
+	/* relaxed: each nanosecond is counted by who moves the mark past it. */
+	uint64_t from = atomic_load_explicit(&s->counted_ns, memory_order_relaxed);
+
+	while (cpu_ns > from &&
+	       !atomic_compare_exchange_weak_explicit(&s->counted_ns, &from, cpu_ns,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+	for (unsigned int i = 0; cpu_ns > from && trc_recording() && i < trc_sample.n; i++)
+		if (s->source[i].kind != TRC_SOURCE_NONE)
+			trc_sample_count_armed(trc_rec.shared, trc_sample.number[i], cpu_ns - from);
+}
+
 static bool is_own(const struct trc_sampler *s)
 {
 	return atomic_load_explicit(&s->tid, memory_order_relaxed) ==
@@ -190,6 +204,8 @@ void trc_source_account(struct trc_sampler *s, unsigned int i, bool ended)
 	if (source->kind == TRC_SOURCE_NONE)
 		return;
 	now_ns = trc_cpu_time_of(atomic_load_explicit(&s->tid, memory_order_relaxed));
+	if (ended)
+		trc_sampler_count(s, now_ns);
 	if (now_ns <= source->cpu_ns)
 		return;
 	if (source->kind == TRC_SOURCE_COUNTER)

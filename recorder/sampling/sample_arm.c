@@ -391,6 +391,9 @@ void trc_sampler_arm(struct trc_sampler *s)
 	for (unsigned int i = 0; i < trc_sample.n; i++)
 		if (arm_source(&s->source[i], tid, &trc_sample.event[i]))
 			tell_missing(tid, i);
+	/* relaxed: until then a sample that has come counts nothing.  Now, as opening a counter
+	 * takes longer than some threads work. */
+	atomic_store_explicit(&s->counted_ns, trc_cpu_time_of(tid), memory_order_relaxed);
 	if (trc_sample.turns < trc_sample.n)
 		trc_timer_found(s, trc_sample.turns, 0);
 }

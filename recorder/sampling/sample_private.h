@@ -47,6 +47,8 @@ struct trc_sampler {
 	/* The timer's samples stand for what the thread has used up to here; 0 = there is no timer, or
 	 * nobody needs to look after it.  A hint: who holds the sampler looks what there is. */
 	_Atomic uint64_t found_ns;
+	/* What the thread had used when this was armed, or counted the last time as being sampled. */
+	_Atomic uint64_t counted_ns;
 };
 
 /* Constant while sampling is on, but for what is atomic. */
@@ -103,6 +105,8 @@ void trc_sample_take_pending(void);
  * Context: any thread, signal handlers.
  */
 void trc_source_account(struct trc_sampler *s, unsigned int i, bool ended);
+/* What its thread has used up to here, by its clock, was sampled.  Context: as above. */
+void trc_sampler_count(struct trc_sampler *s, uint64_t cpu_ns);
 /* What a thread has used since its counter was let go, and for how much of that it has counted. */
 void trc_source_stood(struct trc_source *source, uint64_t used_ns, uint64_t counted_ns);
 /* The clock of the CPU time that a thread of this process has used, and what it says; 0 = the

@@ -237,7 +237,8 @@ static bool take_counters(struct trc_sampler *s, const struct cause *cause, cons
 	for (unsigned int i = 0; i < trc_sample.n; i++)
 		n_counters += s->source[i].kind == TRC_SOURCE_COUNTER;
 	told = n_counters == 1 && cause->sampler && s->source[cause->i].kind == TRC_SOURCE_COUNTER;
-	cpu_ns = n_counters ? trc_cpu_time_of(0) : 0;
+	cpu_ns = trc_cpu_time_of(0);
+	trc_sampler_count(s, cpu_ns);
 	for (unsigned int i = 0; i < trc_sample.n && n_counters; i++)
 		if (s->source[i].kind == TRC_SOURCE_COUNTER)
 			whole &= told ? take_told(s, i, cpu_ns, context)

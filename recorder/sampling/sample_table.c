@@ -19,6 +19,7 @@ static bool is_same(const struct trc_sample_event_slot *slot, const struct trc_c
 static void fill(struct trc_sample_event_slot *slot, const struct trc_cpu_event *e)
 {
 	slot->how = (uint8_t)e->how;
+	slot->counts_all = e->is_clock && !e->exclude_kernel && !e->exclude_user;
 	slot->period = e->period;
 	slot->frequency_hz = e->frequency_hz;
 	put_text(slot->name, sizeof(slot->name), e->name);
@@ -95,4 +96,22 @@ uint32_t trc_sample_event_add(struct trc_shared *shared, const struct trc_cpu_ev
 			return i + 1;
 	}
 	return 0;
+}
+
+void trc_sample_event_on(struct trc_shared *shared, uint32_t event, uint64_t now_ns)
+{
+	/* relaxed: until it is off again, readers take nothing from it but at the process's end. */
+	atomic_store_explicit(&shared->sample_event[event - 1].since_ns, now_ns ? now_ns : 1,
+			      memory_order_relaxed);
+}
+
+void trc_sample_event_off(struct trc_shared *shared, uint32_t event, uint64_t now_ns)
+{
+	struct trc_sample_event_slot *slot = &shared->sample_event[event - 1];
+	uint64_t since_ns = atomic_load_explicit(&slot->since_ns, memory_order_relaxed);
+
+	if (since_ns && now_ns > since_ns)
+		atomic_fetch_add_explicit(&slot->due_ns, now_ns - since_ns, memory_order_relaxed);
+	/* release: pairs with the acquire of the drain: due_ns is complete. */
+	atomic_store_explicit(&slot->since_ns, 0, memory_order_release);
 }

@@ -29,7 +29,7 @@
 #include "format/writer.h"
 
 enum {
-	TRC_LAYOUT_VERSION = 8,
+	TRC_LAYOUT_VERSION = 9,
 	TRC_AREA_BYTES = 4096,
 	TRC_LINE_BYTES = 64,
 	TRC_PROCS_MAX = 4096,
@@ -99,9 +99,14 @@ enum trc_sample_event_state {
 struct trc_sample_event_slot {
 	_Atomic uint32_t state; /* enum trc_sample_event_state; stored last */
 	uint8_t how;		/* enum trc_sample_how */
-	uint8_t reserved[3];
+	uint8_t counts_all;	/* CPU time is all that it counts, and it counts all of it */
+	uint8_t reserved[2];
 	uint64_t period, frequency_hz; /* as in struct trc_sample_event_entry */
 	_Atomic uint64_t missing_threads;
+	/* Of one that counts all CPU time, in ns: what threads have used while it was armed for them,
+	 * and what the process has, trc's own threads left out, while the event was sampled, without
+	 * the time since `since_ns`, by the process's clock; 0 = the event is not sampled now. */
+	_Atomic uint64_t armed_ns, due_ns, since_ns;
 	/* Lost samples that no event could report, by enum trc_sample_loss. */
 	_Atomic uint64_t lost[8];
 	char name[48], unit[16], note[160];

@@ -19,7 +19,7 @@ void trc_process_used(struct trc_process *p)
 	clockid_t clock;
 	struct timespec t;
 
-	if (!p->options->sampling.n_kernel || p->flight || p->pid < 0 ||
+	if (!p->options->sampling.n_events || p->flight || p->pid < 0 ||
 	    clock_getcpuclockid(p->pid, &clock) || clock_gettime(clock, &t))
 		return;
 	p->used_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
@@ -63,6 +63,8 @@ void trc_process_tell_due(struct trc_process *p)
 
 	if (!p->drain)
 		return;
+	if (p->ended)
+		trc_drain_used(p->drain, p->used_ns);
 	for (uint32_t i = 0; i < p->options->sampling.n_kernel; i++) {
 		r.event = i;
 		r.lost = missing(p, i);
