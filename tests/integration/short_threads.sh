@@ -28,8 +28,10 @@ share()
 	awk -v what="$1" 'NR == FNR { truth = $2 / ($2 + $4); next }
 		{
 			had = $1 / ($1 + $2)
-			room = 4 * sqrt(truth * (1 - truth) / $3) + 0.005
+			error = sqrt(truth * (1 - truth) / $3)
+			room = 4 * error + 0.005
 			off = had - truth
+			print off / error >>"errors.txt"
 			printf "%s: %.1f %% of the time, %.1f %% of %d samples, room %.1f points\n",
 				what, 100 * truth, 100 * had, $3, 100 * room
 			exit $3 < 60 || off > room || off < -room
@@ -37,12 +39,24 @@ share()
 	passed "$(cat told.txt)"
 }
 
+# together: all of them in the same direction is no chance, where each alone may be: the sum of n standard
+# errors has one of the root of n.
+together()
+{
+	awk '{ sum += $1 } END {
+		printf "together: %.1f standard errors off, room 4\n", sum / sqrt(NR)
+		exit NR < 6 || sum * sum > 16 * NR }' errors.txt >told.txt || fail "$(cat errors.txt told.txt)"
+	passed "$(cat told.txt)"
+}
+
+rm -f errors.txt
 share '1,000 a second by signals' -F 1000 --sample-by signal
 share '1,000 a second, as is best here' -F 1000
 share '100 a second, as is best here' -F 100
 share 'a timer, once a tick' -e "timer:$tick_ns"
 share 'a timer, every third tick' -e "timer:$((3 * tick_ns))"
 share 'a timer, more often than there are ticks' -e "timer:$((tick_ns * 3 / 10))"
+together
 
 if "$trace_record" -q -F 1000 --sample-by kernel -o kernel.trc -- "$program" 500 300 >said.txt 2>err.txt; then
 	"$trace_analyze" kernel.trc >report.txt 2>&1
