@@ -1,13 +1,13 @@
 /*
- * abandoned.c - locks whose holder has ended: who waits for one waits for ever.
+ * abandoned.c - locks whose holder has ended: a thread that waits for such a lock waits for ever.
  *
  *   abandoned:B1  the holder is what deadlocks.c knows of the lock's newest claim.  If events are missing
  *       since, or the trace is cut off, somebody may have given the lock back: "perhaps"
- *   abandoned:B2  a thread records its end before its last functions run, destructors for instance.
- *       So an end counts when it is older than LAST_WORDS_NS
+ *   abandoned:B2  a thread records its end before its last functions run, such as destructors.
+ *       So an end counts only if it is older than LAST_WORDS_NS
  *   abandoned:B3  a lock is told once, whoever waits for it
  *
- * A robust lock, which the kernel hands to a waiter when its holder ends, has no such waits.
+ * A robust lock has no such waits: the kernel hands it to a waiter when its holder ends.
  */
 #include <errno.h>
 #include <inttypes.h>

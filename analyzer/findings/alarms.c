@@ -1,4 +1,4 @@
-/* alarms.c - the program failed, by a crash or a deadlock; or a signal ended it that was sent to it. */
+/* alarms.c - the program failed, by a crash or a deadlock; or a signal that was sent to it ended it. */
 #include <signal.h>
 #include <string.h>
 #include "parts.h"

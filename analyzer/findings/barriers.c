@@ -1,6 +1,6 @@
 /*
- * barriers.c - threads that wait for the last: at a barrier, again and again; or for the end of one
- * of a pool when all others have ended.
+ * barriers.c - threads that wait for the last thread: at a barrier, again and again; or for the end of the last thread
+ * of a pool, after all others have ended.
  */
 #include <errno.h>
 #include <inttypes.h>

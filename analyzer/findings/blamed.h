@@ -6,8 +6,8 @@
 #include "analyzer/words/words.h"
 
 /*
- * While one thread waited, the other ran, or could have run: the leaves of the causes of its waits.  Only
- * waits for other threads count, and of these neither waits for a thread's end nor waits at a barrier.
+ * While one thread waited, the other ran, or could have run: the leaves of the causes of the first thread's waits.
+ * Waits that count are waits for other threads, except waits for a thread's end and waits at barriers.
  */
 struct trc_blamed_pair {
 	uint32_t waiter, by; /* rows of threads */
@@ -23,11 +23,12 @@ struct trc_blamed {
 /* Free with trc_blamed_free(), also after a failure.  0 or -ENOMEM. */
 int trc_blamed_of(struct trc_blamed *blamed, struct trc_report *r);
 void trc_blamed_free(struct trc_blamed *blamed);
-/* Whether the wait counts. */
+/* Whether a wait counts (struct trc_blamed_pair). */
 bool trc_blamed_counts(const struct trc_park *park);
 
-/* Each shows the causes of waits that count to `add`; of very many, or of many rows, only of some: *times says how many
- * times as much all waits are.  Which count: NULL = all of trc_blamed_counts().  0 or -errno, of `add`, too. */
+/* Each calls `add` with the causes of waits that are wanted; NULL = of all waits of trc_blamed_counts().  If these are
+ * very many, or have very many rows, only some waits are followed: *times is how many times as much all waits are.  0 or
+ * -errno, also an error of `add`. */
 typedef bool trc_blamed_wanted_fn(const struct trc_report *r, const struct trc_park *park);
 typedef int trc_blamed_add_fn(void *context, uint32_t waiter, const struct trc_cause *row,
 			      size_t n);

@@ -1,24 +1,24 @@
 /*
- * findings.h - what is wrong with a program, a sentence each, most harmful first: report, page and
- * SQL lead with the same list.
+ * findings.h - what is wrong with a program, one sentence for each finding, most harmful first.  The report, the page and
+ * SQL begin with the same list.
  *
- *   findings:G1  alarms first: crashes and kills, then deadlocks and abandoned locks; then risks; then what cost time, most first; notes
- *       last.  If a lock's waits are due to a want of procs, the want of procs comes before them
+ *   findings:G1  alarms come first: crashes and kills, then deadlocks and abandoned locks.  Then come risks, then costs, the
+ *       largest first, and notes last.  If a lock's waits are due to a want of procs, the want of procs comes before them
  *   findings:G2  at most TRC_FINDINGS_MAX, of which TRC_FINDINGS_NOTES are for notes if there are any
- *   findings:G3  of locks at most TRC_FINDINGS_LOCKS, largest first.  Nothing is a cost that takes less
- *       than a hundredth of what it is held against: of locks, interpreters and procs the lifetime of
- *       the threads that waited, of everything else the length of the trace
- *   findings:G4  threads without a proc are a finding if scheduling was recorded, and if they
- *       waited for a fifth of the time in which they could run; of more threads than procs only
- *       if, for half of that, more of the program's threads could run than it has procs, or one of
- *       them ran on the proc that the thread had been taken off
- *   findings:G5  a sentence has no control characters.  It is cut with a mark at TRC_FINDING_WIDTH columns, which are enough for the
- *       names of C++; a terminal is shown less of it
- *   findings:G6  "nothing" is there if no alarm, no risk and no cost is; it says what was not recorded
- *   findings:G7  if events were lost, the sentence of a cost says that it is of what was recorded
- *   findings:G8  of a selection, what is found is of what is selected.  The kinds that need more than that are not looked for: those
- *       that compare threads need the same time of all of them, as a window has; the order of locks needs the whole
- *       trace.  A note names these kinds
+ *   findings:G3  at most TRC_FINDINGS_LOCKS findings are of locks, the largest ones.  A cost is at least a hundredth of
+ *       its base.  For locks, interpreters and procs the base is the lifetime of the threads that waited; for
+ *       everything else it is the length of the trace
+ *   findings:G4  threads without a proc are a finding if scheduling was recorded, and if the threads
+ *       waited for a proc in a fifth of the time in which they could run.  The finding is of more threads than procs if
+ *       one of two things holds for half of this waiting: more of the program's threads could run than it has procs; or
+ *       another of its threads ran on the proc that the thread had been taken off.  Otherwise other programs had the procs
+ *   findings:G5  a sentence has no control characters.  It is cut at TRC_FINDING_WIDTH columns, with a mark; this is enough
+ *       for the names of C++.  A terminal shows less of it
+ *   findings:G6  if there is no alarm, no risk and no cost, the finding "nothing" says so, and says what was not recorded
+ *   findings:G7  if events were lost, the sentence of a cost says that the cost is of the recorded events
+ *   findings:G8  with a selection, findings are of the selected part.  Kinds that need more than this part are not
+ *       looked for.  Kinds that compare threads need the same time of all threads, as a window has it; the order of
+ *       locks needs the whole trace.  A note names the kinds that were not looked for
  */
 #ifndef TRC_ANALYZER_FINDINGS_FINDINGS_H
 #define TRC_ANALYZER_FINDINGS_FINDINGS_H

@@ -1,8 +1,8 @@
 /*
  * held.c - what the holders of a lock did while others waited for it.
  *
- * What they did is what the causes of these waits say, one step down: the piece of a wait in which a
- * thread held the lock and slept is that thread's blocking, whatever it slept for.
+ * The causes of these waits say what the holders did, one step down.  If a piece of a wait says that a
+ * thread held the lock and slept, this is that thread's blocking, whatever it slept for.
  */
 #include "parts.h"
 #include "procs_left.h"

@@ -2,8 +2,8 @@
  * herds.c - condition variables that wake many threads for the work of one.
  *
  * A waking may have been for nothing if the thread ran for less than IN_VAIN_NS before it waited again for
- * the same, at the same place; what it waited for a lock meanwhile is not running.  A thread that waited for
- * anything else did something.  Where all threads that are woken wait again at once, nothing is told:
+ * the same object, at the same place; waiting for a lock in between does not count as running.  A thread that waited for
+ * anything else did something.  If all threads that are woken wait again at once, there is no finding:
  * each of them may have had something to see.
  */
 #include <errno.h>

@@ -3,11 +3,11 @@
  * language.
  *
  * The lock is known by a function that only takes this lock, or by the variable that it lies in.
- * CPython has it in _PyRuntime, from 3.12 on in the state of an interpreter, of which the main one lies there as well
- * (Python/ceval_gil.c).
+ * CPython has the lock in _PyRuntime; from 3.12 on, in the state of an interpreter, and the main interpreter's state lies in
+ * _PyRuntime as well (Python/ceval_gil.c).
  *
- * Nothing tells who holds the lock, but for who gives it up: as long as a thread waits, giving it up wakes somebody.  So
- * at any time the holder is who wakes a waiter next.
+ * The trace does not say which thread holds the lock, only which thread gives it up: as long as a thread waits, giving the
+ * lock up wakes a thread.  So at any time the holder is the thread that wakes a waiter next.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,19 +1,19 @@
 /*
- * late.c - one thread that others wait for again and again, behind a condition variable, a semaphore or
- * what else threads wake each other by: it is late, and this is where.
+ * late.c - one thread for which others wait again and again, behind a condition variable, a semaphore or
+ * another object by which threads wake each other.  The finding says that the thread is late, and where.
  *
- * The waits of threads are followed to what they come down to (causes.h).  What a thread did at their end is its own
- * doing if it ran, wrote or read a file, or slept.  Told is a thread whose own doing is what several threads
- * wait for in a large share of their lives, and in most of their waits.
+ * The waits of threads are followed to the ends of their causes (causes.h).  What a thread did there is its own
+ * doing if it ran, wrote or read a file, or slept.  A thread is reported if several threads wait for its own doing in a
+ * large share of their lives, and in most of their waits.
  *
- *   late:N1  a wait of a thread that is idle counts for nothing, and nothing is waited for that comes from outside: a
- *       request, data of a peer, a time limit
- *   late:N2  a thread that sleeps, or of which nobody knows what it did, is waited for only if it takes what it does from
- *       others, so that it waits itself for them now and then: one that sleeps and then hands out work leaves the
+ *   late:N1  a wait of an idle thread does not count.  A thread that waits for something from outside is never late: for
+ *       a request, data of a peer, a time limit
+ *   late:N2  a thread that sleeps, or of which nobody knows what it did, is late only if it gets its work from the
+ *       others, so that it waits for them now and then.  A thread that sleeps and then hands out work leaves the
  *       others without work
- *   late:N3  nobody is late that waits for its waiters as well, half as long or longer: they take turns
+ *   late:N3  a thread that waits for its waiters as well, half as long or longer, is not late: they take turns
  *   late:N4  threads that others wait for by another finding are not told again
- *   late:N5  of what is selected nothing is told: which threads are idle is not known then
+ *   late:N5  with a selection there is no such finding: which threads are idle is not known then
  */
 #include <errno.h>
 #include <inttypes.h>

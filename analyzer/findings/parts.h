@@ -1,5 +1,5 @@
 /*
- * parts.h - what the files that find share; nobody else includes it.
+ * parts.h - what the files that look for findings share; nobody else includes it.
  */
 #ifndef TRC_ANALYZER_FINDINGS_PARTS_H
 #define TRC_ANALYZER_FINDINGS_PARTS_H
@@ -9,7 +9,7 @@
 #include "analyzer/words/words.h"
 #include "analyzer/why/tree.h"
 
-/* What is known of one that may become a finding: of such there can be very many. */
+/* What is known of a candidate for a finding; there can be very many candidates. */
 struct trc_finding_at {
 	int64_t start_ns, end_ns, cost_ns;
 	uint32_t thread, park;
@@ -28,8 +28,8 @@ static inline struct trc_finding trc_finding_of(unsigned int kind, const struct 
 	};
 }
 
-/* Adds the finding with this sentence; or, if many were added, it or the smallest cost is dropped: more
- * than are ever told stay.  0 or -ENOMEM. */
+/* Adds the finding with this sentence.  If many findings were added, it or the finding with the smallest cost is
+ * dropped; more are kept than are ever told.  0 or -ENOMEM. */
 int trc_finding_add(struct trc_array *out, const struct trc_finding *finding,
 		    struct trc_line *sentence);
 /* A line for `why`; and its text into the finding. */
@@ -37,9 +37,9 @@ void trc_finding_line(struct trc_line *line);
 void trc_finding_set_why(struct trc_finding *f, struct trc_line *line);
 /* "3 threads" */
 void trc_finding_threads(struct trc_line *line, uint64_t n);
-/* Says what the tree comes down to: "for 97.0%, ...; of which for 90.2%, ...", beginning with what is most of
- * the node with this id, and as long as it is most of it.  The first share is of the whole tree, each other
- * of what is said before it.  False if nothing is. */
+/* Sums the tree up in a line: "for 97.0%, ...; of which for 90.2%, ...".  It begins with the largest part of
+ * the node with this id, and goes on as long as a part is most of its node.  The first share is of the whole tree,
+ * each other share of the part before it.  False if no part is most of the node. */
 bool trc_finding_chain(struct trc_report *r, struct trc_line *line, const struct trc_why_tree *tree,
 		       uint32_t id);
 /* A query for waits of one reason at this place (canonical), or of this object if the place is
@@ -70,16 +70,16 @@ trc_find_fn trc_find_waited_for;				    /* late.c */
 trc_find_fn trc_find_tails;					    /* tails.c */
 trc_find_fn trc_find_nothing, trc_find_lost;			    /* notes.c; the last */
 trc_find_fn trc_find_narrowed;					    /* findings.c */
-/* Calls it, unless what it finds is not looked for in what is selected (G8). */
+/* Calls `find`, unless its kinds are not looked for in a selection (G8). */
 int trc_finding_seek(struct trc_report *r, trc_find_fn *find, struct trc_array *out);
 
-/* A wait in progress for such a lock.  abandoned.c */
+/* A wait in progress for an abandoned lock.  abandoned.c */
 bool trc_report_is_abandoned(const struct trc_report *r, const struct trc_park *park);
 
 /* What the holders did in these waits, rows of r->park (uint32_t): the finding's kind and why.  0 or -ENOMEM.
  * held.c */
 int trc_finding_explain(struct trc_report *r, struct trc_finding *f, const struct trc_array *waits);
-/* The same of any waits: what they were due to, as the finding's why. */
+/* The same for any waits: their causes become the finding's why. */
 int trc_finding_follow(struct trc_report *r, struct trc_finding *f, const struct trc_array *waits);
 /* The interpreter whose global lock a wait is for: "Python's", or NULL.  interpreters.c */
 const char *trc_interpreter_of(struct trc_report *r, const struct trc_park *park);

@@ -2,7 +2,7 @@
  * procs.c - threads could run, and had no proc.
  *
  * A turn is the time from when a thread is taken off its proc, though it could go on, until it is on one again.
- * What is selected of the turns are the rows of kind `preempted` of the table sched_latency.
+ * The turns that are selected are the rows of kind `preempted` of the table sched_latency.
  */
 #include <errno.h>
 #include <stdlib.h>

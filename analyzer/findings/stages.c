@@ -1,11 +1,11 @@
 /*
- * stages.c - threads that others wait for again and again: a slow stage of a pipeline, or one of a
- * pool that the rest of it waits for.
+ * stages.c - threads for which others wait again and again: a slow stage of a pipeline, or one thread of a
+ * pool for which the rest of the pool waits.
  *
  * A stage is a pool that is nearly always at work while threads of other pools, which work as well, wait for it:
- * those that come after it for what it makes, those before it for room.  Nothing is told if the program has no
- * procs to spare, if the stage has as many threads as there are procs, or if a thread that does not wait for
- * it has half as much to do: in these cases a faster stage would not make the program faster.
+ * threads after the stage wait for its output, threads before the stage for room.  There is no finding in three cases, in
+ * which a faster stage would not make the program faster: the program has no procs to spare; the stage has as many
+ * threads as there are procs; or a thread that does not wait for the stage has half as much to do.
  */
 #include <errno.h>
 #include <inttypes.h>
