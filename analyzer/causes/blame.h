@@ -1,25 +1,26 @@
 /*
  * blame.h - the causes of all waits at once, summed: what in the end held the program's threads up.
  *
- * At each time a waiting thread depends on one other thread or lock.  That one may wait as well, and so on:
- * a chain.  At the end of the chain is a thread that does not wait for another (it runs, sleeps, reads a
+ * At each time a waiting thread depends on one other thread or lock.  The other thread may wait as well, and so
+ * on: a chain.  At the end of the chain is a thread that does not wait for another (it runs, sleeps, reads a
  * file).  The end of the chain is charged with the time of all threads that depend on it.  Chains change only
- * at events.  So one pass over the events, which keeps for each thread and lock how many wait for it, gives
- * the same sums as following each wait by itself.  It takes time linear in the number of events times
+ * at events.  So one pass over the events, which counts the waiters of each thread and lock, gives
+ * the same sums as following each wait by itself.  The pass takes time linear in the number of events times
  * the length of chains.
  *
- *   blame:U1  a thread's time counts once, for the innermost wait that it is in: the charges add up to the
- *       time that threads were in waits that are wanted
- *   blame:U2  they are the leaves of causes.h, summed; but of threads that wait for each other in a cycle
- *       only one is charged.  If one of these has not begun, that one is, as "starting"; if a cycle closes among
- *       others while they wait for it, one of both may say "starting" and the other a cycle or a deadlock
+ *   blame:U1  a thread's time counts once, for the innermost wait that the thread is in: the charges add up to the
+ *       time that threads were in the waits that are asked for
+ *   blame:U2  the charges are the leaves of causes.h, summed, except in a cycle of threads that wait for each other:
+ *       there only one thread is charged.  If a thread of the cycle has not begun, this thread is charged, as
+ *       "starting".  If the cycle closes among others while they wait for this thread, one of the two ways may say
+ *       "starting" and the other a cycle or a deadlock
  */
 #ifndef TRC_ANALYZER_CAUSES_BLAME_H
 #define TRC_ANALYZER_CAUSES_BLAME_H
 
 #include "causes.h"
 
-/* Of n waits that have the same labels, for n times the time from from_ns to to_ns. */
+/* A charge for n waits that have the same labels: n times the time from from_ns to to_ns. */
 struct trc_blame {
 	int64_t ns;
 	int64_t from_ns, to_ns;

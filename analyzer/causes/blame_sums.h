@@ -19,14 +19,15 @@ struct trc_blame_row {
 	uint8_t stack_of; /* enum trc_cause_stack */
 };
 
-/* What stands in `labels` of the rows that a wait is summed in. */
+/* The value for `labels` in the rows that a wait is summed in. */
 typedef uint32_t trc_blame_mark_fn(void *context, const struct trc_park *park);
 
 /* A wait for a lock or for another thread. */
 bool trc_blame_counts(const struct trc_park *park);
 /*
- * Adds the rows to an array that is the caller's to free, of such waits, as far as the model's selection has them; largest
- * first.  mark: NULL = the labels of the wait.  TRC_CAUSES_PARTS must have been derived.  0 or -ENOMEM.
+ * Adds the rows to an array, largest first; the array is the caller's to free.  They are of the waits that
+ * trc_blame_counts(), as far as the model's selection has these.  mark: NULL = the labels of the wait.
+ * TRC_CAUSES_PARTS must have been derived.  0 or -ENOMEM.
  */
 int trc_blame_rows(const struct trc_model *m, trc_blame_mark_fn *mark, void *context,
 		   struct trc_array *rows);

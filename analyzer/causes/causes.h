@@ -4,18 +4,18 @@
  * A wait for a lock is cut at the unlocks that happened meanwhile, by the rules of
  * format/waits/charges.h: each piece is the time in which one thread held the
  * lock.  A wait that another thread ended is one piece, up to that thread's signal, post, write or
- * exit.  A piece is then cut by what its thread did in it.  Where that thread waited itself, its wait
- * is cut in the same way, within the piece; and so on.  The leaves explain themselves: a thread that
- * ran, was preempted, slept, waited for data or for somebody outside.
+ * exit.  A piece is then cut by what its thread did in it.  If that thread waited itself, its wait
+ * is cut in the same way, within the piece; and so on.  The leaves need no further cause: a thread
+ * ran, was preempted, slept, or waited for data or for somebody outside.
  *
  *   causes:Q1  the leaves of a wait follow each other in time, without a hole, and add up to it
  *   causes:Q2  a row lies within the time of its parent: nothing from before the wait enters
- *   causes:Q3  the pieces of depth 1 that an unlock is charged with add up, over all waits, to its
- *       caused_ns; but for waits that are cut by a snapshot's window
+ *   causes:Q3  the pieces of depth 1 that are charged to an unlock add up, over all waits, to the unlock's
+ *       caused_ns.  This does not hold for waits that a snapshot's window cuts
  *   causes:Q4  a wait that comes a second time in a chain is not followed: a leaf says so
  *
- * Only one wait is derived at a time, in time and memory linear in the number of its rows.  A row is
- * due to an event of some thread in the time of the wait.
+ * Only one wait is derived at a time, in time and memory linear in the number of its rows.  Each row comes
+ * from an event of some thread in the time of the wait.
  */
 #ifndef TRC_ANALYZER_CAUSES_CAUSES_H
 #define TRC_ANALYZER_CAUSES_CAUSES_H
@@ -90,7 +90,7 @@ enum {
 /* 0 or -ENOMEM.  *out is the caller's; it must not outlive the model. */
 int trc_causes_open(struct trc_causes **out, const struct trc_model *m);
 void trc_causes_close(struct trc_causes *c); /* accepts NULL */
-/* From now on what would take more rows is -E2BIG; 0 = any number. */
+/* From now on an answer that would take more rows is -E2BIG; 0 = any number. */
 void trc_causes_limit(struct trc_causes *c, size_t rows_max);
 
 /*
@@ -102,16 +102,16 @@ int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cau
 /* Of what a thread did in a stretch of time: the rows of depth 0 follow each other. */
 int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,
 			 const struct trc_cause **rows, size_t *n);
-/* Of a task: it is followed back from the thread that ended it: what that one waited for before it had the task is what others did
- * with it until then. */
+/* Of a task, which is followed back from the thread that ended it.  The causes of that thread's waiting, before it had
+ * the task, are what other threads did with the task until then. */
 int trc_causes_of_task(struct trc_causes *c, const struct trc_task *task,
 		       const struct trc_cause **rows, size_t *n);
-/* Of a region: what the thread did that it began on. */
+/* Of a region: what the thread did on which the region began. */
 int trc_causes_of_region(struct trc_causes *c, const struct trc_region *region,
 			 const struct trc_cause **rows, size_t *n);
 
-/* When a thread was in no wait, whether it ran or could not.  One that was off its proc all the time waited, for what the
- * recorder does not see. */
+/* Whether a thread ran, could run or could not, while it was in no wait.  If a thread was off its proc all the time, it
+ * waited for something that the recorder does not see. */
 struct trc_cause_work {
 	int64_t ns;
 	int64_t last_ns; /* until when; TRC_NEVER = it always waited, or was not there */
@@ -122,7 +122,7 @@ int trc_causes_work(struct trc_causes *c, uint32_t thread, int64_t from_ns, int6
 
 /* "running", ...; for SQL, too. */
 const char *trc_cause_name(enum trc_cause_kind kind);
-/* What a thread did that is in it, after the thread's name: "ran"; "" for FREE and WAKING. */
+/* What a thread of this kind did, to stand after the thread's name: "ran"; "" for FREE and WAKING. */
 const char *trc_cause_words(enum trc_cause_kind kind);
 const char *trc_cause_stack_name(enum trc_cause_stack stack_of); /* NULL for NONE */
 

@@ -1,9 +1,9 @@
 /*
- * steps.h - what a thread, a lock or a wait is at some time, and until when: what explanations of
- * waits are made of.
+ * steps.h - what a thread, a lock or a wait is in at some time, and until when: the steps of which
+ * explanations of waits are made.
  *
- * A step either names what something waits for, or explains itself.  Everything else here is there to find steps
- * quickly.
+ * A step either names what is waited for, or needs no further cause.  Everything else here is for
+ * finding steps quickly.
  */
 #ifndef TRC_ANALYZER_CAUSES_STEPS_H
 #define TRC_ANALYZER_CAUSES_STEPS_H
@@ -11,7 +11,8 @@
 #include "causes.h"
 #include "analyzer/model/timeline.h"
 
-/* The unlocks of a lock, or those that waits to read it are cut at (charges:C6): unlock_row[first] up to unlock_row[first + n], by time. */
+/* The unlocks of a lock; or, for waits to read it, the unlocks at which these waits are cut (charges:C6).
+ * unlock_row[first] up to unlock_row[first + n], by time. */
 struct trc_steps_lock {
 	uint32_t first, n;
 };
@@ -71,8 +72,8 @@ struct trc_step_cursor {
 int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t thread,
 		  int64_t ts_ns);
 /*
- * What the thread is in at that time: WAITING in `park`; STARTING, which means that it has not begun, and
- * `on` creates it, or that it is born; GONE; or what it does.
+ * What the thread is in at that time: WAITING in `park`; STARTING, if it has not begun, and
+ * `on` creates it, or it is being born; GONE; or what it does.
  */
 void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *cursor, int64_t ts_ns,
 			struct trc_step *step);
@@ -87,8 +88,8 @@ const struct trc_steps_lock *trc_step_lock_of(const struct trc_steps *s, uint64_
 /* The lock's first unlock after this time; its index. */
 uint32_t trc_step_lock_seek(const struct trc_steps *s, const struct trc_steps_lock *lock,
 			    int64_t ts_ns);
-/* *next is of trc_step_lock_seek(), and goes on with time.  WAITING for the thread that has the lock, or FREE; after
- * the last unlock UNKNOWN, without an end. */
+/* *next comes from trc_step_lock_seek(), and moves on with time.  The step is WAITING for the thread that has the lock,
+ * or FREE; after the last unlock UNKNOWN, without an end. */
 void trc_step_of_lock(const struct trc_steps *s, const struct trc_steps_lock *lock, uint32_t *next,
 		      int64_t ts_ns, struct trc_step *step);
 
@@ -102,7 +103,7 @@ struct trc_step_wait {
 };
 void trc_step_wait_begin(const struct trc_steps *s, struct trc_step_wait *wait, uint32_t park,
 			 int64_t from_ns);
-/* WAITING for `on`, or what explains itself. */
+/* WAITING for `on`, or a kind that needs no further cause. */
 void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int64_t ts_ns,
 		      struct trc_step *step);
 /* What a wait of no length is. */

@@ -1,13 +1,13 @@
 /*
  * task_times.h - how the threads that worked for a task, or were in a region, spent that time.
  *
- * task_spans.h says which threads worked for a task, and when; steps.h says what they did meanwhile.  Causes are
- * made of the same steps, so the sums are those of --why, and of the page.
+ * task_spans.h says which threads worked for a task, and when.  steps.h says what they did meanwhile, as for
+ * causes: so the sums are those of --why, and of the page.
  *
- *   task_times:U1  the times of a task's thread add up to its spans for that task; those of a region to the region, as far as it
- *       lies in the trace
- *   task_times:U2  waiting and woken of a reason add up to the waits of that reason, as far as they lie in these
- *       spans, each time counted for the innermost wait; without the parts in which the thread had no proc (timeline:P1)
+ *   task_times:U1  the times of a task's thread add up to the thread's spans for that task.  The times of a region add up
+ *       to the part of the region that lies in the trace
+ *   task_times:U2  the times waiting and woken for a reason add up to the waits for that reason, as far as these lie in the
+ *       spans.  Each time counts for the innermost wait.  Times in which the thread had no proc are left out (timeline:P1)
  */
 #ifndef TRC_ANALYZER_CAUSES_TASK_TIMES_H
 #define TRC_ANALYZER_CAUSES_TASK_TIMES_H
@@ -45,9 +45,9 @@ struct trc_task_time {
 /* "running", ...; for SQL, too. */
 const char *trc_task_state_name(unsigned int state);
 
-/* Each makes an array that is the caller's to free, task by task in the model's order; derives what it needs.  A model that keeps such
- * things (trc_model_keep()) has the rows, which are made once (array:A4).
- * Of a task's children those of 64 generations count.  0 or -errno with a line in error: -EOVERFLOW if many tasks
+/* Each makes an array that is the caller's to free, task by task in the model's order; derives what it needs.  A model
+ * that keeps such arrays (trc_model_keep()) has the rows, which are made once (array:A4).
+ * Children of a task count down to 64 generations.  0 or -errno with a line in error: -EOVERFLOW if many tasks
  * have many runs of fibers in common. */
 int trc_task_spans_list(struct trc_model *m, struct trc_array *spans, struct trc_error *error);
 int trc_task_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error);
@@ -56,8 +56,8 @@ int trc_region_times_list(struct trc_model *m, struct trc_array *times, struct t
 
 struct trc_image;
 struct trc_image_pause;
-/* Makes all three, for an image (analyzer/model/image.h) of a model that keeps them.  Pages may be made while it pauses.  Rows that cannot
- * be made are left to whoever asks for them.  0, or -ECANCELED: it was given up. */
+/* Makes all three arrays, for an image (analyzer/model/image.h) of a model that keeps them.  Pages may be made while it
+ * pauses.  Rows that cannot be made are left to whoever asks for them later.  0, or -ECANCELED: the pause said to give up. */
 int trc_task_times_prepare(struct trc_model *m, const struct trc_image_pause *pause);
 /* What a model keeps of all three, in an image. */
 int trc_task_times_walk(struct trc_image *image, struct trc_model *m);

@@ -1,11 +1,11 @@
 /*
  * thread_times.h - how long a thread was in each state within any span of time.
  *
- * What a thread did is looked at once, however many spans of it are asked for.
+ * A thread's steps are computed once, for any number of spans.
  *
  *   thread_times:Y1  a thread's stretches follow each other without a gap, from the trace's begin to its end
- *   thread_times:Y2  a span takes as long as it has stretches, but no longer than for some dozens and the
- *       states that the thread ever was in
+ *   thread_times:Y2  adding a span takes time in proportion to its stretches, but no more than for some dozens of stretches
+ *       and for the states that the thread ever was in
  */
 #ifndef TRC_ANALYZER_CAUSES_THREAD_TIMES_H
 #define TRC_ANALYZER_CAUSES_THREAD_TIMES_H
@@ -38,7 +38,8 @@ void trc_thread_times_close(struct trc_thread_times *t);
 /* Adds what the thread in this row did in a span, which lies in the trace.  0 or -ENOMEM. */
 int trc_thread_times_add(struct trc_thread_times *t, size_t thread, int64_t from_ns, int64_t to_ns,
 			 struct trc_state_sums *sums);
-/* Adds from..to to one cell.  Times that are farther apart than can be told make the most that can be. */
+/* Adds from..to to one cell.  A difference too large for the
+ * type counts as the largest value. */
 void trc_state_sums_add(struct trc_state_sums *sums, unsigned int cell, int64_t from_ns,
 			int64_t to_ns);
 /* Puts the cells in order: by state, then by reason. */

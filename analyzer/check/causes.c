@@ -1,7 +1,7 @@
 /*
  * causes.c - the causes of waits: causes:Q1, Q2 and Q3; caused:F3.
  *
- * All waits are looked at, until ROWS_MAX rows have been: long waits of many threads have very many.
+ * Waits are checked until they have had ROWS_MAX rows of causes: long waits of many threads have very many rows.
  */
 #include <errno.h>
 #include <inttypes.h>

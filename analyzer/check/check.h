@@ -1,24 +1,25 @@
 /*
  * check.h - what is wrong with a trace, line by line.
  *
- * Blocks: each can be decoded (checksum, times in order, ids in their tables), and each
- * stream's follow each other.  Threads: parks and resumes match, regions nest and are closed
- * when their thread exits, nothing comes before its start or after its exit, and no thread is
- * on procs for longer than it lives; the labels that it had are those that it was given last, and
- * those at the end are told once.  Fibers: each runs on one thread at a time, after its end nothing
- * is said of it, a thread leaves the one that it went over to, and regions nest within their
- * fiber and are closed when it ends.  Tasks begin once, end once, and exist where they are named.  Samples are of events in
- * their table.  A sampled allocation is made once and freed once, as it was made.  The causes of a
- * wait add up to it, and to what the unlocks in it caused.  Where every acquire was recorded most waits for mutexes have wakers.
+ * Blocks: each can be decoded (checksum, times in order, ids in their tables), and the blocks of each
+ * stream follow each other.  Threads: parks and resumes match; regions nest and are closed
+ * when their thread exits; nothing comes before a thread's start or after its exit; no thread is
+ * on procs for longer than it lives; a thread's labels are those that it was given last, and
+ * its labels at the end are told once.  Fibers: each runs on one thread at a time; no event names a fiber after
+ * its end; a thread leaves the fiber that it switched to; regions nest within their
+ * fiber and are closed when the fiber ends.  Tasks begin once, end once, and exist where they are named.  Samples are
+ * of events in their table.  A sampled allocation is made once and freed once, as it was made.  The causes of a
+ * wait add up to the wait, and to what the unlocks in it caused.  If every acquire was recorded, most waits for
+ * mutexes have wakers.
  *
  *   check:V1  damage to one block keeps nothing else from being checked
- *   check:V2  a violation that lost events explain says so; those of one kind, explained by losses
- *       for one cause, are told by an example and their number, unless all are asked for
+ *   check:V2  a violation that lost events explain says so.  Violations of one kind, explained by losses
+ *       for one cause, are summed up as an example and their number, unless all are asked for
  *   check:V3  what began before the trace did is no violation
- *   check:V4  a file that was cut off has not the last events of its streams: where each stream is
- *       cut is told, and what they might settle is not judged
- *   check:V5  likewise what an event from before the window of a snapshot might settle; since that
- *       is how snapshots are, it is not told
+ *   check:V4  a file that was cut off lacks the last events of its streams.  The check tells where each stream is
+ *       cut, and does not judge what the missing events might settle
+ *   check:V5  likewise, the check does not judge what an event from before the window of a snapshot might settle.  It
+ *       does not say so, since every snapshot is like this
  */
 #ifndef TRC_ANALYZER_CHECK_CHECK_H
 #define TRC_ANALYZER_CHECK_CHECK_H

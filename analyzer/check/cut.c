@@ -2,8 +2,8 @@
  * cut.c - where a file that was cut off ends, stream by stream: check:V4 in check.h.
  *
  * A block is written when it is full, so each stream ends at a time of its own: at its last event in
- * the file, or at a later time up to which the file says that it is complete (format.md, "SYNC").  A
- * thread runs on one proc after the other, so its events may be in any stream: from the earliest end of
+ * the file, or at a later time up to which the file says that the stream is complete (format.md, "SYNC").  A
+ * thread runs on one proc after another, so its events may be in any stream.  So from the earliest end of
  * a stream on, events of every thread may be missing.
  */
 #include <errno.h>

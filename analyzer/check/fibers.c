@@ -1,11 +1,11 @@
 /*
- * fibers.c - when fibers ran, by what their threads say: on one thread at a time, and not
- * after their end; nor is anything else said of them then.
+ * fibers.c - when fibers ran, by the events of their threads: a fiber runs on one thread at a time, and not
+ * after its end; no other event names it after its end either.
  *
- * The program's scheduler has a fiber left before another thread runs it, but it is procs that are
- * asked for the time: what comes out within CLOCK_SKEW_NS of each other may have been in order.
- * A run whose beginning is not in the trace is one of the file's table, for which threads are
- * looked at one after the other, or was cut by a gap: it is nobody's second.
+ * The program's scheduler has a fiber left before another thread runs it.  But the two times come from two procs:
+ * runs that overlap by no more than CLOCK_SKEW_NS may have been in order.
+ * A run without its beginning in the trace comes from the file's table, which is filled thread after thread,
+ * or was cut by a gap: such a run is never counted as a second one.
  */
 #include <errno.h>
 #include <inttypes.h>

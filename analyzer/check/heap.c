@@ -1,9 +1,9 @@
 /*
  * heap.c - what --check says of sampled allocations; see check.h.
  *
- * A free whose allocation is not there is none of it: objects are older than a window, and also
- * than a trace that began while something else sampled already.  Nor is an allocation without a
- * free, wherever something else lies later: when nobody samples, none is recorded.
+ * A free without its allocation is no violation: the object may be older than a window, or
+ * older than a trace that began while something else sampled already.  An allocation without a free is no violation
+ * either, even where another object lies later: while nobody samples, no free is recorded.
  */
 #include <errno.h>
 #include <inttypes.h>

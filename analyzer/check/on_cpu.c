@@ -2,16 +2,16 @@
  * on_cpu.c - how long threads are on procs, by the kernel's records, against how long they
  * live.
  *
- * The kernel has yet to take a thread apart when that has recorded its exit: memory is given back,
- * locks are waited for, others have the processor meanwhile.  Of 34,000 threads that ended
+ * After a thread has recorded its exit, the kernel still takes the thread apart: memory is given back,
+ * locks are waited for, and others have the processor meanwhile.  Of 34,000 threads that ended
  * beside two busy loops, with and without samples, 1,600 were put on procs again, up to four times
- * and 150 ms after the exit, but for 60 us in all; and then the kernel takes their counters away,
- * which is the last that is recorded of them.  So these stretches are told from what is wrong, an
- * exit that came too early or the records of another thread:
+ * and 150 ms after the exit, but for 60 us in all.  Then the kernel takes their counters away,
+ * which is the last record of them.  So these stretches are distinguished from two errors: an
+ * exit that came too early, and records of another thread:
  *
- *   on_cpu:O1  one of its stretches, no more, may be long: a hypervisor that runs something else on
- *       the machine's processor, for 20 to 110 ms at a time, would have to hit those 60 us again
- *   on_cpu:O2  nobody else records anything on that proc meanwhile
+ *   on_cpu:O1  at most one of these stretches may be long.  A hypervisor that runs something else on
+ *       the machine's processor, for 20 to 110 ms at a time, would have to hit those 60 us twice to make two
+ *   on_cpu:O2  no other thread records anything on that proc during the stretch
  */
 #include <errno.h>
 #include <inttypes.h>

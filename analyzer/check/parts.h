@@ -29,7 +29,7 @@ struct trc_check_sum {
  * were lost in between. */
 void trc_check_violation(struct trc_check *check, int64_t from_ns, int64_t until_ns,
 			 const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* One that is none if an event is there that happened from from_ns to until_ns: check:V4. */
+/* Something that is a violation unless an event happened from from_ns to until_ns: check:V4. */
 void trc_check_missing(struct trc_check *check, int64_t from_ns, int64_t until_ns,
 		       const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -1,5 +1,5 @@
 /*
- * regions.h - what --check says of regions: each that ends has begun, and none is open when its fiber or
+ * regions.h - what --check says of regions: a region that ends has begun, and no region is open when its fiber or
  * thread ends (check:V3, check:V4).  Events come in the order of the merge.
  */
 #ifndef TRC_ANALYZER_CHECK_REGIONS_H
@@ -21,7 +21,7 @@ void trc_check_regions_end(struct trc_check_regions *r);
 /* The thread begins or ends a region; `place` is the event's (merge.h).  0 or -ENOMEM. */
 int trc_check_region_begin(struct trc_check_regions *r, uint32_t thread, uint64_t place,
 			   int64_t now_ns, uint64_t type);
-/* check:V3: what it ends may be older than the trace if the fiber or, by thread_start_ns, the thread is. */
+/* check:V3: the region that ends may be older than the trace, if its fiber is, or (by thread_start_ns) its thread. */
 int trc_check_region_end(struct trc_check_regions *r, uint32_t thread, int64_t thread_start_ns,
 			 uint64_t place, int64_t now_ns);
 void trc_check_regions_fiber_end(struct trc_check_regions *r, uint64_t number, int64_t now_ns);

@@ -1,9 +1,9 @@
 /*
  * wakers.c - whether waits for mutexes have wakers where every acquire was recorded.
  *
- * Who held a mutex gave it back before a waiter came in, and trc records that where somebody waits.  If a thread of the trace held it
- * when the wait began, this unlock is in the trace, or was lost.  Single ones may be missing: a mutex may be given back by code that
- * is not interposed.  If most are, no chain of causes leads anywhere.
+ * The holder of a mutex gives it back before a waiter gets it, and trc records this unlock, since somebody waits.  So if a
+ * thread of the trace held the mutex when the wait began, the unlock is in the trace, or was lost.  Single unlocks may be
+ * missing: code that is not interposed may give a mutex back.  If most are missing, no chain of causes leads anywhere.
  */
 #include <errno.h>
 #include <inttypes.h>
