@@ -2,14 +2,14 @@
  * caused.c - what each unlock's critical section caused to waits, as far as they are selected
  * (selection:V3).
  *
- * The rules are those of format/waits/charges.h.  Here the waiter's time is cut into the parts that are selected.  Of the unlocks within a part all but
- * the first have their whole time in it, which is the same for every waiter: those are counted, and
- * charged at the end.
+ * The rules are those of format/waits/charges.h.  Here the waiter's time is cut into the parts that are selected.  Of the
+ * unlocks within a part, all but the first have their whole time in the part, and this time is the same for every waiter.
+ * So these unlocks are only counted, and charged at the end.
  *
  *   caused:F1  if all is selected, the result is caused_ns and caused_waits of unlocks
- *   caused:F2  of two selections that share no time the caused_ns add up to those of both together
- *   caused:F3  if all is selected, preempted_waits_ns is what the causes of all waits have of the
- *       unlock at depth 1 as preempted (analyzer/causes)
+ *   caused:F2  if two selections share no time, their caused_ns add up to the caused_ns of both together
+ *   caused:F3  if all is selected, preempted_waits_ns is the sum, over the causes of all waits, of the
+ *       unlock's pieces at depth 1 that are preempted (analyzer/causes)
  *   caused:F4  the work is in proportion to the waits in the window that is selected, and the unlocks in these waits
  */
 #include <errno.h>

@@ -1,16 +1,16 @@
 /*
  * contexts.h - the OpenTelemetry contexts that threads published, as labels of waits and samples.
  *
- * An `otel_context` event says which context the thread had at its next wait or sample.  A thread
- * has it at its later waits and samples, too, up to its next such event (spans:B1, spans:B2).  When
- * between two waits the context changed is not known: so contexts label waits and samples, and
- * nothing else.
+ * An `otel_context` event says which context the thread had at its next wait or sample.  The thread
+ * has this context at its later waits and samples, too, up to its next such event (spans:B1, spans:B2).  If
+ * the context changed between two waits, the time of the change is not known: so contexts label waits and samples,
+ * and nothing else.
  *
- * For each pair of a context and a label set that a thread had at the same time there is another
- * label set, which is in no file: the labels of both.
+ * For each pair of a context and a label set that a thread had at the same time, the model has another
+ * label set, which is in no file: it has the labels of both.
  *
- *   contexts:V1  these sets have no more than TRC_CONTEXT_LABELS_MAX labels together; whatever had another
- *       pair has the labels of its set alone, and the report says so
+ *   contexts:V1  these sets have no more than TRC_CONTEXT_LABELS_MAX labels together.  For any further pair, waits and
+ *       samples have the labels of the label set alone, and the report says so
  */
 #ifndef TRC_ANALYZER_DERIVE_CONTEXTS_H
 #define TRC_ANALYZER_DERIVE_CONTEXTS_H

@@ -1,15 +1,15 @@
 /*
  * convoys.h - stretches in which a lock was handed from waiter to waiter (lock_sums:K4).
  *
- * Whoever came in by a wait hands the lock to the next who waits: the lock is never there for a thread that comes and
- * finds it free.  A thread that takes the lock from those that wait ends the stretch.
+ * In such a stretch each holder got the lock by waiting for it, and hands it to the next waiter: the lock is never
+ * free for a thread that comes later.  A thread that takes the lock without such a wait ends the stretch.
  */
 #ifndef TRC_ANALYZER_DERIVE_CONVOYS_H
 #define TRC_ANALYZER_DERIVE_CONVOYS_H
 
 #include "analyzer/model/parts.h"
 
-/* Of an unlock. */
+/* The links of one unlock. */
 struct trc_convoy_link {
 	int64_t handed_ns; /* when the last wait that it ended was over; TRC_NEVER = it ended none */
 	uint32_t next;	   /* the lock's next unlock, its row; TRC_INDEX_NONE = there is none */

@@ -1,20 +1,20 @@
 /*
  * deadlocks.c - who holds what the waiting threads wait for, and who waits in a circle.
  *
- * The lock told each waiter who held it when the wait began.  That may be long ago: so of each lock
- * the newest word counts, whoever it is from.
+ * Each waiter recorded who held the lock when the wait began.  That may be long ago: so for each lock
+ * the newest claim counts, whichever thread made it.
  *
- *   deadlocks:D1  a claim says who held a lock at a time: of a wait that began, what the lock told;
- *       of one that ended well, or of an acquisition, the thread itself. A claim of nobody counts,
- *       too
+ *   deadlocks:D1  a claim says who held a lock at a time.  If a wait begins, the claim is what the lock said.
+ *       If a wait ends well, or a lock is acquired, the claim is the thread itself.  A claim that nobody held the lock
+ *       counts, too
  *   deadlocks:D2  a claim is void once its holder has recorded a release after it
- *   deadlocks:D3  a claim of a thread that was waiting already, in the wait that it is in still,
- *       cannot have become wrong. Else it is certain only if nothing is missing since: a release
+ *   deadlocks:D3  a claim cannot have become wrong if its thread was waiting already, in the wait in which it still
+ *       is.  Any other claim is certain only if no events were lost since: a release
  *       while somebody waits is recorded
- *   deadlocks:D4  a wait that began after the window's end is in no cycle: what the others did
- *       meanwhile is not known
- *   deadlocks:D5  a lock that readers hold and writers wait for is a node of its own, between these and those: there
- *       are as many edges as threads, not one for each pair
+ *   deadlocks:D4  a wait that began after the window's end is in no cycle: what other threads did
+ *       after the window's end is not known
+ *   deadlocks:D5  a lock that readers hold and writers wait for is a node of its own, between the writers and the
+ *       readers: so there are as many edges as threads, not one for each pair
  *   deadlocks:D6  where a lock was taken is known if taking it is an event (--locks=all); or if its holder had waited for
  *       it, and somebody who waits for it still has done so since before: then a release would have been recorded
  *

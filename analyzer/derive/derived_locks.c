@@ -12,8 +12,9 @@
  *       waits again without one.  (Within AGAIN_NS: another thread was faster, and has the lock.)  And at most
  *       one in ODD_PART of all wakings woke more than one.  With two threads alone nothing shows it
  *       Or if a wait for it told who holds it: the kernel's protocol with priority inheritance is for locks alone
- *   derived_locks:V2  its wakings are its unlocks.  The section of who was woken began when its wait ended; who did
- *       not wait took the lock unrecorded, and it is not known when.  Nor is a release that nobody waited for
+ *   derived_locks:V2  the wakings of such a futex are its unlocks.  The section of a thread that was woken began when its
+ *       wait ended.  A thread that did not wait took the lock unrecorded, and the time is not known.  A release that
+ *       nobody waited for is not known either
  *   derived_locks:V3  a semaphore is a lock by the same rule, with its posts for wakings, if the sections of V1 had it for one part
  *       in HELD_PART of the time in which anybody waited.  At a gate, which each thread that passes opens for the next,
  *       threads wait for the first one to open it, and hand it on at once

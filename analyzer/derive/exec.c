@@ -1,6 +1,6 @@
 /*
- * exec.c - a process that executes one program after the other: each is an image, with threads
- * of its own, though the kernel's id of the first thread stays.
+ * exec.c - a process that executes one program after another.  Each program is an image, with threads
+ * of its own, though the first thread keeps its id of the kernel.
  *
  *   exec:E1  an image begins when its recording does, and the images before it end then: so do
  *       their threads and their waits

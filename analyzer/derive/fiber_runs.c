@@ -1,13 +1,13 @@
 /*
  * fiber_runs.c - when each fiber ran, and where.
  *
- *   fiber_runs:F6  a run begins and ends with a switch of its thread's.  Where one is missing it is
- *       told from the end of the gap on, or up to its beginning (spans:B2); of one from before the
- *       window the part in it
+ *   fiber_runs:F6  a run begins and ends with a switch of its thread's.  If a switch is missing, the run is
+ *       told from the end of the gap on, or up to the gap's beginning (spans:B2).  Of a run from before the
+ *       window, the part in the window is told
  *   fiber_runs:F7  a thread's last run ends with the thread, at the latest when another program is
- *       executed; so does one whose end is lost
- *   fiber_runs:F8  a thread that was there before recording began tells with a switch from its root
- *       fiber which fiber it is in: when that run began is not known
+ *       executed.  A run whose end was lost ends in the same way
+ *   fiber_runs:F8  a thread that was there before recording began records its fiber by a switch from its root
+ *       fiber: when this run began is not known
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -5,16 +5,16 @@
  * fiber waits for follows from its own events, whatever threads make them.
  *
  *   fibers:F1  a fiber that is left with a reason waits until a switch on any thread runs it, or it
- *       ends; one that is left without a reason could go on at once
- *   fibers:F2  a fiber that waits and is left, or runs in the end, ran again unseen: that its wait
- *       lasted to the first gap since is all that is told of it
- *   fibers:F3  waits are followed from the beginning of a snapshot's window on.  A fiber of which
- *       the first thing in the window is that it is made ready, and the second not that it is left,
- *       waited since before: that is cut
- *   fibers:F4  a fiber that is made ready while it runs is about to wait, and was found before it
- *       was left: if it is left with a reason next, that wait was over when it began. If it is left
- *       without one, or may have waited and run again unseen, that is forgotten; so is what is said
- *       of a fiber that could go on
+ *       ends; a fiber that is left without a reason could go on at once
+ *   fibers:F2  if a fiber that waits is left, or runs in the end, it ran again unseen.  Then its wait is taken
+ *       to last to the first gap since
+ *   fibers:F3  waits are followed from the beginning of a snapshot's window on.  If the first event of a fiber in the
+ *       window makes it ready, and the second event does not leave it, the fiber waited since before
+ *       the window: this wait is cut
+ *   fibers:F4  a fiber that is made ready while it runs is about to wait: it was found before it
+ *       was left.  If it is left with a reason next, its wait was over when it began.  The readying is forgotten
+ *       if the fiber is left without a reason, or may have waited and run again unseen; so is the readying of a
+ *       fiber that could go on
  *   fibers:F5  when another program is executed, all fibers end
  */
 #include <errno.h>

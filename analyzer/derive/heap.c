@@ -3,11 +3,11 @@
  *
  *   heap:O1  an allocation and its free belong together by the sample's number; the free may come
  *       from any thread. Of two with one number (no recorder makes them) the first counts
- *   heap:O2  where another sampled object lies later, there the earlier one is no more, even if its
- *       free is missing: it does not live, and when it ended is not known
+ *   heap:O2  if another sampled object lies later at an object's address, the earlier object has ended, even if its
+ *       free is missing.  When it ended is not known
  *   heap:O3  an allocation of s bytes, drawn with one in p bytes, was drawn with probability
- *       1 - exp(-s/p): it stands for the inverse of that many objects.  With a p of 0 or 1
- *       everything is drawn, and each stands for itself
+ *       1 - exp(-s/p): it stands for the inverse of this probability in objects.  With a p of 0 or 1
+ *       every object is drawn, and each stands for itself
  *   heap:O4  an allocation that does not carry labels has those that its thread had at that time
  *   heap:O5  what lives when the process executes another program ends then
  */

@@ -5,13 +5,14 @@
  * it was preempted, or from when another thread ended the wait that it was in.
  *
  *   latencies:Z1  between two stretches there is one latency at most
- *   latencies:Z2  who was woken before it had left its proc can run since it left.  The waker tells the
- *       time just before it acts
- *   latencies:Z3  what ended a wait that is not known, as data from outside or a time limit, is no
+ *   latencies:Z2  a thread that was woken before it had left its proc can run from when it left the proc.  The waker
+ *       records the time just before it acts
+ *   latencies:Z3  if the end of a wait has an unknown cause, such as data from outside or a time limit, there is no
+ *       latency: the time from which the thread could run is not known, as data from outside or a time limit, is no
  *       latency: since when the thread could run is not known
- *   latencies:Z4  a new thread can run since its creator asked for it: what it takes to make a thread is
- *       in that, too
- *   latencies:Z5  what is not over at the trace's end is left out
+ *   latencies:Z4  a new thread can run since its creator asked for it: this latency contains the time for making a
+ *       thread, too
+ *   latencies:Z5  a latency that is not over at the trace's end is left out
  */
 #include <errno.h>
 #include <stdio.h>

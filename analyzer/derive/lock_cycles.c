@@ -1,18 +1,18 @@
 /*
  * lock_cycles.c - edges of the order of locks that lead round in a circle: they could be a deadlock.
  *
- * Edge after edge, each lock that is taken is the one that the next edge holds.  For a deadlock the
+ * The lock that one edge takes is the lock that the next edge holds.  For a deadlock the
  * threads have to be there at the same time, each waiting for the next:
  *
- *   lock_cycles:Y1  each edge is another thread's
+ *   lock_cycles:Y1  each edge belongs to another thread
  *   lock_cycles:Y2  no two edges have a guard in common, which would keep one of the threads out
  *   lock_cycles:Y3  where one edge takes a lock to read, the next one does not hold it to read
- *   lock_cycles:Y4  no edge was over before the thread of another was created, by its own thread or one that
- *       it had created; nor did an edge begin when the thread of another, which its own thread had
- *       created, had ended: it has been joined, as a rule.  That the one was merely earlier than the
- *       other is chance.  Not looked at where several threads made an edge
+ *   lock_cycles:Y4  no edge was over before the thread of another edge was created, by the edge's own thread or by a
+ *       thread that this had created.  Nor did an edge begin after the thread of another edge had ended, if the edge's own
+ *       thread had created that thread: it has been joined, as a rule.  If one edge was merely earlier than another, this
+ *       is chance.  Edges that several threads made are not checked for this
  *
- * An edge is in at most one cycle that is told, with as few edges as possible up to CYCLE_MAX; the
+ * An edge is in at most one reported cycle, which has as few edges as possible, up to CYCLE_MAX; the
  * search ends after STEPS_MAX steps.
  */
 #include <errno.h>

@@ -1,12 +1,13 @@
 /*
  * lock_meets.h - joins and barriers in the order of locks.
  *
- *   lock_meets:K1  who waits for the end of a thread waits for what that thread takes before it ends: each thread
- *       holds its end as long as it lives
- *   lock_meets:K2  who waits at a barrier waits for what those take who have to come there: each of them holds
- *       the barrier until it comes there for the last time
- *   lock_meets:K3  of these edges only those are made from what somebody waited for with a lock, to a lock that
- *       somebody held when it waited so, or when it took another lock: no others are in a circle
+ *   lock_meets:K1  a thread that waits for another thread's end waits for the locks that the other takes before its end:
+ *       each thread holds its end as long as it lives
+ *   lock_meets:K2  a thread that waits at a barrier waits for the locks that the threads take who have to come there: each
+ *       of these threads holds the barrier until it comes there for the last time
+ *   lock_meets:K3  only some of these edges are made: each begins at a meeting for which a thread waited while it held a
+ *       lock, and leads to a lock that a thread held when it waited so, or when it took another lock.  No other edge
+ *       can be in a circle
  */
 #ifndef TRC_ANALYZER_DERIVE_LOCK_MEETS_H
 #define TRC_ANALYZER_DERIVE_LOCK_MEETS_H

@@ -1,19 +1,18 @@
 /*
  * lock_order.c - in which order threads take locks: TRC_PART_LOCK_ORDER.
  *
- * An edge leads from a lock that a thread holds to one that it takes meanwhile, and could have waited
- * for.  Two edges that lead round in a circle could be a deadlock, though none happened: see
+ * An edge leads from a lock that a thread holds to a lock that the thread takes meanwhile, and for which it could have
+ * waited.  Edges that lead round in a circle could be a deadlock, though none happened: see
  * lock_cycles.c.
  *
- *   lock_order:U1  what is taken by a call that does not wait, or is held by the thread already, makes
- *       no edge to it: nobody can be caught there
- *   lock_order:U2  what a thread holds is forgotten where events were lost, and when the thread ends: an
- *       edge that never was is worse than one that is missing
+ *   lock_order:U1  a lock that is taken by a call that does not wait, or that the thread holds already, gets
+ *       no edge: no thread can be caught there
+ *   lock_order:U2  the locks that a thread holds are forgotten where events were lost, and when the thread ends: a
+ *       false edge is worse than a missing one
  *   lock_order:U3  a guard of an edge is a lock that was held each time, by nobody else.  Of those held
  *       at a time the first TRC_LOCK_GUARDS_MAX are looked at
- *   lock_order:U5  a lock is its address, and which of those that lay there one after the other it is
- *       (remade.h)
- *   lock_order:U6  a wait for the end of a thread, or at a barrier, is like taking what those have who are to
+ *   lock_order:U5  a lock is its address, and a number among the locks that lay there one after another (remade.h)
+ *   lock_order:U6  a wait for the end of a thread, or at a barrier, counts as taking the locks of the threads that are to
  *       come (lock_meets.h)
  *   lock_order:U4  a thread's first HELD_MAX locks are followed, and the first TRC_LOCK_EDGES_MAX edges
  */

@@ -1,8 +1,8 @@
 /*
  * locks.h - what each thread did with each lock, while events go by.
  *
- * Without --locks=all only releases for which others waited are recorded; with it every
- * acquisition and release.
+ * With --locks=all every acquisition and release is recorded; without it only the releases for which other
+ * threads waited.
  */
 #ifndef TRC_ANALYZER_DERIVE_LOCKS_H
 #define TRC_ANALYZER_DERIVE_LOCKS_H

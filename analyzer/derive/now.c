@@ -1,12 +1,12 @@
 /*
  * now.c - what every thread is doing when the trace ends: TRC_PART_NOW.
  *
- * The status table says it, where the trace has one: it was read after the last event, and is newer
- * than what the events of a running process tell.  Where it has none, a park without a resume does.
+ * If the trace has a status table, the table says it: the table was read after the last event, and is newer
+ * than the events of a running process.  If the trace has none, a park without a resume says it.
  *
  *   now:N1  a thread waits if the status table says so and its events do not say that this
  *       wait has ended; without a status table, if it has an open park
- *   now:N2  a thread with neither, that has not ended either, is in a state that is not known
+ *   now:N2  a thread with neither, which has not ended either, is in an unknown state
  */
 #include <errno.h>
 #include <stdlib.h>

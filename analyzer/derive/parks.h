@@ -3,9 +3,9 @@
  *
  *   parks:K5  a resume without a park ends a wait that began before the window, if its thread was
  *       there then and has done nothing in the window before it
- *   parks:K6  of a park from before the window, where streams are missing, a resume in the window
- *       says that the thread waited since the window began; one before that is of another wait,
- *       perhaps
+ *   parks:K6  if a park is from before the window, where streams are missing, a resume in the window
+ *       says that the thread waited since the window began; a resume before the window may be of another
+ *       wait
  */
 #ifndef TRC_ANALYZER_DERIVE_PARKS_H
 #define TRC_ANALYZER_DERIVE_PARKS_H

@@ -1,10 +1,10 @@
 /*
- * remade.h - which lock lies at an address: memory that is given back is allocated again, and another lock
- * may lie where one was.
+ * remade.h - which lock lies at an address.  Freed memory is allocated again, and then another lock may lie at the
+ * same address.
  *
  *   remade:J1  two locks at one address are told apart if the trace has an allocation or a free of memory there
- *       between them; without samples of allocations all that lie there are one, and so are they once looking
- *       has taken too long: memory as large as a hostile trace may have it lies over all locks
+ *       between them.  Without samples of allocations all locks at an address are one.  So are they once the search
+ *       has taken too long: in a hostile trace, one large block of memory may cover all locks
  */
 #ifndef TRC_ANALYZER_DERIVE_REMADE_H
 #define TRC_ANALYZER_DERIVE_REMADE_H

@@ -6,8 +6,8 @@
  *       kernel knows of none, and a set may have found no room in the ring's table
  *   samples:I2  an event that samples or losses name, and no table describes, has a row without a
  *       name
- *   samples:I3  an event of the kernel's of which half has only a few frames says so in its note:
- *       without frame pointers it finds no callers, and tells nobody
+ *   samples:I3  if half of the samples of an event of the kernel's have only a few frames, the event's note says so:
+ *       without frame pointers the kernel finds no callers, and does not say so
  */
 #include <errno.h>
 #include <stdio.h>

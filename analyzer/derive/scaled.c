@@ -1,16 +1,16 @@
 /*
- * scaled.c - what samples stand for once those that were lost are made up for.
+ * scaled.c - what samples stand for once lost samples are compensated.
  *
- * A sample's value is what the recorder knew of it, the expirations that it came late for included.
- * A lost sample is a period that is in no value: nothing is counted twice.
+ * A sample's value is what the recorder knew of it, including the expirations that came before a late sample.
+ * A lost sample is a period that is in no sample's value: nothing is counted twice.
  *
- *   scaled:J1  of a thread that lost less than a tenth, its samples stand for what it lost, each by
+ *   scaled:J1  if a thread lost less than a tenth, its samples stand for the loss, each in proportion to
  *       its value
- *   scaled:J2  what was lost of nobody knows which thread, for a reason that may meet any, is
+ *   scaled:J2  if nobody knows which thread lost samples, and the reason may meet any thread, the loss is
  *       spread over all samples of the event in the same way
- *   scaled:J3  nothing is made up for where a tenth or more is missing, of the thread or of the
- *       event, nor of threads that have no sample: what is there does not tell of what is not
- *   scaled:J4  the sums are exact, but for what the division by threads rounds off
+ *   scaled:J3  nothing is compensated if a tenth or more is missing, of the thread or of the
+ *       event, nor for threads that have no sample: then the samples say nothing about the loss
+ *   scaled:J4  the sums are exact, except for rounding when they are divided among threads
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * sched.c - when each thread was on a proc: TRC_PART_SCHED.
  *
- * The kernel's records have a clock of their own, aligned through sync points, and so
+ * The kernel's records have a clock of their own, aligned through sync points.  So they
  * may be off by a little against what the thread itself recorded.  A thread that records
  * an event is on a proc:
  *
@@ -9,7 +9,7 @@
  *       before the next start, move that start back to the first of them
  *   sched:H2  a stretch lies within the life of its thread: one whose start was not recorded
  *       begins with the thread, or, if the thread had stopped before, is not counted
- *   sched:H3  what was recorded of a process after it became another program belongs to that one
+ *   sched:H3  records of a process from after it became another program belong to that program
  *       (exec.c)
  *   sched:H4  a proc runs one thread: a stretch whose stop was not recorded ends when another
  *       thread is put on its proc, or with the thread. A thread that dies leaves its proc after

@@ -1,8 +1,8 @@
 /*
  * user.c - tasks, regions, logs and counters: TRC_PART_USER.
  *
- * Regions nest within their fiber, which may run on other threads when they end; within their thread
- * while that is in its root fiber, or in one that is not known.  Which one it was in is known only
+ * Regions nest within their fiber, which may run on other threads when they end.  If a thread is in its root fiber, or in
+ * an unknown fiber, its regions nest within the thread.  Which fiber a thread was in is known only
  * after the last event (spans.h): until then the ends of regions wait.
  *
  * An end without a begin closes a region that began before the trace did; how deep such a region lay
@@ -13,8 +13,8 @@
  *   user:U2  a region of the file's table of open ones that began before all that the events of its
  *       fiber, which its thread is in at the end, tell of began before the trace, and is one of its
  *       rows; of fibers that no thread is in then the file has no such table
- *   user:U3  regions are followed from the beginning of a snapshot's window on: before it streams
- *       are missing, and an end may be that of another region
+ *   user:U3  regions are followed from the beginning of a snapshot's window on.  Before the window streams
+ *       are missing, and an end may belong to another region
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * waits.c - threads, procs, gaps, parks, unlocks: TRC_PART_WAITS.
  *
- * Every event is looked at: whose it is, where and when.  Those that begin and end
- * waits go to parks.c; who ended which wait is found at the end, object by
+ * Every event is looked at: its thread, its proc and its time.  Events that begin and end
+ * waits go to parks.c.  Which thread ended which wait is found at the end, object by
  * object, by wakers.c.
  */
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* wakers.h - what the files share that find who ended a wait. */
+/* wakers.h - what the files that find who ended a wait share. */
 #ifndef TRC_ANALYZER_DERIVE_WAKERS_H
 #define TRC_ANALYZER_DERIVE_WAKERS_H
 
@@ -40,7 +40,7 @@ void trc_wakers_sweep_lock(struct trc_wakers *w, const struct trc_waker_object *
 
 /* wakers_woken.c */
 void trc_wakers_sweep_unparks(struct trc_wakers *w, const struct trc_waker_object *o);
-/* Fills in whom those joined that did not know.  0 or -ENOMEM. */
+/* Fills in the joined thread of each join that did not know it.  0 or -ENOMEM. */
 int trc_wakers_find_joined(struct trc_wakers *w);
 void trc_wakers_wake_joins(struct trc_wakers *w);
 

@@ -4,9 +4,9 @@
  *   wakers:W1  the caused_ns of all unlocks of a lock add up to no more than the waiting for it
  *   wakers:W2  the waker is the last unlock at or before the end of the wait
  *
- * Of a rwlock with several readers inside, each piece of a writer's waiting goes to the reader
- * that left at its end; readers that are let in together are each charged to the writer that
- * left (charges:C6): those that wait to read are an object of their own here.
+ * If a rwlock has several readers inside, each piece of a writer's waiting is charged to the reader
+ * that left at the end of the piece.  If readers are let in together, the waiting of each is charged to the writer
+ * that left (charges:C6): here waits to read are an object of their own.
  */
 #include "wakers.h"
 #include "analyzer/model/charge.h"

@@ -1,15 +1,15 @@
 /*
  * wakers_woken.c - who ended waits that are not for locks.
  *
- * A signal lets `count` of those go on that wait at that time: those whose waits end first.  Those
- * that timed out were not woken.
+ * A signal lets `count` of the threads go on that wait at that time: the threads whose waits end first.  Threads
+ * whose waits timed out were not woken.
  *
- * Semaphores: a post may be taken by a thread that did not wait, while who was woken by it finds
+ * Semaphores: a post may be taken by a thread that did not wait.  Then the thread that the post woke finds
  * nothing and waits on, in the same call.  So a wait was ended by the last post in it that ended no
- * other.
+ * other wait.
  *
- * Descriptors: the same for who reads, by the number of the descriptor and the reason.  Who writes
- * may have to wait for room several times in one call: the last that made room ended the wait.
+ * Descriptors: the same for readers, by the number of the descriptor and the reason.  A writer
+ * may have to wait for room several times in one call: the last read that made room ended the wait.
  */
 #include <errno.h>
 #include <stdlib.h>
