@@ -5,7 +5,7 @@
  *       a few calls of realloc() for millions of rows
  *   array:A2  a sort is stable and moves each row at most once
  *   array:A3  each process draws how keys are spread: no file can choose keys that fall together
- *   array:A4  rows without capacity are not the array's own (image.h): they are neither changed nor freed
+ *   array:A4  rows with capacity 0 belong to somebody else (image.h): the array neither changes nor frees them
  */
 #ifndef TRC_ANALYZER_MODEL_ARRAY_H
 #define TRC_ANALYZER_MODEL_ARRAY_H
@@ -45,8 +45,8 @@ struct trc_index {
 };
 enum { TRC_INDEX_NONE = UINT32_MAX };
 
-/* Two numbers as one key, which is another one in each process (A3).  Different numbers may have the same
- * key, but not so many that the one after it, which is to be tried next, is often taken. */
+/* Two numbers as one key, which differs from process to process (A3).  Different numbers may have the same
+ * key, but rarely: the following key, which is tried next, is seldom taken. */
 uint64_t trc_index_key(uint64_t a, uint64_t b);
 uint32_t trc_index_get(const struct trc_index *map, uint64_t key);
 /* Sets or replaces.  0 or -ENOMEM. */

@@ -1,9 +1,9 @@
 /*
  * between.h - which rows of a table may lie in a part of the trace, without looking at all of them.
  *
- * Rows lie by start, but some last long: a search for the first that begins in the part would miss these.  So of each block of
- * rows it is noted when the first begins and the last ends, once for each table of a model.  Blocks outside of the part
- * are passed over.
+ * Rows are sorted by start, but some last long: a search for the first row that begins in the part would miss these.  So
+ * each block of rows has two times, noted once for each table of a model: when its first row begins, and when its last row
+ * ends.  Blocks outside of the part are passed over.
  *
  *   between:W1  a row that is passed over has nothing in the part, not even on its edges.  Rows that are not
  *       passed over may have nothing in it either
@@ -33,7 +33,7 @@ enum trc_between_table {
 size_t trc_between_next(const struct trc_model *m, enum trc_between_table table, size_t i,
 			int64_t from_ns, int64_t to_ns);
 
-/* Of a model, by table; zeroed memory is what may be freed. */
+/* The blocks of a model, by table; zeroed memory may be freed. */
 struct trc_between {
 	const void *rows; /* that the notes are of */
 	size_t n;

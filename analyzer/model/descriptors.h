@@ -1,8 +1,8 @@
 /*
  * descriptors.h - what descriptors were when threads waited for them (docs/format.md, "Descriptors").
  *
- * A name in the trace is a text of the recorder's, or of a file that says anything: what is not
- * understood is a name all the same.
+ * A name in the trace is a text from the recorder, or from a file with any content.  So a text that is not
+ * understood is used as a name unchanged.
  */
 #ifndef TRC_ANALYZER_MODEL_DESCRIPTORS_H
 #define TRC_ANALYZER_MODEL_DESCRIPTORS_H
@@ -22,7 +22,7 @@ struct trc_descriptor_name {
 /* The name with this number, which is that of trc_park.descriptor; NULL for 0. */
 const struct trc_descriptor_name *trc_model_descriptor(const struct trc_model *m, uint32_t number);
 
-/* A number as it was used for the same thing: from the first wait's begin to the last one's end. */
+/* A descriptor number while it stood for one thing: from the begin of the first wait for it to the end of the last. */
 struct trc_descriptor {
 	uint64_t fd;
 	int64_t from_ns, to_ns;
@@ -31,8 +31,8 @@ struct trc_descriptor {
 	uint32_t number; /* of the name */
 };
 
-/* Those that were named, by from_ns.  Needs TRC_PART_WAITS.  The rows are the caller's to free, also
- * after a failure; a model that keeps such things (trc_model_keep()) has them, and makes them once (array:A4).  0 or -ENOMEM. */
+/* The descriptors that were named, by from_ns.  Needs TRC_PART_WAITS.  The rows are the caller's to free, also
+ * after a failure; a model that keeps such rows (trc_model_keep()) has them, and makes them once (array:A4).  0 or -ENOMEM. */
 int trc_model_descriptors(const struct trc_model *m, struct trc_array *rows);
 
 struct trc_image;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* A thread held a lock, from its first acquisition to its last release; rows by start.  Known with
- * --locks=all, but for those during which events were lost. */
+ * --locks=all, except holds during which events were lost. */
 struct trc_hold {
 	int64_t start_ns, end_ns; /* end_ns TRC_NEVER: it was not released in the trace */
 	uint64_t object;

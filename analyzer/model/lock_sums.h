@@ -1,16 +1,16 @@
 /*
- * lock_sums.h - each lock's waits, holds and convoys, summed over the trace or what is selected of it.
+ * lock_sums.h - each lock's waits, holds and convoys, summed over the trace or its selected part.
  *
  * A lock is an address with a kind: both rwlock reasons are one rwlock, and the mutex of a condition wait is a
  * mutex; file locks go by descriptor.
  *
- *   lock_sums:K1  waits are narrowed as the report narrows them (selection:V1); what sections caused by
- *       selection:V3; a hold counts whole if its thread is inside at any time of it, and a convoy if it
- *       is at any of its hand-overs
+ *   lock_sums:K1  waits are narrowed as the report narrows them (selection:V1); the times that sections caused, by
+ *       selection:V3.  A hold counts whole if its thread is inside at any time of the hold; a convoy counts whole if
+ *       any of its hand-overs is inside
  *   lock_sums:K2  a percentile is the smallest value that so many percent do not exceed
- *   lock_sums:K3  holds are those of --locks=all; of a trace without these they are the contended sections
- *       that tell when they began, and at whose begin another thread waited: without one the thread may have given
- *       the lock back, unseen, and taken it again since then
+ *   lock_sums:K3  with --locks=all holds are the recorded ones.  Without it, holds are contended sections of which two
+ *       things are known: when they began, and that another thread waited at their begin.  If no thread waited then,
+ *       the holder may have given the lock back since, unseen, and taken it again
  *   lock_sums:K4  a convoy: an unlock ends a wait, the unlock of the thread that came in by this wait ends
  *       another, and so on, two hand-overs or more
  */
@@ -20,7 +20,7 @@
 #include "array.h"
 #include "model.h"
 
-/* Of durations. */
+/* Sums and percentiles of durations. */
 struct trc_spread {
 	uint64_t n;
 	int64_t total_ns, p50_ns, p99_ns,
@@ -62,7 +62,7 @@ int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool cou
 		       struct trc_error *error);
 void trc_lock_sums_free(struct trc_lock_sums *sums);
 struct trc_image;
-/* What a model keeps of this (trc_model_keep()), in an image (image.h); once such sums were made. */
+/* The sums that a model keeps (trc_model_keep()), in an image (image.h); after such sums were made once. */
 int trc_lock_sums_walk(struct trc_image *image, struct trc_model *m);
 /* The lock that waits for this reason are for; NULL = none. */
 const struct trc_lock_sum *trc_lock_sum_find(const struct trc_lock_sums *sums, unsigned int reason,

@@ -4,7 +4,7 @@
  * Blocks are wanted in the order of their first events, which their headers tell: so a
  * heap of streams, keyed by the time of each one's next event, needs a block only when
  * its stream gets to the top.  The thread that decodes ahead takes blocks in that order.
- * Neither waits for a block that the other has not begun: who finds one not begun
+ * No thread waits for a block that the other has not begun: a thread that finds such a block
  * decodes it.
  */
 #include <errno.h>

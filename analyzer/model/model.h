@@ -12,7 +12,7 @@
  *   model:M4  a thread is named by its serial; trc_model_thread() finds its row
  *   model:M5  a thread's labels and fiber at an event follow from the order of its events, since
  *       clocks may give several events one time.  A row whose labels or fiber may be asked for has
- *       its place in this order (merge.h).  TRC_PLACE_LAST: the row has only a time, and comes
+ *       its place in this order (merge.h).  A row with TRC_PLACE_LAST has only a time, and counts as
  *       after all events of that time
  */
 #ifndef TRC_ANALYZER_MODEL_MODEL_H
@@ -514,8 +514,8 @@ void trc_model_progress(struct trc_model *m, trc_progress_fn *fn, void *context)
 int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *error);
 
 /*
- * A model of which many questions are asked keeps what is dear to make, and the same for all of them.  That takes memory
- * up to the model's end; one question alone is better off without.
+ * A model that answers many questions keeps what is expensive to make, and the same for all of them.  The kept rows take
+ * memory up to the model's end, so a model for one question does not keep them.
  */
 enum trc_kept_kind {
 	TRC_KEPT_STEPS, /* how threads wait for each other: analyzer/causes/steps.c */
@@ -534,7 +534,7 @@ void trc_model_keep(struct trc_model *m);
 /* Where it is; NULL: this model keeps nothing. */
 struct trc_kept *trc_model_kept(const struct trc_model *m, enum trc_kept_kind kind);
 
-/* What is asked for of the trace (selection.h): borrowed until the model is closed.  NULL: all. */
+/* The selected part of the trace (selection.h): borrowed until the model is closed.  NULL: all of it. */
 void trc_model_select(struct trc_model *m, const struct trc_selection *selection);
 const struct trc_selection *trc_model_selection(const struct trc_model *m);
 
@@ -614,16 +614,16 @@ uint32_t trc_model_labels_at(const struct trc_model *m, uint32_t thread, int64_t
  * if it had none, or none is known.  For waits and samples only: contexts are known at these. */
 uint32_t trc_model_labels_in_context(const struct trc_model *m, uint32_t labels, uint32_t thread,
 				     int64_t ts_ns, uint64_t place);
-/* Whether any thread published one. */
+/* Whether any thread published a context. */
 bool trc_model_has_contexts(const struct trc_model *m);
-/* There are more than fit (contexts:V1): some waits and samples have no labels of their context. */
+/* There are more contexts than fit (contexts:V1): some waits and samples have no labels of their context. */
 bool trc_model_contexts_are_cut(const struct trc_model *m);
 /* The fiber of a thread at a time and place: row id in fibers; 0 = its root fiber, or not known. */
 uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
 			    uint64_t place);
 /* Lost events, summed over all gaps. */
 uint64_t trc_model_lost_events(const struct trc_model *m);
-/* The highest serial of threads of programs that the process was before it executed its last one; 0 = there was none. */
+/* The highest serial of threads of the process's earlier programs, before its last exec; 0 = there was none. */
 uint32_t trc_model_former_serial(const struct trc_model *m);
 /* How often the process forked, as far as recorded. */
 uint64_t trc_model_forks(const struct trc_model *m);

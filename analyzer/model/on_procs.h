@@ -1,5 +1,6 @@
 /*
- * on_procs.h - what each proc ran at each time, of the program's threads: who ran instead of a thread that could have.
+ * on_procs.h - which of the program's threads ran on each proc, at each time: who ran instead of a thread that could
+ * have run.
  */
 #ifndef TRC_ANALYZER_MODEL_ON_PROCS_H
 #define TRC_ANALYZER_MODEL_ON_PROCS_H

@@ -2,8 +2,9 @@
  * preempted.h - when threads could have run, and had no proc.
  *
  * A thread is preempted from when it is taken off its proc, though it could go on, until it is put
- * on one again.  While it is in a recorded wait it is not: a wait is its own explanation; but for waits for files (timeline:P1).
- * These are the times that causes call preempted (analyzer/causes/steps.c).
+ * on one again.  A thread in a recorded wait is not preempted, since the wait explains
+ * the time; but a thread in a wait for a file may be (timeline:P1).  These are the times that causes call preempted
+ * (analyzer/causes/steps.c).
  */
 #ifndef TRC_ANALYZER_MODEL_PREEMPTED_H
 #define TRC_ANALYZER_MODEL_PREEMPTED_H
@@ -16,13 +17,13 @@ struct trc_preempted_time {
 	int64_t before_ns; /* of the thread's times before this one, summed */
 };
 
-/* Of a wait, timeline:P1: its own, not what lies in waits within it. */
+/* A preempted time of a wait (timeline:P1), without times in waits that lie within the wait. */
 struct trc_preempted_wait {
 	int64_t from_ns, to_ns;
 	uint32_t park, thread; /* id in parks */
 };
 
-/* Zeroed memory is what may be freed. */
+/* Zeroed memory may be freed. */
 struct trc_preempted {
 	const struct trc_model *m;
 	struct trc_array time; /* struct trc_preempted_time, by thread, then by time */

@@ -9,8 +9,8 @@
 enum { TRC_PROGRAM_NAME_BYTES = 256 };
 
 /*
- * The program: the last component of its first argument, which is how it was called: a link may lead to a
- * file of another name.  Of old traces, which do not have the first argument alone, that of the command up to
+ * The program's name: the last component of its first argument, so the name by which it was called; a link may lead to a
+ * file of another name.  Old traces do not have the first argument alone: then the name comes from the command up to
  * a blank.  "" = not known.  Returns out.
  */
 const char *trc_program_name(char out[TRC_PROGRAM_NAME_BYTES], const struct trc_reader *reader);

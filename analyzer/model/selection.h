@@ -1,24 +1,24 @@
 /*
- * selection.h - which part of a trace is asked for: what every output is narrowed to.
+ * selection.h - the part of a trace that is asked for.  Every output is narrowed to it.
  *
- * A selection is a set of disjoint intervals [from, to) of each thread: what --window, --thread,
+ * A selection is a set of disjoint intervals [from, to) of each thread: the intervals that --window, --thread,
  * and --task with --slowest leave together.  --label-filter judges rows by their labels.  A model
  * has one selection or none (trc_model_select()); the report, SQL and profiles take the selection
  * from the model.
  *
- *   selection:V1  a wait has the part of its time that lies inside, and counts once if it has any;
- *       a wait that took no time counts if its moment is inside.  A wait of a fiber is judged by
+ *   selection:V1  a wait has the part of its time that lies inside, and counts once if there is such a part.
+ *       A wait that took no time counts if its moment is inside.  A wait of a fiber is judged by
  *       the fiber's time
  *   selection:V2  samples, allocations, messages and values of counters count by their thread and
  *       time
- *   selection:V3  a critical section has what it caused to waits, of that the part that lies inside
+ *   selection:V3  a critical section has the part that lies inside of the waiting that it caused
  *       (analyzer/derive/caused.c), whether the section itself is inside or not
  *   selection:V4  a task or region counts if some of its time is inside, with its whole duration:
  *       a request does not become shorter because a part of it is looked at
- *   selection:V5  labels are those at the begin of a wait, sample, task or region; of a critical
- *       section those of who released the lock.  A thread's time is cut where its labels change
- *   selection:V6  a window that begins or ends where the trace does has no end on that side: what
- *       lies on the edge is inside
+ *   selection:V5  labels are the labels at the begin of a wait, sample, task or region.  A critical
+ *       section has the labels of the thread that released the lock.  A thread's time is cut where its labels change
+ *   selection:V6  if a window begins or ends where the trace does, the window is open on that side: events
+ *       on the edge are inside
  *   selection:V7  a thread works for a task
  *         - from the task's begin to its end, if the thread does both and is in no fiber
  *         - if another thread began the task: up to its end, from the task's begin or from when
@@ -80,7 +80,7 @@ bool trc_selection_has_time(const struct trc_selection *s, uint32_t thread, int6
 /* The same, and the labels that the thread has at this place (model:M5). */
 bool trc_selection_has(const struct trc_selection *s, const struct trc_model *m, uint32_t thread,
 		       int64_t ts_ns, uint64_t place);
-/* How much of from..to is inside, whatever labels. */
+/* How much of from..to is inside, regardless of labels. */
 int64_t trc_selection_ns(const struct trc_selection *s, uint32_t thread, int64_t from_ns,
 			 int64_t to_ns);
 /* The next part of *at_ns..to_ns that is inside, and goes on behind it; false if there is none. */
@@ -122,11 +122,11 @@ struct trc_selected_cause {
 struct trc_selected_cause *trc_selection_caused(const struct trc_selection *s,
 						const struct trc_model *m,
 						const struct trc_preempted *preempted);
-/* Rows first..end of unlocks, without `end`; the others caused nothing that is selected. */
+/* Rows first..end of unlocks, without `end`.  Rows outside of all ranges caused nothing that is selected. */
 struct trc_selected_range {
 	size_t first, end;
 };
-/* The same, and where those lie that caused something. */
+/* The same, and the ranges of the unlocks that caused something. */
 struct trc_selected_cause *trc_selection_caused_in(const struct trc_selection *s,
 						   const struct trc_model *m,
 						   const struct trc_preempted *preempted,

@@ -46,8 +46,8 @@ int trc_selected_rows_need_caused(struct trc_selected_rows *rows);
 /* Whether row i of the table is selected; then *row tells of it.  The table's part must be there. */
 bool trc_selected_rows_has(const struct trc_selected_rows *rows, enum trc_selected_table table,
 			   size_t i, struct trc_selected_row *row);
-/* The first row from `i` on, of the n, that may be selected; n = there is none.  Much of a table that lies outside of the
- * window is passed over at once. */
+/* The first row from `i` on, of the n, that may be selected; n = there is none.  Blocks of rows outside of the
+ * window are passed over at once. */
 size_t trc_selected_rows_next(const struct trc_selected_rows *rows, enum trc_selected_table table,
 			      size_t i, size_t n);
 void trc_selected_rows_free(struct trc_selected_rows *rows);

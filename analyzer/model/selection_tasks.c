@@ -2,7 +2,7 @@
  * selection_tasks.c - the tasks of a selection, and when which thread worked for them
  * (selection:V7).
  *
- * A task that is asked for is the root of its children and their children: all of their time is
+ * A selected task is the root of its children and their children.  The time of all of them is
  * the root's, as far as the root lasts.
  */
 #include <errno.h>

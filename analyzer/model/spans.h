@@ -1,5 +1,5 @@
 /*
- * spans.h - the value that each thread had at each time, for something that a thread has one of at
+ * spans.h - the value that each thread had at each time, for things of which a thread has one at
  * a time: its label set, or the fiber that it runs.
  *
  * An event of the thread says which value it has from then on, and which value it had until then.
@@ -12,8 +12,8 @@
  *       end of the last gap between the two events.  In this time the value is not known, and given
  *       as 0: none. From then on the value is what the second event says
  *   spans:B3  before the window of a snapshot any event may be missing
- *   spans:B4  events with the same time are told apart by their places (model:M5).  What lasts from
- *       one such event to another has no length: it is a moment, not a span
+ *   spans:B4  events with the same time are told apart by their places (model:M5).  A value between two
+ *       such events has no length: it is a moment, not a span
  */
 #ifndef TRC_ANALYZER_MODEL_SPANS_H
 #define TRC_ANALYZER_MODEL_SPANS_H

@@ -5,7 +5,7 @@
 #include "array.h"
 #include "model.h"
 
-/* Of n so many percent, but one at least; of none, none. */
+/* `percent` of n tasks, at least one; 0 if n is 0. */
 size_t trc_slowest_of(size_t n, double percent);
 
 struct trc_task_pick {
@@ -22,8 +22,8 @@ struct trc_picked_task {
 	int64_t ns; /* 0 = it did not begin and end in the trace: such are never the slowest */
 };
 
-/* Adds them to `picked` (struct trc_picked_task, empty), the slowest first; *n_of is the number of
- * those that the slowest are a part of.  0 or -ENOMEM. */
+/* Adds the tasks to `picked` (struct trc_picked_task, empty), the slowest first; *n_of is the number of
+ * tasks from which the slowest were picked.  0 or -ENOMEM. */
 int trc_tasks_pick(const struct trc_model *m, const struct trc_task_pick *pick,
 		   struct trc_array *picked, size_t *n_of);
 

@@ -1,9 +1,10 @@
 /*
- * timeline.h - which wait each thread was in at each time, for all who cut a thread's time.
+ * timeline.h - which wait each thread was in at each time, for all code that cuts a thread's time.
  *
- *   timeline:P1  a call that reads or writes is a wait from its begin to its end.  A thread that is taken off its proc in
- *       it, though it could go on, waits for a proc, and not for the file: such a piece is preempted.  A wait that another
- *       thread ended is not, nor one for a lock or a thread: with a proc it would have waited all the same
+ *   timeline:P1  a call that reads or writes is a wait from its begin to its end.  If a thread is taken off its proc in
+ *       the call, though it could go on, it waits for a proc, and not for the file: this piece is preempted.  A wait that
+ *       another thread ended is never preempted, nor is a wait for a lock or a thread: with a proc the thread would have
+ *       waited all the same
  */
 #ifndef TRC_ANALYZER_MODEL_TIMELINE_H
 #define TRC_ANALYZER_MODEL_TIMELINE_H
@@ -49,8 +50,8 @@ static inline bool trc_wait_may_be_preempted(const struct trc_park *park)
 {
 	return !park->waker && trc_wait_class(park->reason) == TRC_WAIT_FILES;
 }
-/* P1: until when the thread had no proc after a stretch on one; next: its next stretch, NULL = it ran no more.  Then that is when it
- * ended, or the trace; but where the trace was cut it may have run: INT64_MIN. */
+/* P1: until when the thread had no proc after a stretch on one; next: its next stretch, NULL = it ran no more.  Without a next
+ * stretch this is when the thread ended, or the trace.  But if the trace was cut, the thread may have run: INT64_MIN. */
 static inline int64_t trc_off_until_ns(const struct trc_model *m, const struct trc_thread *t,
 				       const struct trc_on_cpu *next)
 {

@@ -20,7 +20,7 @@ const char *trc_wait_kind_name(uint8_t kind);
 /* The labels that the thread had when the wait began, with those of its OpenTelemetry context; 0 =
  * none, or not known. */
 uint32_t trc_park_labels(const struct trc_model *m, const struct trc_park *park);
-/* The labels of the wait from which the thread was woken; without one those it had when it could run. */
+/* The labels of the wait from which the thread was woken; without such a wait, its labels when it could run. */
 uint32_t trc_latency_labels(const struct trc_model *m, const struct trc_latency *latency);
 
 /*
