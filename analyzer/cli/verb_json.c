@@ -1,7 +1,7 @@
 /*
  * verb_json.c - trace-analyze --json: what the report says, for programs.
  *
- * Each part is a query: what is in it is what --sql says, and docs/schema.md has the queries.
+ * Each part is the answer of a query, as --sql gives it; docs/schema.md has the queries.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* width.h - how wide what is printed may be. */
+/* width.h - how wide printed lines may be. */
 #ifndef TRC_ANALYZER_CLI_WIDTH_H
 #define TRC_ANALYZER_CLI_WIDTH_H
 

@@ -9,23 +9,23 @@
  *   diff:D2  amounts are per task of the type that has most tasks, if all traces have that; else
  *       per second
  *   diff:D3  the noise of an amount is estimated from slices of the trace's time; neighbouring slices
- *       are not taken to be independent (statistics.h).  With several traces before, how much these
- *       differ among each other is noise, too.  So is a difference in the time that runnable threads
- *       had no proc; this does not apply to how long threads ran
+ *       are not taken to be independent (statistics.h).  With several traces before, the differences among
+ *       these traces are noise, too.  A difference in the time that runnable threads had no proc is noise as
+ *       well, except for how long threads ran
  *   diff:D4  a row changed if its change is beyond noise although so many rows were looked at:
  *       by Holm's method the probability that any row of equal runs is called changed is at most
  *       TRC_DIFF_ALARM
- *   diff:D5  what a function takes of CPU samples is compared with the functions of the same
- *       threads that did not change, as a slower machine makes all slower; CPU time as a whole
+ *   diff:D5  a function's share of CPU samples is compared with the functions of the same
+ *       threads that did not change, as a slower machine makes all functions slower.  CPU time as a whole is compared
  *       only with several traces before
- *   diff:D6  a row with fewer than TRC_DIFF_EVENTS events on both sides is not compared, nor one
- *       that is less than a two hundredth of its kind on both sides
+ *   diff:D6  a row is not compared if on both sides it has fewer than TRC_DIFF_EVENTS events, or is less than a two
+ *       hundredth of its kind
  *   diff:D7  the runs may all have done the same work if amounts are per second, all processes ended by
  *       themselves, and their numbers of waits differ by no more than 2 %: then the durations of the
  *       runs are compared, too
- *   diff:D8  threads are alike whose names differ in numbers only.  How long they ran is by the kernel's
- *       records, if all traces have them; else how long they were in no wait.  Either is compared with
- *       several traces before only, as CPU time is (D5)
+ *   diff:D8  threads whose names differ only in numbers are alike.  Their running time comes from the kernel's
+ *       records, if all traces have them; else it is the time in no wait.  Running time is compared only with
+ *       several traces before, as CPU time is (D5)
  *   diff:D9  the noise of memory in use at the end is the larger of two: how much the sum of the same
  *       number of objects varies when they are drawn at random, and how much the amount goes up and
  *       down in the last half of the trace
@@ -109,7 +109,7 @@ const char *trc_diff_row_measure(const struct trc_diff_row *row);
 const char *trc_diff_row_unit(const struct trc_diff *diff, const struct trc_diff_row *row);
 /* Why the comparison is incomplete, a line; "" = it is not. */
 const char *trc_diff_incomplete(const struct trc_diff *diff);
-/* What was recorded in other ways, and what is not compared for that, a line; "" = nothing. */
+/* Which recording options differed, and what is therefore not compared, a line; "" = nothing. */
 const char *trc_diff_differences(const struct trc_diff *diff);
 size_t trc_diff_n_before(const struct trc_diff *diff);
 

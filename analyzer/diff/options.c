@@ -1,4 +1,4 @@
-/* options.c - what was recorded in different ways, and is not comparable for that (diff:D10). */
+/* options.c - what is not comparable, because traces were recorded with different options (diff:D10). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>

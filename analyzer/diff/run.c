@@ -1,7 +1,7 @@
 /*
  * run.c - sums up one trace, in slices of its time.
  *
- * Rows may be millions.  A first pass finds out what there is and how much of it; only the
+ * Rows may be millions.  A first pass finds the items and their sums.  Only the
  * largest items of each kind get slices, and a second pass fills them in.
  */
 #include <errno.h>

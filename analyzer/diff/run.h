@@ -1,4 +1,4 @@
-/* run.h - what the files share that sum up one trace; only files of this folder include it. */
+/* run.h - what the files that sum up one trace share; only files of this folder include it. */
 #ifndef TRC_ANALYZER_DIFF_RUN_H
 #define TRC_ANALYZER_DIFF_RUN_H
 

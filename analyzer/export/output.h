@@ -8,8 +8,8 @@
  *   json   an array of objects; numbers as numbers, NULL as null, broken UTF-8 as U+FFFD,
  *          control characters escaped
  *
- * csv and tsv are data: other control characters, and broken UTF-8, stay what they are, unless
- * they go to a terminal: there they are shown as in a table.
+ * csv and tsv are data: other control characters, and broken UTF-8, are written unchanged.  Only on a
+ * terminal are they shown as in a table.
  */
 #ifndef TRC_ANALYZER_EXPORT_OUTPUT_H
 #define TRC_ANALYZER_EXPORT_OUTPUT_H

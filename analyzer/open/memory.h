@@ -2,8 +2,8 @@
  * memory.h - how much memory an answer may take.
  *
  * A trace from somewhere else may ask for more memory than there is.  The kernel is asked to refuse
- * what goes beyond a bound (RLIMIT_DATA: what the process may write), so that whatever allocates,
- * libraries too, fails as it would without memory: an error is said and the program ends.  Mapped
+ * memory beyond a bound (RLIMIT_DATA: what the process may write).  Then each allocation beyond it, also in
+ * libraries, fails as on a machine without memory: an error is printed and the program ends.  Mapped
  * files do not count.
  */
 #ifndef TRC_ANALYZER_OPEN_MEMORY_H

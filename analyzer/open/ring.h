@@ -1,9 +1,9 @@
 /*
  * ring.h - a ring file in place of a trace.
  *
- * A ring outlives its process, and may be looked at while that runs.  This is the one place where
- * the analyzer uses the recorder: only that knows how rings lie in memory.  What it reads there
- * becomes a trace in memory, and everything else is as with a file.
+ * A ring outlives its process, and may be read while the process runs.  This is the one place where
+ * the analyzer uses the recorder, since only the recorder knows how rings lie in memory.  The data that it reads
+ * there become a trace in memory, and everything else is as with a file.
  */
 #ifndef TRC_ANALYZER_OPEN_RING_H
 #define TRC_ANALYZER_OPEN_RING_H
@@ -28,7 +28,7 @@ int trc_ring_open(struct trc_reader **out, struct trc_ring_trace *trace, const c
  * snapshot if the process lives.  window_ns 0 = as the recorder was told, UINT64_MAX = all.  0 or -errno with a line
  * in error; -ESRCH: there is no ring. */
 int trc_ring_write_pid(int fd, uint32_t pid, uint64_t window_ns, struct trc_error *error);
-/* Whether it has one that can be read: 0, or -errno with a line in error. */
+/* Whether the process has a ring that can be read: 0, or -errno with a line in error. */
 int trc_ring_look_pid(uint32_t pid, struct trc_error *error);
 void trc_ring_trace_free(struct trc_ring_trace *trace); /* accepts a zeroed one */
 

@@ -2,7 +2,7 @@
  * heap.c - profiles of what was allocated; see profile.h.
  *
  * Estimates are added up as fractions and cut to whole numbers once, by stack, labels and size, as
- * Go does; so of few large objects the count errs on the low side.
+ * Go does; so the count of a few large objects errs on the low side.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /*
  * offcpu.c - the time that threads did not run: profile:L5.
  *
- * A thread's time is cut into pieces, each within one innermost wait or in none; what the switch
- * records say it was off is put on them.
+ * A thread's time is cut into pieces, each within one innermost wait or in none.  The times off a proc, by the switch
+ * records, are put on these pieces.
  */
 #include <errno.h>
 #include <stdlib.h>

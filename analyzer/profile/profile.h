@@ -7,12 +7,12 @@
  * cpu: samples/count and cpu/nanoseconds, of whatever clock was sampled; any other event by its
  * name: samples/count, and its own name and unit.
  * offcpu: events/count and delay/nanoseconds: all time that threads did not run, by stack and reason;
- * of threads, whatever fibers they run or do not.
+ * always of threads, whether they run fibers or not.
  * wall: cpu and offcpu in one.
  * blame: delay/nanoseconds: the waits of the block profile, each moment of a thread once, by what in the end held
- * the thread up, through all waits between (analyzer/causes/blame.h): the stack that ran, slept, or waited for
- * the outside; of a thread that was not sampled, that of the unlock or signal that ended the waiting for it.
- * `cause` says which, labels are those of who waited.
+ * the thread up, through all waits between (analyzer/causes/blame.h).  The stack is that of a thread that ran, slept, or
+ * waited for the outside; if this thread was not sampled, the stack of the unlock or signal that ended the waiting for it.
+ * `cause` says which; labels are those of the waiting thread.
  * path: path/nanoseconds: the critical paths of tasks (analyzer/causes/causes.h), by the stack of what a task depended on, and by
  * `cause`; labels are those under which the task began.
  * hold: holds/count and held/nanoseconds: how long locks were held, at the stack that took them; with
@@ -34,26 +34,26 @@
  *   profile:L4  of waits, unlocks and allocations the innermost frames that are trc's or the C
  *       library's are left out (trc_profile_skip()); of samples of time nothing is: it was spent
  *       there
- *   profile:L5  offcpu: where the trace has switch records, a thread that the kernel took off its
- *       proc is off until it is put on one again, for the reason and at the stack of the wait that
- *       it is in, or for none that is known; where it has none, every wait counts but for a spin
- *       lock's
+ *   profile:L5  offcpu: if the trace has switch records, a thread that the kernel took off its
+ *       proc is off until it is put on a proc again.  Reason and stack are those of the wait that the thread
+ *       is in, or none if it is in no known wait.  If the trace has no switch records, every wait counts, except
+ *       waits for spin locks
  *   profile:L6  cpu: of two clocks that sampled a thread at the same time only the one with the
  *       lower number counts
  *   profile:L7  block: a fiber waits from the switch that leaves it to the one that runs it again,
  *       apart from the threads; so a thread with nothing to run waits at the same time
- *   profile:L8  offcpu: outside of recorded waits nobody took a stack: it is that of the thread's
- *       last sample before. `stack_kind` says so, and how long before; no thread has a stack of
- *       another one, nor one of the program before an exec, whose threads are others
- *   profile:L9  cpu, wall, other events: samples have the values with those that were lost made up
- *       for (analyzer/derive/scaled.c), but not their number. The rest of what was lost is a sample
- *       of its own, so that shares are of all; but not with a selection: nobody knows whose
- *       it was, and when
- *   profile:L10  with a selection (analyzer/model/selection.h) a wait has the time of it that is inside, and
- *       mutex what was caused to that; what was allocated inside is what heap and allocs have, in use if it
- *       lives at the trace's end
- *   profile:L12  path: of the tasks that are asked for; else of all that are no part of another one, as a child's time is its
- *       parent's; and whole, if something of it is selected
+ *   profile:L8  offcpu: outside of recorded waits no stack was taken: the stack is that of the thread's
+ *       last sample before.  `stack_kind` says so, and how long before.  No thread has a stack of
+ *       another thread, nor of the program before an exec, whose threads are others
+ *   profile:L9  cpu, wall, other events: the values of samples include lost samples
+ *       (analyzer/derive/scaled.c); the numbers of samples do not.  The rest of the losses is a sample
+ *       of its own, so that shares are of all.  With a selection this sample is left out: nobody knows to which
+ *       thread and time it belongs
+ *   profile:L10  with a selection (analyzer/model/selection.h) a wait has the part of its time that is inside, and
+ *       mutex has the waiting that was caused to this part.  heap and allocs have the allocations inside; an
+ *       allocation is in use if it lives at the trace's end
+ *   profile:L12  path: has the tasks that are asked for; else all tasks without a parent, since a child's time is its
+ *       parent's.  A task of which a part is selected counts whole
  *   profile:L11  a hold counts whole if its thread is inside at any time of it; a latency has what is inside
  */
 #ifndef TRC_ANALYZER_PROFILE_PROFILE_H
@@ -136,14 +136,14 @@ size_t trc_profile_skip_trc(const struct trc_stacks *stacks, struct trc_model *m
  * left out too; all frames where there is none. */
 size_t trc_profile_limit(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack);
 /*
- * What a person looks for first: both of them, and without what the program has from headers of the
- * system or the library of its language at both ends, as a wait is where std::mutex::lock() was called,
- * and without how a Java virtual machine waits.
- * All of the program's own frames where there are no others.  The first index; *end is after the last.
+ * The frames that a person looks for first: from trc_profile_skip() to trc_profile_limit(), and at both ends without
+ * functions from headers of the system or the library of the program's language (a wait is where std::mutex::lock()
+ * was called), and without the way in which a Java virtual machine waits.  If no other frames are left, all of the
+ * program's own frames.  Returns the first index; *end is after the last.
  */
 size_t trc_profile_own(const struct trc_stacks *stacks, struct trc_model *m, uint32_t stack,
 		       size_t *end);
-/* Whether HotSpot waits there for an object that it has for each thread, for all that the thread waits for. */
+/* Whether HotSpot waits there for the one object that it has for each thread, whatever the thread waits for. */
 bool trc_profile_is_hotspot_event(const struct trc_stacks *stacks, const struct trc_model *m,
 				  uint32_t stack);
 /* Whether stack_frame[at] is in one of trc's objects: pthread_once() calls the program's function through it. */

@@ -4,12 +4,12 @@
  *   cpu:F1  a function's `self` is what was sampled in it, its `total` what was sampled in it or in
  *       what it called; recursion counts once
  *   cpu:F2  nothing is left out of a stack: time in the C library was spent there
- *   cpu:F3  values are those with lost samples made up for (analyzer/derive/scaled.c); the rest of
- *       what was lost has a line of its own
+ *   cpu:F3  values include compensated lost samples (analyzer/derive/scaled.c); the rest of
+ *       the losses has a line of its own
  *   cpu:F4  a share has its margin behind it, in percentage points: half of its 95 % interval
  *       (margins.c)
- *   cpu:F5  what was sampled in trc's own code, which the program would not run without trc, is one row, as in the page.  That
- *       trc is further out in a stack means nothing: it begins the threads
+ *   cpu:F5  samples in trc's own code, which the program would not run without trc, are one row, as in the page.  A
+ *       frame of trc further out in a stack does not count: trc begins the threads
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -2,9 +2,9 @@
  * fibers.c - the fibers of the program's own scheduler: their time by name, and their
  * longest waits.
  *
- * A server has one for each connection, and so names them: names that differ only in their
- * numbers count as one, "conn #".  Under a filter of labels only the waits are told: runs have no
- * labels of their own, fibers change theirs in the midst of them.
+ * A server may have a fiber for each connection, with the connection's number in the name: names that differ only in
+ * numbers count as one, "conn #".  Under a filter of labels only waits are reported: runs have no
+ * labels of their own, and fibers change labels during runs.
  */
 #include <errno.h>
 #include <stdlib.h>

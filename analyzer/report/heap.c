@@ -3,10 +3,9 @@
  *
  *   report_heap:H1  a place is a stack's frames of the program's own, as of waits
  *   report_heap:H2  growth is what a place has in use at the end, less what it had in the middle of
- *       the trace: that of a leak is about half of its memory, that of a cache which was filled is
+ *       the trace.  The growth of a leak is about half of its memory, the growth of a cache that was filled is
  *       nothing
- *   report_heap:H3  all of it is estimated from samples; what was allocated before the trace is in
- *       nothing
+ *   report_heap:H3  all of this is estimated from samples; allocations before the trace are not in it
  *   report_heap:H4  an estimate has its margin behind it: half of its 95 % interval, in bytes
  *       (analyzer/model/margin.h), those of objects and of what was allocated where lines are long; if
  *       every allocation was sampled there are no such columns

@@ -1,8 +1,8 @@
 /*
  * held_up.c - what in the end held threads up that waited for locks and for each other: the ends of all chains of waits, summed.
  *
- *   held_up:U1  all rows that are told, what is summed up in the line below them, and what idle threads waited for make the time
- *       of the heading, which is that of the blame profile
+ *   held_up:U1  three times add up to the time of the heading, which is that of the blame profile: all rows that are
+ *       shown, the rows summed up in the line below them, and the waits of idle threads
  *
  * Waits of idle threads (idle.c) are summed apart: nobody waits for their end.
  */

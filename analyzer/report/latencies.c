@@ -2,8 +2,8 @@
  * latencies.c - how long threads that could run waited for a proc, and who had it: what the table
  * sched_latency has, by threads whose names differ in digits only.
  *
- *   report_latencies:A1  told if some group of threads spent a hundredth of its time so; with --full also by who made them
- *       ready, and by proc
+ *   report_latencies:A1  the section is there if some group of threads spent a hundredth of its time waiting so.  With
+ *       --full it also has rows by who made the threads ready, and by proc
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /*
  * longest.c - the longest single waits.
  *
- * Pools of idle threads wait longest of all, so waits for other threads have a list of their own
- * without those of idle threads, and waits for what comes from outside have none.  Of a trace that was recovered, how
- * long the waits lasted in which the process died is not known: they come first.
+ * Pools of idle threads wait longest of all.  So waits for other threads have a list of their own
+ * without idle threads, and waits for something from outside have no list.  If a trace was recovered, it is not known how
+ * long the waits lasted in which the process died: these come first.
  */
 #include <errno.h>
 #include <stdlib.h>

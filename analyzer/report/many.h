@@ -1,7 +1,7 @@
 /*
  * many.h - one report over the traces of several processes: an index, and the findings of all.
  *
- *   many:N1  one model at a time: of each trace its line stays, and of all of them the
+ *   many:N1  one model is open at a time.  After it is closed, a line of each trace stays, and of all traces together the
  *       TRC_FINDINGS_MAX most harmful findings
  */
 #ifndef TRC_ANALYZER_REPORT_MANY_H

@@ -1,8 +1,8 @@
 /*
  * margins.c - how far shares of what was sampled may be off: by function, thread and label.
  *
- * The samples are taken thread by thread: what a thread used in all is known better than how it
- * divided that (analyzer/model/margin.h).  Of a thread, samples with the same stack are first added
+ * The samples are taken thread by thread: the total of a thread is known better than its division
+ * (analyzer/model/margin.h).  Samples of a thread with the same stack are first added
  * up: there are far more samples than stacks.
  */
 #include <errno.h>

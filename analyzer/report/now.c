@@ -1,8 +1,8 @@
 /*
  * now.c - what each thread is at when the trace ends.
  *
- * Told of snapshots, and of recordings whose process did not come to its end in good order: else
- * what there is to say of the end is that it ended.
+ * The section is there for snapshots, and for recordings whose process did not end in good order.  Of any other end
+ * there is nothing more to say.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -4,6 +4,7 @@
  *   report:P1  no line is wider than options.width columns; a section with nothing in it is left
  *       out
  *   report:P2  waits that are idle by nature (for requests, timers, children, signals) never stand
+ *       among waits for locks, nor do waits for other threads' signals) never stand
  *       among waits for locks, nor those for other threads' signals
  *   report:P3  names from the trace are data: control characters never reach the terminal
  *   report:P4  percentiles are exact: the smallest value that p% of all do not exceed
@@ -44,8 +45,9 @@ struct trc_label_time {
 	int64_t time_ns, class_ns[TRC_WAIT_CLASSES];
 };
 
-/* Both in their order, whatever the report would tell of them; of labels as many rows as it tells.  Arrays to be freed, also after an
- * error.  Derives what it needs.  0 or -errno with a line in error. */
+/* The rows of both sections, in their order.  All latencies are there, also those that the report leaves out; of labels there are as
+ * many rows as in the report.  Arrays to be freed, also after an error.  Derives what it needs.  0 or -errno with a line in
+ * error. */
 int trc_report_times(struct trc_model *m, struct trc_array *latencies, struct trc_array *labels,
 		     struct trc_error *error);
 

@@ -1,5 +1,5 @@
 /*
- * unseen.c - what no sample was taken of, where that is much.
+ * unseen.c - CPU time without samples, where it is much.
  *
  *   unseen:N1  with a tenth or more not sampled the report says so in its first lines, and shares
  *       are of all, not of what was sampled

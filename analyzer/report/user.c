@@ -1,7 +1,7 @@
 /*
  * user.c - the user's tasks, regions, logs and counters, by type.
  *
- * Percentiles are of those that have ended (report:P4); what has not is counted as open.
+ * Percentiles are of tasks and regions that have ended (report:P4); the others are counted as open.
  */
 #include <errno.h>
 #include <inttypes.h>

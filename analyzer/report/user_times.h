@@ -6,7 +6,7 @@
 #include "analyzer/words/user_types.h"
 #include "parts.h"
 
-/* By type, of the first n_types of those that are told: of what has ended, as the tables task_times and region_times have it. */
+/* By type, of the first n_types types in the report: the times of ended tasks or regions, as in the tables task_times and region_times. */
 struct trc_user_times {
 	int64_t (*ns)[TRC_TASK_STATES][TRC_REASON_COUNT]; /* NULL = not known */
 	size_t n_types;

@@ -1,8 +1,8 @@
 /*
- * waits.c - where the time went that threads spent waiting, and on whose account.
+ * waits.c - where the time went that threads spent waiting, and who caused it.
  *
- * Four sections, by what ends the waits (waits.h).  Each row is an object with the places where it was
- * waited for, or a place; with who caused or ended the waits.
+ * Four sections, by what ends the waits (waits.h).  Each row is an object with the places where threads waited for it,
+ * or a place.  Each row says who caused or ended its waits.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 /* Of a column whose values never decrease (table:Q2), and of one in which none comes twice. */
 #define IN_ORDER .ordered = true, .indexed = true
 #define IS_ID	 IN_ORDER, .unique = true
-/* The rows of a table that is called as the model calls them. */
+/* The rows of a table that has the same name as in the model. */
 #define ROWS(name)                                                                                 \
 	static const void *name##_rows(const struct trc_model *m, size_t *n)                       \
 	{                                                                                          \

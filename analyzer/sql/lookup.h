@@ -1,15 +1,17 @@
 /*
  * lookup.h - which rows of a table have a value in one of its columns.
  *
- *   lookup:L1  rows with the same value come in the table's order, so that what is ordered in the table is ordered among them
- *   lookup:L2  it takes time and memory linear in the number of rows, whatever the values are; a look-up takes constant time
+ *   lookup:L1  rows with the same value come in the table's order: a column that is ordered in the table is ordered among
+ *       these rows
+ *   lookup:L2  making the lookup takes time and memory linear in the number of rows, whatever the values are; a look-up takes
+ *       constant time
  */
 #ifndef TRC_ANALYZER_SQL_LOOKUP_H
 #define TRC_ANALYZER_SQL_LOOKUP_H
 
 #include "table.h"
 
-/* Zeroed memory is one that has not been made. */
+/* Zeroed memory is a lookup that has not been made. */
 struct trc_sql_lookup {
 	struct trc_index number; /* of each value: 1, 2, ... */
 	uint32_t *

@@ -1,8 +1,8 @@
 /*
  * margins.c - aggregate functions of queries: how far sums of samples may be off.
  *
- * The formulas are those of analyzer/model/margin.h.  A sum over samples needs to know what each thread's samples of the
- * event add up to: of the whole trace, whatever the query asks for.
+ * The formulas are those of analyzer/model/margin.h.  A sum over samples needs the sum of all samples of the
+ * event for each thread: over the whole trace, whatever the query asks for.
  */
 #include <errno.h>
 #include <math.h>

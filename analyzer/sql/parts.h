@@ -11,7 +11,7 @@ int trc_sql_add_functions(sqlite3 *db, struct trc_model *m);
 int trc_sql_add_margins(sqlite3 *db, struct trc_model *m);
 /* With a selection: views before its tables (selected.c).  An SQLite result code. */
 int trc_sql_add_selection(sqlite3 *db, struct trc_model *m);
-/* The hidden column of tables of rows, which is 1: asked for, much that is not selected is passed over. */
+/* The hidden column of tables of rows, always 1.  If a query asks for it, rows that are not selected may be passed over. */
 #define TRC_SQL_SELECTED_COLUMN "trc_is_selected"
 /* Its place in enum trc_selected_table, if it has such a view; else -1. */
 int trc_sql_selected_table(const struct trc_sql_table *table);

@@ -2,8 +2,8 @@
  * selected.c - what the model's selection has of each table: the table `selected`, and views that
  * stand before the tables themselves.
  *
- * With a selection the name of a table in TABLES means a view of the rows that are selected, in
- * which the columns of time are those of what lies inside.  The table itself is main.TABLE.
+ * With a selection the name of a table in TABLES means a view of the selected rows.  The view's
+ * columns of time are of the part that lies inside.  The table itself is main.TABLE.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * sizes.c - about how many rows a table has, for SQLite's planner, which asks before anything is derived.
  *
  * Headers of the file's blocks say how many events of each kind there are, and most tables have a row for each event of some
- * kind.  What counts is which of two tables is larger, and by what power of ten.
+ * kind.  The planner only needs to know which of two tables is larger, and by what power of ten.
  */
 #include <string.h>
 #include "vtab.h"

@@ -15,13 +15,13 @@
  * trc_sql_schema() is there under its name. 0 or -errno. */
 int trc_sql_open(sqlite3 **out, struct trc_model *m, struct trc_error *error);
 
-/* The same for queries of somebody who is to take no more than that. */
+/* The same for queries that may not take more than these bounds. */
 struct trc_sql_bounds {
 	int value_bytes;   /* a text, a blob, a row of a table that SQLite makes meanwhile */
 	int pattern_bytes; /* of LIKE and GLOB: one comparison cannot be interrupted */
 	size_t cause_rows; /* of one wait, task or region */
 };
-/* What SQLite makes meanwhile stays in memory: no files, whose size nobody bounds. */
+/* SQLite keeps temporary data in memory: the size of temporary files would be unbounded. */
 int trc_sql_open_bounded(sqlite3 **out, struct trc_model *m, const struct trc_sql_bounds *bounds,
 			 struct trc_error *error);
 

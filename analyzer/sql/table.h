@@ -2,13 +2,13 @@
  * table.h - the tables of SQL that are arrays of the model, as descriptions.
  *
  * One description serves the virtual table, --schema, --db and the test that compares
- * docs/schema.md.  A column says how a row's value is had: from a field, or by a function.
+ * docs/schema.md.  A column says where a row's value comes from: a field, or a function.
  *
  *   table:Q1  unknown is NULL: a time that is TRC_NEVER, an id that is 0, a text
  *       that is "" unless it is known to be
- *   table:Q2  values of an `ordered` column never decrease from row to row, NULL first
- *   table:Q3  rows are found without a walk by each column that is `ordered`, and by equality with each INTEGER column that is
- *       `indexed` or the id of something (`of`)
+ *   table:Q2  values of an `ordered` column never decrease from row to row; NULL comes first
+ *   table:Q3  rows are found without a walk over the table in two cases: by each column that is `ordered`; and by
+ *       equality with an INTEGER column that is `indexed`, or that is the id of something (`of`)
  */
 #ifndef TRC_ANALYZER_SQL_TABLE_H
 #define TRC_ANALYZER_SQL_TABLE_H

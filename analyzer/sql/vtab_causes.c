@@ -3,9 +3,9 @@
  * the table is read.
  *
  * Plan bits chosen by causes_best_index() and obeyed by causes_filter(); the arguments arrive in this order:
- *   PLAN_OF   of one wait, task or region; else of all, one after the other
- *   PLAN_ID   only with the former: of its rows the one with this id, if it is only one wait, task or region
- * A cursor that is asked for the same wait, task or region again has its rows still.
+ *   PLAN_OF   the rows of one wait, task or region; else of all of them, one after the other
+ *   PLAN_ID   only with PLAN_OF for one wait, task or region: the row with this id
+ * A cursor keeps its rows for the case that it is asked for the same wait, task or region again.
  */
 #include <errno.h>
 #include <inttypes.h>

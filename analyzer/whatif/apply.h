@@ -1,12 +1,12 @@
 /*
  * apply.h - makes changes to the programs of threads.
  *
- *   apply:C1  within a changed lock's sections everything takes the factor of its time, but for waits for
- *       locks and other threads, which the simulation makes anew
+ *   apply:C1  within the sections of a changed lock, all times are multiplied by the factor, except waits for
+ *       locks and other threads: the simulation makes these anew
  *   apply:C2  a changed function's sleeps and waits for files and the outside are those with the function in
- *       their stacks.  Of the active time between two waits it has its share of the samples there; few
- *       samples count together with those between waits at the same two places.  Where there are none
- *       at all it has all, if both waits are in it, and nothing otherwise
+ *       their stacks.  Of the active time between two waits the function has its share of the samples there.  If
+ *       there are few samples, all samples between waits at the same two places count together.  If there are none,
+ *       the function has all of the time if both waits are in it, and nothing otherwise
  */
 #ifndef TRC_ANALYZER_WHATIF_APPLY_H
 #define TRC_ANALYZER_WHATIF_APPLY_H

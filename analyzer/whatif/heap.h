@@ -1,5 +1,5 @@
 /*
- * heap.h - which thread is next: the lowest key first, of equal keys the one that came first.
+ * heap.h - which thread is next: the thread with the lowest key; of equal keys the key that came first.
  */
 #ifndef TRC_ANALYZER_WHATIF_HEAP_H
 #define TRC_ANALYZER_WHATIF_HEAP_H

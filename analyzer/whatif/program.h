@@ -3,15 +3,16 @@
  * that comes from others.
  *
  *   program:B1  between two operations a thread is active for as long as recorded
- *   program:B2  a sleep, a wait for a file, a device or the outside, a wait that gave up, and a wait
- *       that nothing in the trace ended keeps its length.  So a client outside is a closed loop: it sends its
- *       next request after the answer to the last; and a sleep until some time is a sleep for some time
+ *   program:B2  these waits keep their length: a sleep, a wait for a file, a device or the outside, a wait that gave up,
+ *       and a wait that nothing in the trace ended.  So a client outside is a closed loop: it sends its
+ *       next request after the answer to the last.  And a sleep until a time counts as a sleep for a time
  *   program:B3  a wait for a lock lasts until the thread gets the lock: an ACQUIRE
- *   program:B4  a wait that another thread ended lasts until that thread comes to where it ended it: an AWAIT,
- *       and a TELL there.  Who comes later does not wait
- *   program:B5  a thread begins when its creator comes to where it began
- *   program:B6  a thread that ends another's task does not go beyond the task before that until this one has
- *       begun: it may have found it in a queue without waiting.  Not while it holds a lock
+ *   program:B4  a wait that another thread ended is an AWAIT.  It lasts until the other thread comes to the place where it
+ *       ended the wait: a TELL.  A thread that comes to its AWAIT after the TELL does not wait
+ *   program:B5  a thread begins when its creator comes to the place where it began the thread
+ *   program:B6  if a thread ends a task that another thread began, the thread does not go beyond its last task before this
+ *       one until this one has begun: it may have found the task in a queue without waiting.  This does not apply while
+ *       the thread holds a lock
  *   program:B7  from being woken to running takes as long as recorded
  */
 #ifndef TRC_ANALYZER_WHATIF_PROGRAM_H

@@ -1,17 +1,15 @@
 /*
  * replay.h - runs the programs of a trace's threads (program.h) as a discrete simulation.
  *
- *   replay:Y1  a lock that is released is free: whoever comes next has it.  Of those that wait the first is
- *       woken, looks at the lock when it runs again, and waits on, as the last, if another thread was quicker
- *   replay:Y2  a rwlock is glibc's.  Readers share.  Of writers that find readers the first is the next: the lock is
- *       its own from when the last reader leaves, though it runs later.  A writer that leaves lets in all readers that
- *       wait, who have the lock from then on, and wakes the first of the other writers, which is the next if it
- *       finds readers.  If the lock prefers writers (prefers.h) it is left to the writers that wait, and a reader
- *       that comes lets the next writer go first
- *   replay:Y3  with `procs` the active threads share them equally at each moment, and need the time that they
- *       were on a proc; without, each has its own, and needs the time that it was active
- *   replay:Y4  threads that all wait for each other, which sections that are assumed can bring about,
- *       are made to go on: the one whose wait was recorded first
+ *   replay:Y1  a lock that is released is free: the next thread that comes has it.  Of the waiters the first is
+ *       woken, and looks at the lock when it runs again.  If another thread was quicker, the woken thread waits again,
+ *       as the last
+ *   replay:Y2  readers share.  A reader that comes while others read does not wait for a waiting writer.  A
+ *       writer that releases the lock hands it over to all waiting readers; if there are none, it wakes a writer
+ *   replay:Y3  with `procs` the active threads share the procs equally at each moment, and need the time that they
+ *       were on a proc.  Without `procs` each thread has its own proc, and needs the time that it was active
+ *   replay:Y4  assumed sections can make threads wait for each other in a circle.  Then one of them is made to go on: the
+ *       thread whose wait was recorded first
  */
 #ifndef TRC_ANALYZER_WHATIF_REPLAY_H
 #define TRC_ANALYZER_WHATIF_REPLAY_H

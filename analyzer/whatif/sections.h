@@ -5,16 +5,15 @@
  * With --locks=all every acquisition and release is recorded, and all of this is known.  Otherwise
  *
  *   sections:V1  a section that begins with a wait begins when that wait ends
- *   sections:V2  a section at whose end another thread waits has an unlock, which also tells when the section
- *       began, if another thread waited then
- *   sections:V3  the wait for a condition variable ends the section: of the mutex that is given up with it
- *   sections:V4  a begin that is not recorded is before the first of those waits began that the
- *       section's end ended; a wait in which the thread was at that time lies within the section.  But readers
- *       may join others though a writer waits, unless the lock prefers writers (prefers.h)
- *   sections:V5  else a section lasts as long as those which are known, at the same place or of the
- *       same lock, of readers or of writers; a wait of the thread's lies wholly within it or wholly outside.  If none is
- *       known, waits in what the unlocking function called between the calls that lock and unlock lie within, and an end
- *       that is not recorded is as far from its begin as V4 has others
+ *   sections:V2  a section at whose end another thread waits has an unlock.  The unlock also tells when the section
+ *       began, if another thread waited at that time
+ *   sections:V3  a wait for a condition variable ends the section of the mutex that the thread gives up for the wait
+ *   sections:V4  if a section's begin is not recorded, the section began before the first of the waits that its end
+ *       ended.  If the thread was in a wait at that time, this wait lies within the section
+ *   sections:V5  else a section lasts as long as the known sections at the same place or of the
+ *       same lock.  A wait of the thread lies wholly within the section or wholly outside.  If no section is
+ *       known, the waits in functions that the unlocking function called lie within, and an end that is not recorded is
+ *       as far from its begin as in the sections of V4
  *   sections:V6  sections that neither began nor ended while another thread waited are not in the trace
  */
 #ifndef TRC_ANALYZER_WHATIF_SECTIONS_H

@@ -1,20 +1,22 @@
 /*
  * whatif.h - how long a program's tasks and the program itself would take after a change.
  *
- * The trace is replayed (replay.h) four times: as it was and with the change, each with the sections that are
- * assumed (sections.h, V5) and with the shortest that the trace allows.
+ * The trace is replayed (replay.h) four times: without and with the change, each with the assumed sections
+ * (sections.h, V5) and with the shortest sections that the trace allows.
  *
- *   whatif:W1  a prediction is the recorded figure times what the change does to the replay's, so
- *       that an error which both replays have does not count.  Where the number of procs changes it is the
- *       replay's own: what else the machine did meanwhile is no part of that.  So are percentiles of a type whose
- *       tasks wait for a lock that is saturated: who got it next was chance, in the recording and in the replay
- *   whatif:W2  its uncertainty is the error of the replay without a change, what the assumed sections
- *       change in the prediction, what the number of tasks leaves to chance, and of a function's change what
- *       the number of its samples leaves open; what the model leaves out is not in it
+ *   whatif:W1  a prediction is the recorded figure times the ratio of the replay with the change to the replay without: an
+ *       error that both replays have cancels out.  In two cases the prediction is the replay's own figure.  The first is
+ *       a changed number of procs, since what else the machine did meanwhile is no part of the prediction.  The second
+ *       are percentiles of a type whose tasks wait for a saturated lock: which thread got the lock next was chance, in
+ *       the recording and in the replay
+ *   whatif:W2  the uncertainty of a prediction has these parts: the error of the replay without a change; what the assumed
+ *       sections change in the prediction; what the number of tasks leaves to chance; and for a changed function what
+ *       the number of its samples leaves open.  It does not have what the model leaves out
  *   whatif:W3  figures of a type are of its tasks that both ended in the trace and end in each replay
- *   whatif:W4  what tasks leave to chance is as of 19 in 20 such runs.  A run has other tasks beyond a percentile:
- *       as many more or less as for tasks that know nothing of each other, or, if that is more, as the batches
- *       of tasks that follow each other differ.  A percentile beyond which there are fewer has no bound
+ *   whatif:W4  what the number of tasks leaves to chance is a bound that holds in 19 of 20 such runs.  Another run has other
+ *       tasks beyond a percentile.  Their number varies as for independent tasks; or, if that is more, as it differs
+ *       between batches of consecutive tasks.  If there are fewer tasks beyond a percentile than that, the percentile has
+ *       no bound
  */
 #ifndef TRC_ANALYZER_WHATIF_WHATIF_H
 #define TRC_ANALYZER_WHATIF_WHATIF_H

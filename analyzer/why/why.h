@@ -8,18 +8,22 @@
 #include "analyzer/words/report_options.h"
 
 /*
- * `what` is "17" or "wait:17", a wait by its id in parks; "longest", of the waits that other threads
- * of the program end the longest; "task:7" by its id or "task:request", all of that type; "region:parse",
- * all of that type; "thread:4711" by its tid or "thread:worker", all with that name; "program", its first
- * thread, but in a window who was last at work then; "1.2s..1.5s", that time, back from who was last at work.  0, -ENOENT if there is no such thing, or another
- * -errno; both with a line in error.
+ * `what` is
+ *   "17", "wait:17"                    the wait with this id in parks
+ *   "longest"                          the longest wait that another thread of the program ended
+ *   "task:7", "task:request"           the task with this id; all tasks of this type
+ *   "region:parse"                     all regions of this type
+ *   "thread:4711", "thread:worker"     the thread with this tid; all threads with this name
+ *   "program"                          the program's first thread; in a window, the thread that was last at work then
+ *   "1.2s..1.5s"                       this time, back from the thread that was last at work
+ * 0, -ENOENT if there is no such thing, or another -errno; both with a line in error.
  */
 int trc_report_why(struct trc_model *m, FILE *out, const struct trc_report_options *options,
 		   const char *what, struct trc_error *error);
 
 /*
- * --critical-path: what determined when it ended.  The pieces of the tree above that explain themselves, in the
- * order of time; of several tasks or threads those of the one that took longest, and sums over all.
+ * --critical-path: what determined when it ended.  The pieces of the tree above that need no further cause, in the
+ * order of time.  Of several tasks or threads the pieces are those of the longest, and sums are over all.
  * As above.
  */
 int trc_report_critical_path(struct trc_model *m, FILE *out,

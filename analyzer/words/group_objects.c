@@ -1,5 +1,5 @@
 /*
- * group_objects.c - parks by the object that was waited for, and below it by place.
+ * group_objects.c - parks by the object of the wait, and below each object by place.
  *
  * A lock that is waited for at several places is one object.  A program may have a lock for each of its
  * thousand connections, though, or for each part of a table.  Objects that are alike make one group:
@@ -10,8 +10,9 @@
  *     function, called by one other, for a tenth of the time of each or more.  Two that are alike to a
  *     third are alike.
  *
- * What threads of a Java virtual machine wait for has one address for each thread, whatever they wait for: who waits to enter a
- * monitor, in Object.wait() or in Thread.sleep() waits for another object in each function.
+ * A Java virtual machine has one object to wait for in each thread, at one address, whatever the thread waits for.  So a
+ * thread that waits to enter a monitor, in Object.wait() or in Thread.sleep(), counts as waiting for another object in each
+ * of these functions.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * group_tallies.c - of the groups that are shown: their objects, threads, labels, and who ended or
- * caused their waits.
+ * group_tallies.c - details of the groups that are shown: objects, threads, labels, and who ended or
+ * caused the waits.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * group_waits.c - for how many waits the sections of a group were.
  *
  * A wait may last for several sections of a group, and for sections of several groups: each group counts it
- * once.  A wait that was given up was for the section that had not ended then.
+ * once.  If a wait was given up, it was for the section that had not ended at that time.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -2,26 +2,26 @@
  * idle.c - threads that do nearly nothing but wait for work: pools without work, servers without
  * requests.
  *
- * Such waits last longest and cost nothing.  They are told in one line, after what cost something.
+ * Such waits last longest and cost nothing.  They are one line, after the waits that cost something.
  *
  *   idle:Z1  a thread is idle if it lived for half of the trace or more, and 95 % of its life or more was
- *       idle waits: those of one reason at its main place, which is where it waited longest; and, at other
- *       places, those of Z2 and Z3
- *   idle:Z2  waits for the condition variable, semaphore or futex that it waits for at its main place: a pool
- *       waits for its queue at one place with a time limit, and at another without.  And waits for the same
- *       reason whose place is not known, as of some that are in progress at the end of the trace
- *   idle:Z3  waits at a place where 95 % of the time or more timed out, as a timer poll's does: it looked whether
- *       there is anything to do, and there was nothing.  Not so where it sleeps, and not besides a sleep as its
- *       main place: that may be the work
+ *       idle waits.  These are the waits for one reason at its main place, where it waited longest; and, at other
+ *       places, the waits of Z2 and Z3
+ *   idle:Z2  also idle are waits for the condition variable, semaphore or futex that the thread waits for at its main
+ *       place: a pool waits for its queue at one place with a time limit, and at another without.  So are waits for
+ *       the same reason whose place is not known, such as some waits in progress at the end of the trace
+ *   idle:Z3  waits at a place where 95 % of the time or more timed out are idle, such as a timer poll's: the thread looked
+ *       whether there was anything to do, and there was nothing.  This does not hold for sleeps, nor beside a sleep as
+ *       the main place: the sleep may be the work
  *   idle:Z4  a wait for a lock, a file, a child, a thread's end or a barrier is never idle: somebody makes
  *       the thread wait
  *   idle:Z5  a thread that waits for its own workers is not idle.  Its workers are the threads that it created,
  *       and those that these created, if they did not wait for most of their lives.  A thread waits for them
  *       if they ended half or more, by time, of its waits that did not time out
- *   idle:Z6  a wait in a region, or between begin and end of a task, is never idle: the thread has work at hand, and waits for
- *       what it needs for that
- *   idle:Z7  a pool (pools.h) is told as one: its threads are idle threads if all of them are.  The waits of those that are idle are
- *       idle waits in any case
+ *   idle:Z6  a wait in a region, or between begin and end of a task, is never idle: the thread has work at hand, and waits
+ *       for what this work needs
+ *   idle:Z7  a pool (pools.h) is folded as a whole: its threads are idle threads only if all of them are idle.  The waits of
+ *       its idle threads are idle waits in any case
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* lost.c - which events were lost, and what would have held them. */
+/* lost.c - which events were lost, and which options would have kept them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * words.h - what an answer in words is made of: what is asked for of a trace, its threads, stacks, objects and labels
- * by their names, and its waits in groups.
+ * words.h - the parts of an answer in words: the selected part of a trace, names of its threads, stacks, objects and
+ * labels, and its waits in groups.
  */
 #ifndef TRC_ANALYZER_WORDS_WORDS_H
 #define TRC_ANALYZER_WORDS_WORDS_H
