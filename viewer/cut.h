@@ -1,14 +1,15 @@
 /*
- * cut.h - the part of a trace that a page shows: what the selection of the model has
+ * cut.h - the part of a trace that a page shows: the selection of the model
  * (analyzer/model/selection.h), or the whole trace.
  *
- *   cut:A1  of a table that the selection narrows the page has rows that SQL has too.  These rows keep their times of
- *       begin and end, also outside of the part; sums are of what lies inside
- *   cut:A2  of other tables it has the rows of which something lies inside
- *   cut:A3  the states of threads are cut at the edges of the part; of each thread the page knows whether its first
+ *   cut:A1  if the selection narrows a table, the page has the rows that SQL has, too.  These rows keep their times of
+ *       begin and end, also outside of the part; sums are of the time inside
+ *   cut:A2  of other tables the page has the rows of which a part lies inside
+ *   cut:A3  the states of threads are cut at the edges of the part.  For each thread the page knows whether its first
+ *       and its last state go on beyond the edges of the part; of each thread the page knows whether its first
  *       and its last state go on beyond the edge
- *   cut:A5  of tasks the page has the spans in which threads and fibers worked for them; lanes are blank elsewhere, and
- *       what the page itself sums lies in these spans
+ *   cut:A5  if tasks are selected, the page has the spans in which threads and fibers worked for them.  Lanes are blank
+ *       elsewhere, and sums that the page itself makes are over these spans
  *   cut:A4  threads, stacks and label sets are all there, since rows refer to them
  */
 #ifndef TRC_VIEWER_CUT_H
@@ -24,7 +25,7 @@ struct trc_cut {
 	bool to_end;		/* what lies on its end is inside (selection:V6) */
 };
 
-/* What the model's selection has; parts as for trc_html_write().  0 or -ENOMEM and nothing to free. */
+/* The cut of the model's selection; parts as for trc_html_write().  0 or -ENOMEM and nothing to free. */
 int trc_cut_make(struct trc_cut *cut, const struct trc_model *m);
 void trc_cut_free(struct trc_cut *cut);
 
@@ -33,8 +34,8 @@ bool trc_cut_has(const struct trc_cut *cut, enum trc_selected_table table, size_
 /* The same; how much of it is inside.  `row` is set only with a selection. */
 bool trc_cut_row(const struct trc_cut *cut, enum trc_selected_table table, size_t i,
 		 struct trc_selected_row *row);
-/* A1: the first row from `i` on, of the table's n, that the page may have; n = there is none.  To go through these takes as long as
- * the part of the page is large. */
+/* A1: the first row from `i` on, of the table's n, that the page may have; n = there is none.  A loop over these rows takes
+ * time in proportion to the part. */
 size_t trc_cut_next(const struct trc_cut *cut, enum trc_selected_table table, size_t i, size_t n);
 /* The first wait from `i` on that may lie in the time of the page, whatever else is asked for. */
 size_t trc_cut_next_overlapping(const struct trc_cut *cut, size_t i, size_t n);
@@ -55,7 +56,7 @@ bool trc_cut_labels_at(const struct trc_cut *cut, uint32_t thread, int64_t ts_ns
 /* The same of a wait, by its own labels (selection:V5), and of a set. */
 bool trc_cut_has_labels_of(const struct trc_cut *cut, const struct trc_park *park);
 bool trc_cut_has_set(const struct trc_cut *cut, uint32_t labels);
-/* The page lacks some of the time. */
+/* The page lacks some of the trace's time. */
 bool trc_cut_has_window(const struct trc_cut *cut);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * first.h - what a large page draws first, before the rest of it is read: what each thread did, in a few steps.
+ * first.h - the sketch that a large page draws first, before the rest of the page is read: what each thread did, in a few steps.
  *
- * The page has it as JSON in front of its script (assets/first.js).  It is a sketch, in place of which the timeline comes.
+ * The sketch is JSON in front of the page's script (assets/first.js).  Later the timeline takes its place.
  */
 #ifndef TRC_VIEWER_FIRST_H
 #define TRC_VIEWER_FIRST_H
@@ -17,8 +17,8 @@ enum {
 	TRC_FIRST_INTERVALS_MIN = 200000,
 };
 
-/* Of a thread and a step: the state with most time, waits for locks apart; of these the one with most, and
- * the part of the step's time of them all, of 255. */
+/* A thread in a step: the state with most time, apart from waits for locks; the state with most time among waits for
+ * locks; and which part of the step's time all waits for locks take, of 255. */
 struct trc_first_cell {
 	uint8_t state, lock, locked;
 };

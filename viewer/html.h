@@ -7,9 +7,9 @@
  *   html:H1  text from the trace is only ever data: it lies in compressed columns, is put
  *       on the page as text nodes, and the page's policy runs no script but ours
  *   html:H2  the file appears under its name only when it is complete
- *   html:H4  a page is of what the model's selection has (trc_model_select()), or of the whole trace.  Pages of one model
+ *   html:H4  a page shows the model's selection (trc_model_select()), or the whole trace.  Pages of one model
  *       may be written one after another, with other selections
- *   html:H3  what a page leaves out or merges (trc_html_limits) it counts and says
+ *   html:H3  a page counts and says what it leaves out or merges (trc_html_limits)
  */
 #ifndef TRC_VIEWER_HTML_H
 #define TRC_VIEWER_HTML_H
@@ -51,8 +51,8 @@ struct trc_html_options {
 	const char *trace;
 };
 
-/* Makes what pages of all parts of `m` need, so that the first takes no longer than the next; for a model that keeps such
- * things (trc_model_keep()).  0 or -errno with a line in error. */
+/* Makes the rows that pages of all parts of `m` need, so that the first page takes no longer than the next; for a model that
+ * keeps such rows (trc_model_keep()).  0 or -errno with a line in error. */
 int trc_html_prepare(struct trc_model *m, struct trc_error *error);
 
 /*

@@ -1,11 +1,11 @@
 /*
- * magnitudes.h - numbers as magnitudes and bits: bytes, of which some are more frequent than others, and below them bits, of
- * which most are noise.  Deflated, they are shorter than varints, in whose bytes both are mixed.
+ * magnitudes.h - numbers as magnitudes and bits.  Magnitudes are bytes, of which some are more frequent than others.  The bits
+ * below them are mostly noise.  Deflated, both are shorter than varints, whose bytes mix them.
  *
- *   magnitudes:M1  a number less than 8 is its byte.  Of a number of 2^e and more, less than 2^(e + 1), the byte is 4 * (e - 1), plus
- *       the two bits that follow the first
- *   magnitudes:M2  the bytes of all numbers stand first, then the e - 2 bits that are left of each, one number's behind the
- *       other's, low bits first
+ *   magnitudes:M1  a number less than 8 is its byte.  If a number is 2^e or more, and less than 2^(e + 1), its byte is
+ *       4 * (e - 1), plus the two bits that follow the highest bit
+ *   magnitudes:M2  the bytes of all numbers stand first.  Behind them stand the remaining e - 2 bits of each number, one number
+ *       behind the other, low bits first
  */
 #ifndef TRC_VIEWER_MAGNITUDES_H
 #define TRC_VIEWER_MAGNITUDES_H

@@ -5,19 +5,19 @@
  * type text/plain, which the browser does not run; assets/data.js is the reader.
  * The directory of all columns goes into the page's JSON head, after them.
  *
- *   page:P1  a script element holds at most 512 KB of text, which has no character that
- *       could end the element or that HTML gives a meaning; its data-column says what it is a piece of, so
- *       that it can be decoded before the directory is there
+ *   page:P1  a script element holds at most 512 KB of text.  The text has no character that
+ *       could end the element or that HTML gives a meaning.  The element's data-column names the text's column, so
+ *       that the text can be decoded before the directory is there
  *   page:P2  an allocation that fails makes the page fail when it is finished, not before:
  *       adding a value reports nothing
  *   page:P3  string 0 is the empty string; equal strings have one id
  *   page:P4  the text is base 123: 13 bytes are a number of 104 bits, the first byte the lowest, and make 15 digits, the
- *       highest first.  Of fewer bytes at the end of a piece as many digits are made as such a number can need.  The digits
- *       are the characters of ASCII in their order, but for NUL and carriage return, which HTML changes, "<", and what
- *       old systems take for a file's end (26) or a terminal for a command (27).  So a line's end may become another
- *       one on the way, as it does in files that are sent, and HTML makes it the same again
- *   page:P5  a column of varints whose values, not its bytes, are read by its name becomes magnitudes and bits (magnitudes.h), if
- *       its text is shorter then
+ *       highest first.  Fewer bytes at the end of a piece make as many digits as the largest such number needs.  The digits
+ *       are the characters of ASCII in their order, without five: NUL and carriage return, which HTML changes; "<"; and 26
+ *       and 27, which old systems take for a file's end and a terminal for a command.  A line's end may be changed on the
+ *       way, as in files that are sent; HTML changes it back
+ *   page:P5  if a column of varints is read by its name for its values, not its bytes, it becomes magnitudes and bits
+ *       (magnitudes.h) where this text is shorter
  */
 #ifndef TRC_VIEWER_PAGE_H
 #define TRC_VIEWER_PAGE_H
@@ -71,8 +71,8 @@ struct trc_texts {
 };
 
 void trc_texts_init(struct trc_texts *t);
-/* NULL is the empty string.  Of a text longer than `TRC_PAGE_TEXT_BYTES_MAX` the first
- * bytes are kept, to the end of a character; behind them is said how long the text was. */
+/* NULL is the empty string.  If a text is longer than `TRC_PAGE_TEXT_BYTES_MAX`, its first
+ * bytes are kept, to the end of a character; the text's length is added behind them. */
 uint32_t trc_texts_id(struct trc_texts *t, const char *text);
 void trc_texts_free(struct trc_texts *t);
 
@@ -96,7 +96,7 @@ struct trc_page {
 
 /* Writes the column and frees it. */
 void trc_page_column(struct trc_page *p, struct trc_column *c);
-/* Writes that of two columns whose text is shorter, and frees both.  Whether it was the second. */
+/* Writes the column whose text is shorter, and frees both columns.  Returns whether it was the second. */
 bool trc_page_shorter(struct trc_page *p, struct trc_column *first, struct trc_column *second);
 /* The directory of the columns written so far, as a JSON array. */
 void trc_page_directory(struct trc_page *p);

@@ -1,22 +1,24 @@
 /*
  * rows.h - the model's tables as columns of a page.
  *
- * In a page a thread, task, stack or frame is its row + 1 and 0 is none; a time is
- * nanoseconds since the start of the trace, also in a page of a part of it (cut.h); times that can be unknown are
- * + 1, 0 = unknown.
+ * In a page a thread, task, stack or frame is its row + 1, and 0 is none.  A time is
+ * nanoseconds since the start of the trace, also in a page of a part of it (cut.h).  A time that can be unknown is
+ * + 1, and 0 is unknown.
  *
  *   rows:V1  a wait's start, length, reason and waking follow from its intervals (struct
- *       trc_shown_park), which the page has anyway; other.* tells those of whom it is otherwise
- *   rows:V2  ids of waits stand in the order of the waits' starts in the page (waits that start at one time in the
- *       page's order), which is mostly the order of ids: differences of 1
- *   rows:V3  where a wait was says most of what it was for: columns of waits stand in streams (intervals.h), stacks by
- *       reason; objects, holders, wakers, their stacks, results and descriptors by stack, and, if there are fewer
- *       than 16,384 stacks, by reason
- *   rows:V4  a thread that is mostly another column's has 0 where it is that one, else its number + 1 (columns *_beside): of a
- *       region or a log the thread that began its task (0 without a task); of a task's end the thread that began it
- *   rows:V5  many tasks begin with a region or a log, and end with their region: if their text is shorter then, region.start and
- *       log.time become *_in_task, the difference to when the task begins, region.length the one of the region's end and its task's,
- *       in zigzag code.  Without a task they are differences to the row before, and to the region's begin
+ *       trc_shown_park), which the page has anyway.  If they do not follow for a wait, other.* has them
+ *   rows:V2  ids of waits stand in the order of the waits' starts in the page (waits that start at the same time in the
+ *       page's order).  This is mostly the order of ids: differences of 1
+ *   rows:V3  the place of a wait says most of what the wait was for.  So columns of waits stand in streams (intervals.h):
+ *       stacks by reason; objects, holders, wakers, their stacks, results and descriptors by stack, and, if there are
+ *       fewer than 16,384 stacks, by stack and reason
+ *   rows:V4  a thread that mostly equals the thread of another column is 0 where it does, else its number + 1 (columns
+ *       *_beside).  For a region or a log the other thread is the one that began its task (0 without a task); for the end of
+ *       a task it is the thread that began the task
+ *   rows:V5  many tasks begin with a region or a log, and end with their region.  If the text is shorter then, region.start
+ *       and log.time become *_in_task: the difference to the task's begin.  region.length then becomes the difference between
+ *       the region's end and its task's end, in zigzag code.  Without a task the differences are to the row before, and to
+ *       the region's begin
  */
 #ifndef TRC_VIEWER_ROWS_H
 #define TRC_VIEWER_ROWS_H
@@ -29,8 +31,8 @@
 #include "source.h"
 #include "tracks.h"
 
-/* What the variable, or its member, is called that lies at an address.  After an exec another may lie
- * there: then neither is told. */
+/* The name of the variable at an address, and of its member.  After an exec another variable may lie
+ * there: then there is no name. */
 struct trc_object_name {
 	uint64_t object;
 	uint32_t epoch; /* of the modules, when it was looked up; + 1 */
@@ -101,7 +103,7 @@ struct trc_rows {
 /* Writes everything but the head and what the SQL box needs.  tracks->shown says which parks.
  * 0 or -ENOMEM. */
 int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks);
-/* Whether the page has row i of the model's array, which is not for its cut to leave out. */
+/* Whether the page has row i of the model's array, apart from the rows that the page's cut leaves out. */
 bool trc_rows_has(const struct trc_rows *r, enum trc_rows_table table, size_t i);
 void trc_rows_free(struct trc_rows *r);
 
@@ -121,7 +123,7 @@ void trc_rows_unlocks(struct trc_rows *r);
 
 /* rows_user.c: tasks, regions, logs, counters. */
 void trc_rows_user(struct trc_rows *r);
-/* Where something is drawn: what began unseen, from where nothing is missing any more. */
+/* Where a row is drawn from.  If its begin was not seen, this is the time from which nothing is missing any more. */
 uint64_t trc_rows_start(const struct trc_rows *r, int64_t start_ns, int64_t end_ns);
 uint64_t trc_rows_length(const struct trc_rows *r, int64_t start_ns, int64_t end_ns);
 /* The shortest length of which at most n_max rows of a table are (a power of two; 0 = all

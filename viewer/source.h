@@ -1,11 +1,11 @@
 /*
- * source.h - the lines of source files around the frames of a page, for a page that shows them.
+ * source.h - the source lines around the frames of a page, for a page that shows source code.
  *
- * The files are those that the debug information of this machine's modules names; a trace itself names none.
+ * The debug information of this machine's modules names the files; a trace itself names none.
  *
  *   source:S1  a page has source code only if trc_html_options.source asks for it
  *   source:S2  only regular files of text are opened, up to TRC_SOURCE_FILE_BYTES_MAX
- *   source:S3  each line is in the page once, and at most TRC_SOURCE_LINES_MAX lines are; what is missing is counted
+ *   source:S3  each line is in the page once, and at most TRC_SOURCE_LINES_MAX lines are in it; missing lines are counted
  */
 #ifndef TRC_VIEWER_SOURCE_H
 #define TRC_VIEWER_SOURCE_H

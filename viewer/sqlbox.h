@@ -3,13 +3,13 @@
  *
  * The values are those of queries of the analyzer's own tables.  Columns of numbers that the
  * timeline needs anyway are not written again: the page is told how to make the values from them.
- * All others are written behind the page's own columns, and are read when the box is opened.
+ * All other columns are written behind the page's own columns, and are read when the box is opened.
  *
- *   sqlbox:B1  every value of a table in the page is the one that the analyzer answers.  Where the
- *       timeline's column would give another, it is written as an exception.  So are all values of a row that
- *       the timeline does not draw (a wait of no length), if there are not many of them
+ *   sqlbox:B1  every value of a table in the page is the value that the analyzer answers.  If the
+ *       timeline's column would give another value, the right one is written as an exception.  If the timeline does not
+ *       draw a row (a wait of no length), all values of the row are exceptions, provided there are not many such rows
  *   sqlbox:B2  a table has all of its rows, or the list of what is missing says how many it lacks
- *   sqlbox:B3  a trace may name more kinds of events than a page has room for columns: then the tables of the last ones
+ *   sqlbox:B3  a trace may name more kinds of events than a page has room for columns: then the last of these tables
  *       are missing
  *
  * In the page's JSON head "sql" is an object:
@@ -58,7 +58,7 @@ void trc_sqlbox_values_integer(struct trc_sqlbox_values *v, int64_t integer);
 /* Writes and frees them; to the head [kind or 0, kinds, integers, wide, reals, texts], of columns their numbers. */
 void trc_sqlbox_values_write(struct trc_sqlbox_values *v, struct trc_page *page, FILE *head);
 
-/* --- sqlbox_map.c: which columns of the timeline have which values --- */
+/* --- sqlbox_map.c: which values of tables the columns of the timeline have --- */
 
 enum trc_sqlbox_how {
 	TRC_SQLBOX_OWN,	    /* it has not: they are written */
@@ -111,7 +111,7 @@ struct trc_sqlbox_start {
 	int64_t ns;
 };
 
-/* B1: whether what the page makes of its own column is this value.  A text may be cut. */
+/* B1: whether the page gets this value from its own column.  A text may be cut. */
 bool trc_sqlbox_is_told(const struct trc_rows *r, const struct trc_sqlbox_mapping *mapping,
 			sqlite3_stmt *stmt, int column, struct trc_sqlbox_start *start);
 

@@ -6,10 +6,11 @@
  * is shown.  The end of a wait, from the wake-up on, is a state of its own.
  *
  *   tracks:T1  intervals of a thread touch, have a length above 0, and sum to the trace's length
- *   tracks:T2  where there are more than limits->intervals, runs of intervals shorter than `merged_below_ns` become one or two
- *       (TRC_STATE_MERGED), which count them: waits for locks, as the second, and all others.  A run ends after a step
- *       of the sketch (first.h), or a longer one where the limit is small.  At most 2 * limits->intervals + 2 a thread are made
- *   tracks:T3  time per thread and state is exact, merged or not
+ *   tracks:T2  if there are more than limits->intervals, a run of intervals shorter than `merged_below_ns` becomes one or two
+ *       (TRC_STATE_MERGED), which count the run's intervals: the second has the waits for locks, the first all others.  A
+ *       run ends after a step of the sketch (first.h), or after a longer step if the limit is small.  At most
+ *       2 * limits->intervals + 2 are made for a thread
+ *   tracks:T3  the time per thread and state is exact, whether intervals are merged or not
  */
 #ifndef TRC_VIEWER_TRACKS_H
 #define TRC_VIEWER_TRACKS_H
@@ -30,12 +31,12 @@ enum trc_state {
 	TRC_STATE_MERGED = 128, /* flag: several intervals, most of the time in this state */
 };
 
-/* What goes on beyond an edge of the page: a thread's first state, its last one; all of its time: the
- * thread is left out. */
+/* Flags of what goes on beyond an edge of the page: a thread's first state, or its last.  TRC_BEYOND_ALL: all of the
+ * thread's time lies beyond, and the thread is left out. */
 enum { TRC_BEYOND_START = 1, TRC_BEYOND_END = 2, TRC_BEYOND_ALL = 4 };
 
-/* A wait that the page shows, and what its intervals say of it: what is as they say need not be told again.
- * Times since the start of the trace. */
+/* A wait that the page shows, and what its intervals say of it.  Values that agree with the intervals need not be written
+ * again.  Times since the start of the trace. */
 struct trc_shown_park {
 	uint64_t start_ns, end_ns; /* of its first interval, and of its last */
 	uint64_t wake_ns;	   /* start of TRC_STATE_WOKEN; end_ns = there is none */

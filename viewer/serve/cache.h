@@ -1,17 +1,18 @@
 /*
- * cache.h - what takes as long to make as a trace is large, kept on disk: the page of the whole, and what was derived for the
- * pages of parts (viewer/prepared.h).
+ * cache.h - files on disk that spare work in proportion to the trace: the page of the whole, and the rows that were derived
+ * for the pages of parts (viewer/prepared.h).
  *
- *   serve:V8  a page that is kept is served only if it says that it is of this file (device, inode, size, times of change), made by
- *       this program (the same of its file), with the same files for names of functions (trc_symbols_places(), TRC_JIT_MAP), and if its bytes have the checksum that was written with them
- *   serve:V9  pages are kept where only the user can write, in $XDG_CACHE_HOME/trc or ~/.cache/trc, and taken from nowhere
- *       else; at most TRC_CACHE_PAGES_MAX, the newest
- *   serve:V10  what was derived is kept there, too, by the same rules; the newest, at most TRC_CACHE_MODELS_MAX and
- *       TRC_CACHE_MODELS_BYTES together, and none that takes more than a quarter of what is free on the disk
- *   serve:V12  a file is written by one process, under a name of its own, and not changed once it has the name that others open. What
- *       a killed process left behind is removed after an hour
- *   serve:V13  nothing is kept in a file system that another machine may have behind it: one that loses a file that is mapped ends
- *       the process
+ *   serve:V8  a page that was kept is served only if its key and its checksum are right.  The key says that the page is of this
+ *       trace (device, inode, size, times of change), was made by this program (the same of the program's file), and with the
+ *       same files for names of functions (trc_symbols_places(), TRC_JIT_MAP).  The checksum was written with the page's bytes
+ *   serve:V9  pages are kept where only the user can write, in $XDG_CACHE_HOME/trc or ~/.cache/trc, and are taken only from
+ *       there; the newest TRC_CACHE_PAGES_MAX at most
+ *   serve:V10  derived rows are kept there, too, by the same rules: the newest files, TRC_CACHE_MODELS_MAX at most, of
+ *       TRC_CACHE_MODELS_BYTES together, and no file that takes more than a quarter of the free space on the disk
+ *   serve:V12  a file is written by one process, under a name of its own.  It is not changed once it has the name under which
+ *       others open it.  A file that a killed process left behind is removed after an hour
+ *   serve:V13  nothing is kept in a file system that may be on another machine: if it loses a file that is mapped, the
+ *       process ends
  *
  * Whatever goes wrong, a page is made anew: nothing here is an error.
  */
@@ -40,10 +41,10 @@ struct trc_cache_key {
 void trc_cache_key_make(struct trc_cache_key *key, const char *path);
 /* What else the page depends on: a text, and a file as it is now, if it is there; NULL = none. */
 void trc_cache_key_add(struct trc_cache_key *key, const char *what, const char *path);
-/* Whether it is `before`, with what was added since. */
+/* Whether the key is `before`, with additions since. */
 bool trc_cache_key_has(const struct trc_cache_key *key, const struct trc_cache_key *before);
 bool trc_cache_key_is_same(const struct trc_cache_key *a, const struct trc_cache_key *b);
-/* Why what was kept under the key `kept` is not of this one, as half a sentence; NULL = it is. */
+/* Why a file that was kept under the key `kept` does not have this key, as half a sentence; NULL = it has. */
 const char *trc_cache_key_differs(const struct trc_cache_key *key, const char *kept);
 
 /* The page of this key: a file, the caller's to close, of which the first *n_bytes are the page; -1 = there is none. */
@@ -51,10 +52,11 @@ int trc_cache_find(const struct trc_cache_key *key, uint64_t *n_bytes);
 /* Keeps the page, the first n_bytes of `fd`, in place of an older one of the same trace. */
 void trc_cache_keep(const struct trc_cache_key *key, int fd, uint64_t n_bytes);
 
-/* The file of what was derived, the caller's to close; -1 = there is none.  Whether it is whole, and of this key, trc_image_map() sees. */
+/* The file of derived rows, the caller's to close; -1 = there is none.  trc_image_map() checks that it is whole, and has
+ * this key. */
 int trc_cache_find_model(const struct trc_cache_key *key);
 
-/* One that is being written. */
+/* A file of derived rows that is being written. */
 struct trc_cache_making {
 	int dir, fd;
 	uint64_t most_bytes;		 /* it may not be larger (V10) */

@@ -2,11 +2,11 @@
  * connections.h - the open connections: how long each may take.  Each is for one request.
  *
  *	READING    until the request is whole; ten seconds at most, however it trickles
- *	ANSWERING  a page is made for it, and it may take as long as that takes
+ *	ANSWERING  a page is made for it; the connection may take as long as this takes
  *	SENDING    the reply; a minute, and as long as it takes at RATE_BYTES a second
  *
- * If there are as many as there may be, those that have been READING longest make room: silence
- * shuts nobody out.
+ * If the most connections are open, the connection that has been READING longest makes room: silent clients
+ * shut nobody out.
  *
  * Context: any thread, all functions.
  */
@@ -43,7 +43,7 @@ struct trc_connection *trc_connection_open(struct trc_connections *all, int sock
 void trc_connection_close(struct trc_connections *all, struct trc_connection *c);
 void trc_connection_phase(struct trc_connections *all, struct trc_connection *c,
 			  enum trc_phase phase, uint64_t reply_bytes);
-/* Shuts down those whose time is up, and makes room. */
+/* Shuts down connections whose time is up, and makes room. */
 void trc_connections_look(struct trc_connections *all);
 /* Whether somebody is being answered. */
 bool trc_connections_are_busy(struct trc_connections *all);

@@ -2,8 +2,8 @@
  * frame.h - the small page around the page.
  *
  * The page itself is byte for byte that of `trace-analyze --html`: its policy allows no request.  So
- * the frame tells the server that somebody is there, takes snapshots, and shows in the address what
- * the page has in its own.
+ * the frame tells the server that a page is open, takes snapshots, and shows the page's address
+ * in the address of the window.
  */
 #ifndef TRC_VIEWER_SERVE_FRAME_H
 #define TRC_VIEWER_SERVE_FRAME_H

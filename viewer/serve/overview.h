@@ -1,4 +1,4 @@
-/* overview.h - how many events a trace has, and when: by the list of its blocks, which costs nothing. */
+/* overview.h - how many events a trace has, and when: from the list of its blocks, without decoding them. */
 #ifndef TRC_VIEWER_SERVE_OVERVIEW_H
 #define TRC_VIEWER_SERVE_OVERVIEW_H
 
@@ -23,8 +23,8 @@ struct trc_overview {
 	struct trc_window first; /* what is shown first; to_ns 0 = all */
 };
 
-/* Of a trace with more than twice as many events as `n_wanted`, a part at its begin with about that
- * many is shown first.  n_wanted 0: with more than TRC_OVERVIEW_WHOLE_MAX, about TRC_OVERVIEW_FIRST. */
+/* If a trace has more than twice as many events as `n_wanted`, a part at its begin with about that
+ * many events is shown first.  n_wanted 0: if it has more than TRC_OVERVIEW_WHOLE_MAX, about TRC_OVERVIEW_FIRST. */
 void trc_overview_make(struct trc_overview *o, const struct trc_reader *reader, int64_t start_ns,
 		       int64_t end_ns, uint64_t n_wanted);
 

@@ -1,9 +1,10 @@
 /*
  * query.h - the answer to a query, for the SQL box of a page that has no tables itself.
  *
- *   serve:V11  a query only reads (sql:S1), and ends: after TRC_QUERY_ROWS_MAX rows, TRC_QUERY_BYTES_MAX bytes or TRC_QUERY_SECONDS_MAX,
- *       or when nobody waits for it any more.  It writes no file but its answer, and SQLite takes TRC_QUERY_MEMORY_BYTES_MAX at most.
- *       The time is asked for between SQLite's steps: what one step derives of the trace, as the rows of blame, is derived to its end
+ *   serve:V11  a query only reads (sql:S1), and ends: after TRC_QUERY_ROWS_MAX rows, TRC_QUERY_BYTES_MAX bytes or
+ *       TRC_QUERY_SECONDS_MAX, or when nobody waits for it any more.  It writes no file but its answer, and SQLite takes
+ *       TRC_QUERY_MEMORY_BYTES_MAX at most.  The time is checked between SQLite's steps: if a step derives a part of the trace,
+ *       such as the rows of blame, it goes on to its end
  */
 #ifndef TRC_VIEWER_SERVE_QUERY_H
 #define TRC_VIEWER_SERVE_QUERY_H
@@ -29,11 +30,12 @@ struct trc_query {
 };
 
 /*
- * Only one at a time, and nobody else uses SQLite meanwhile: the bound of memory is the process's.
- * To a file that is empty, as JSON: {"columns":[name...],"rows":[[kinds, value...]...],"more":bool}.  Of each row `kinds` has a digit for
+ * Only one query runs at a time, and no other code uses SQLite meanwhile: the bound of memory holds for the whole process.
+ * The answer goes to an empty file, as JSON:
+ * {"columns":[name...],"rows":[[kinds, value...]...],"more":bool}.  In each row `kinds` has a digit for
  * each value: 1 an integer, 2 a real, 3 a text, 4 a blob as hexadecimal digits, 5 NULL, 6 an integer that is not exact as a double,
- * as text.  more: there are more rows.  Of a query that fails, or is stopped: {"error":why}.  0, or -errno with a line in error: it was not
- * answered.
+ * as text.  more: there are more rows.  If the query fails, or is stopped: {"error":why}.  0, or -errno with a line in error: there is
+ * no answer.
  */
 int trc_query_answer(struct trc_model *m, const struct trc_query *query, FILE *out,
 		     struct trc_error *error);

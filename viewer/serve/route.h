@@ -1,5 +1,5 @@
 /*
- * route.h - what a request asks for, and whether whoever asks may.
+ * route.h - what a request asks for, and whether the client may ask for it.
  *
  *	/KEY			once: leads to the next; this is what a browser is started with, whose
  *				command line other users can see
@@ -13,8 +13,8 @@
  *	/TOKEN/alive?id=N	a frame is there (visitors.h)
  *	/TOKEN/gone?id=N	it is left
  *
- *   serve:V3  without the token nothing is told but that it is missing, and the comparison takes as
- *       long whatever is wrong
+ *   serve:V3  without the token the reply only says that the token is missing, and the comparison takes as
+ *       long for every wrong token
  *   serve:V4  a request whose Host names neither this machine's address nor localhost is refused: a
  *       foreign site may let its name lead here (DNS rebinding)
  */
@@ -65,7 +65,7 @@ struct trc_route {
 	bool saves;		  /* the page of a window is to be saved, not shown */
 };
 
-/* Makes both up.  0 or -errno. */
+/* Makes up the key and the token.  0 or -errno. */
 int trc_access_init(struct trc_access *access);
 /* One thread at a time: the key opens once. */
 struct trc_route trc_route_find(struct trc_access *access, const struct trc_asking *asking);

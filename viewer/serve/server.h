@@ -6,7 +6,7 @@
  *	main                     looks, every so often           connections that are late, the end
  *
  *   serve:V5  a reply is complete before its first byte is sent: its status is true
- *   serve:V6  no request ends the server, and none is waited for by others
+ *   serve:V6  no request ends the server, and no request has to wait for another client
  */
 #ifndef TRC_VIEWER_SERVE_SERVER_H
 #define TRC_VIEWER_SERVE_SERVER_H
@@ -22,7 +22,7 @@ int trc_server_start(struct trc_server **out, struct trc_view_source *source, ui
 		     struct trc_error *error);
 /* The address to print, or the one that works once. */
 void trc_server_address(const struct trc_server *s, bool once, char text[TRC_ADDRESS_BYTES]);
-/* To be called a few times a second.  Whether all pages that were opened are closed again. */
+/* To be called a few times a second.  Returns whether all pages that were opened are closed again. */
 bool trc_server_look(struct trc_server *s);
 void trc_server_stop(struct trc_server *s);
 

@@ -1,8 +1,9 @@
 /*
- * snapshots.h - snapshots of a process, as traces in files without a name: what pages are made of, and what is kept.
+ * snapshots.h - snapshots of a process, as traces in files without a name: for pages that follow the process, and for
+ * snapshots that are kept.
  *
- *   serve:V7  a snapshot goes when its page has taken a newer one, unless it was kept.  Of pages that say nothing
- *       of themselves the oldest go, so that there are never more than TRC_SNAPSHOTS_MAX
+ *   serve:V7  a snapshot is removed when its page has taken a newer one, unless it was kept.  If pages do not say which
+ *       snapshot they show, the oldest snapshots are removed, so that there are never more than TRC_SNAPSHOTS_MAX
  */
 #ifndef TRC_VIEWER_SERVE_SNAPSHOTS_H
 #define TRC_VIEWER_SERVE_SNAPSHOTS_H
@@ -32,7 +33,8 @@ struct trc_snapshots {
 	uint64_t last_id;
 };
 
-/* Takes the file.  The page shows `shown` up to now (0 = none); its other ones go (V7).  The new one's id. */
+/* Takes the file.  The page still shows `shown` (0 = none); the page's other snapshots are removed (V7).  Returns the new
+ * snapshot's id. */
 uint64_t trc_snapshots_add(struct trc_snapshots *all, const struct trc_view_snapshot *snapshot,
 			   uint64_t shown);
 /* NULL = there is none, or it has gone.  Up to the next call that changes something. */

@@ -1,8 +1,8 @@
 /*
- * visitors.h - the pages that are open: trace-view ends with the last one.
+ * visitors.h - the pages that are open: trace-view ends with the last page.
  *
- * A page says every ten seconds that it is there, and when it is left.  A browser that was killed
- * says nothing any more; one that has a page in the background may let it speak only once a minute.
+ * A page reports every ten seconds that it is open, and reports when it is left.  The pages of a browser that was killed
+ * report nothing any more; a browser may let a page in the background report only once a minute.
  * A page that is loaded again is gone for a moment.
  */
 #ifndef TRC_VIEWER_SERVE_VISITORS_H
@@ -31,7 +31,7 @@ struct trc_visitors {
 
 void trc_visitor_heard(struct trc_visitors *v, uint64_t id, uint64_t now_ms);
 void trc_visitor_gone(struct trc_visitors *v, uint64_t id, uint64_t now_ms);
-/* Whether all who came have gone; forgets those who are silent. */
+/* Whether all pages that were open are gone; forgets silent pages. */
 bool trc_visitors_are_over(struct trc_visitors *v, uint64_t now_ms);
 
 #endif
