@@ -16,9 +16,9 @@ int trc_report_crash_line(struct trc_report *r);
 /* struct trc_finding to *out, which is the caller's to free, also after a failure.  0 or -ENOMEM. */
 int trc_report_findings(struct trc_report *r, struct trc_array *out);
 struct trc_finding;
-/* With what it was due to and what helps; "who: " before the sentence. */
+/* Prints the finding with its cause and what helps; "who: " stands before the sentence. */
 void trc_finding_print(struct trc_report *r, const struct trc_finding *f, const char *who);
-/* What is not looked for in what is selected, if anything is. */
+/* If a part is selected: which kinds were not looked for. */
 int trc_finding_print_narrowed(struct trc_report *r);
 /* The sentence alone, in one line. */
 void trc_finding_print_line(struct trc_report *r, const struct trc_finding *f, const char *who);
@@ -26,7 +26,7 @@ void trc_finding_print_line(struct trc_report *r, const struct trc_finding *f, c
 /* A line for each order of locks that could be a deadlock; none without any.  0 or -ENOMEM. */
 int trc_report_abandoned_lines(struct trc_report *r);
 int trc_report_risk_lines(struct trc_report *r);
-/* The same of threads that could run and had no proc: then waits are long because of that. */
+/* The same for threads that could run and had no proc: then a lack of procs makes waits long. */
 int trc_report_procs_lines(struct trc_report *r);
 
 #endif

@@ -13,7 +13,7 @@ struct trc_procs_step {
 };
 
 /*
- * No proc is left while threads run on all those that any thread of the program ran on, and while a thread
+ * No proc is left while threads run on all procs that any thread of the program ran on, and while a thread
  * that could go on is off its proc.
  */
 struct trc_procs {
@@ -24,11 +24,9 @@ struct trc_procs {
 /* Free with trc_procs_free(), also after a failure.  0 or -ENOMEM. */
 int trc_procs_of(struct trc_procs *procs, const struct trc_report *r);
 void trc_procs_free(struct trc_procs *procs);
-/* The last step at or before this time; NULL = there is none. */
-const struct trc_procs_step *trc_procs_step_at(const struct trc_procs *procs, int64_t ts_ns);
-/* For how long of that time no proc was left. */
+/* For how long of this time no proc was left. */
 int64_t trc_procs_taken_ns(const struct trc_procs *procs, int64_t from_ns, int64_t to_ns);
-/* For how long of that time more of the program's threads could run than there are procs. */
+/* For how long of this time more of the program's threads could run than there are procs. */
 int64_t trc_procs_short_ns(const struct trc_procs *procs, int64_t from_ns, int64_t to_ns);
 
 #endif

@@ -16,8 +16,8 @@ int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_th
  * 0 or -ENOMEM. */
 int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, const double *margin,
 			     int64_t all);
-/* A line for each key, in the order in which labels first had any; by label_first.  total_and_all:
- * what labels are known of, with those that had none; and what shares are of.  0 or -ENOMEM. */
+/* A line for each key, in the order in which labels first had any; by label_first.  total_and_all: the sum for which
+ * labels are known, including rows without labels; and the sum of which shares are parts.  0 or -ENOMEM. */
 int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, const double *margin,
 			    const int64_t total_and_all[2]);
 
@@ -51,7 +51,7 @@ struct trc_report_quantiles {
  * begin with a struct trc_report_quantiles: the first is at `first`, the next row_bytes behind it.
  * 0 or -ENOMEM. */
 int trc_report_quantiles(struct trc_array *values, void *first, size_t row_bytes, size_t n_groups);
-/* Whether it is wanted, and how much of it. */
+/* Whether the latency is selected, and how much of it. */
 bool trc_report_latency(const struct trc_report *r, const struct trc_latency *latency, int64_t *ns);
 /* Lines by who made threads ready, and by proc.  0 or -ENOMEM. */
 int trc_report_latencies_by(struct trc_report *r, const struct trc_latency *latency, size_t n);
@@ -63,7 +63,7 @@ int trc_report_label_times(struct trc_report *r, struct trc_array *rows);
 /* ---- hints.c ---- */
 /* A line if the trace shows that another way to record would tell more. */
 void trc_report_hints(struct trc_report *r);
-/* What a trace lacks, and what would have given it. */
+/* What a trace lacks, and which options would have recorded it. */
 struct trc_hints {
 	int64_t ran_ns; /* for which there are no samples; 0 = not much */
 	int64_t lasted_ns;
@@ -78,7 +78,7 @@ void trc_report_hint_samples(struct trc_line *line, const struct trc_hints *hint
 
 /* ---- locks.c ---- */
 struct trc_lock_sums;
-/* Lines below that of an object's waits; none if it is no lock. */
+/* Lines below the line of an object's waits; none if the object is no lock. */
 void trc_report_lock_lines(struct trc_report *r, const struct trc_lock_sums *locks,
 			   const struct trc_group_details *d);
 

@@ -22,7 +22,7 @@ int trc_why_add_tasks(struct trc_why_tree *tree, struct trc_causes *causes,
  * 0 = all.  id: NULL = by type. */
 int trc_why_add_regions(struct trc_why_tree *tree, struct trc_causes *causes, const uint64_t *id,
 			const char *type, double slowest);
-/* What a thread did in this time; TRC_NEVER: from the trace's begin, or up to its end. */
+/* Adds what a thread did in this time; TRC_NEVER: from the trace's begin, or up to its end. */
 int trc_why_add_stretch(struct trc_why_tree *tree, struct trc_causes *causes, uint32_t thread,
 			int64_t from_ns, int64_t to_ns);
 

@@ -54,11 +54,11 @@ int trc_why_tree_begin(struct trc_why_tree *tree, const struct trc_report *r);
 int trc_why_tree_add(struct trc_why_tree *tree, const struct trc_cause *rows, size_t n);
 void trc_why_tree_free(struct trc_why_tree *tree);
 
-/* The nodes below this one, largest first; an array of ids that is the caller's to free.  NULL without memory. */
+/* The nodes below this node, largest first; an array of ids that is the caller's to free.  NULL without memory. */
 uint32_t *trc_why_tree_below(const struct trc_why_tree *tree, uint32_t id, size_t *n);
-/* The largest of those below this one; 0 = there is none. */
+/* The largest node below this node; 0 = there is none. */
 uint32_t trc_why_tree_largest_below(const struct trc_why_tree *tree, uint32_t id);
-/* The same, if it is more than half of this one. */
+/* The largest node below this node, if it is more than half of this node; else 0. */
 uint32_t trc_why_tree_most_of(const struct trc_why_tree *tree, uint32_t id);
 /* Sorts the leaves, largest first. */
 void trc_why_tree_sort_leaves(struct trc_why_tree *tree);

@@ -6,9 +6,9 @@
 
 /* "worker 3 (4711) held the lock and ran". */
 void trc_why_words(struct trc_report *r, struct trc_line *line, const struct trc_why_node *node);
-/* Behind them, and behind the place: who had the proc meanwhile, if threads could have run. */
+/* After the words and the place: who had the proc meanwhile, if threads could have run. */
 void trc_why_instead(struct trc_report *r, struct trc_line *line, const struct trc_why_node *node);
-/* The stack is worth telling: the words have not said it. */
+/* Whether the stack should be shown: the words have not said it. */
 bool trc_why_has_place(const struct trc_why_node *node);
 /* "97.0%, worker 3 (4711) held the lock and slept at audit_write demo.c:174", of so much time. */
 void trc_why_share(struct trc_report *r, struct trc_line *line, const struct trc_why_tree *tree,

@@ -17,9 +17,9 @@ struct trc_pools {
 /* Free with trc_pools_free(), also after a failure.  0 or -ENOMEM. */
 int trc_pools_of(struct trc_pools *pools, const struct trc_report *r);
 void trc_pools_free(struct trc_pools *pools);
-/* On a proc where switch records tell; else in no recorded wait. */
+/* How long the thread was on a proc, by switch records; without them, how long it was in no recorded wait. */
 int64_t trc_thread_busy_ns(const struct trc_report *r, size_t row);
-/* " compressor (12)", " 4 threads like worker 1 (12)": those of the pool. */
+/* The threads of the pool: " compressor (12)", " 4 threads like worker 1 (12)". */
 void trc_pools_add(struct trc_report *r, struct trc_line *line, const struct trc_pools *pools,
 		   uint32_t pool);
 

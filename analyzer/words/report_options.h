@@ -22,9 +22,9 @@ struct trc_report_options {
 	trc_report_cause_fn *print_cause; /* --why, --critical-path: as JSON; NULL = as text */
 };
 
-/* Which threads the page folds as idle (idle.c): idle[i] of row i of the model's threads becomes 0 or 1.  Likewise waits, of the
- * model's parks; NULL: nobody asks.  None are if only a part of the trace is selected.  Derives what it needs.  0 or -errno
- * with a line in error. */
+/* Which threads the page folds as idle (idle.c): idle[i] of row i of the model's threads becomes 0 or 1.  `waits` says the same
+ * of the model's parks; NULL: not wanted.  If only a part of the trace is selected, nothing is idle.  Derives what it needs.
+ * 0 or -errno with a line in error. */
 int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, uint8_t *waits,
 			    struct trc_error *error);
 

@@ -89,7 +89,7 @@ struct trc_group {
 
 enum { TRC_GROUP_LABELS_MAX = 3 };
 
-/* What is shown of a group beyond that. */
+/* What is shown of a group beyond its sums. */
 struct trc_group_details {
 	const struct trc_group *group;
 	uint64_t object; /* the one with most of the time */
@@ -147,7 +147,7 @@ struct trc_groups {
 int trc_report_begin(struct trc_report *r, struct trc_model *m, FILE *out,
 		     const struct trc_report_options *options, struct trc_error *error);
 void trc_report_end(struct trc_report *r);
-/* What waits were due to: made when it is first asked for, valid until trc_report_end().  0 or
+/* The causes of waits: made when they are first asked for, valid until trc_report_end().  0 or
  * -ENOMEM. */
 struct trc_causes;
 int trc_report_causes(struct trc_report *r, struct trc_causes **causes);
@@ -155,9 +155,9 @@ int trc_report_causes(struct trc_report *r, struct trc_causes **causes);
 struct trc_cause;
 int trc_report_causes_of_park(struct trc_report *r, size_t i, const struct trc_cause **row,
 			      size_t *n);
-/* True if the same time of all threads is wanted: all of it, or a window. */
+/* True if the same time of all threads is selected: all of it, or a window. */
 bool trc_report_has_all_threads(const struct trc_report *r);
-/* What of this time is wanted where that is so. */
+/* Which part of this time is selected, if the same time of all threads is. */
 int64_t trc_report_later_ns(const struct trc_report *r, int64_t from_ns);
 int64_t trc_report_earlier_ns(const struct trc_report *r, int64_t to_ns);
 /* An empty line, unless nothing is above it, and the heading in bold; `right` (may be NULL) follows it. */
@@ -181,7 +181,7 @@ enum { TRC_LASTED_BYTES = TRC_NUMBER_BYTES + 2 };
  * Returns `out`. */
 const char *trc_report_until_end(const struct trc_report *r, char out[TRC_LASTED_BYTES],
 				 int64_t since_ns);
-/* Of what is selected of the thread in this row; TRC_NEVER = not known. */
+/* The time on a proc in the selected part of the thread in this row; TRC_NEVER = not known. */
 int64_t trc_report_on_cpu_ns(const struct trc_report *r, size_t row);
 
 /* ---- lost.c ---- */
@@ -197,7 +197,7 @@ void trc_report_lost_causes(const struct trc_report *r, struct trc_lost lost[TRC
 void trc_report_lost_cause(struct trc_line *line, unsigned int cause, const struct trc_lost *lost);
 /* A line for each cause, and what follows. */
 void trc_report_lost_lines(struct trc_report *r);
-/* If the recorder's tables were full: what is missing for that, and what helps. */
+/* If the recorder's tables were full: what is therefore missing, and what helps. */
 void trc_report_full_lines(struct trc_report *r);
 /* Of a recording whose rings were full: how large they had to be. */
 void trc_report_ring_line(struct trc_report *r);
@@ -212,14 +212,14 @@ void trc_report_ring_words(struct trc_line *line, const struct trc_ring_hint *ri
 /* ---- names.c ---- */
 /* The innermost frame of the program's own: "settings_get trc-demo.c:211". */
 void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack);
-/* Of a canonical stack the same and its callers: "... < worker_run :302".  Those that all stacks of this place have; where
- * they differ "< (several callers)". */
+/* For a canonical stack, the innermost frame and its callers: "... < worker_run :302".  The callers are those that all
+ * stacks of this place have; where the stacks differ, "< (several callers)". */
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack);
-/* Adds that, or with --full each frame in a line of its own, below the first; prints the line. */
+/* Adds the chain, or with --full each frame in a line of its own, below the first; prints the line. */
 void trc_report_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* The same of this one stack alone: all of its callers. */
 void trc_report_one_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
-/* The latter always: also where libc is called or calls, but not what starts a thread. */
+/* Always each frame in a line of its own: also where libc is called or calls, but not the frames that start a thread. */
 void trc_report_whole_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* The function alone: "settings_get trc-demo.c"; the module where the file is not known. */
 void trc_report_function(struct trc_report *r, struct trc_line *line,
@@ -235,10 +235,10 @@ void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int
 /* True if trc_report_object() can do no better than the address. */
 bool trc_report_is_nameless(const struct trc_report *r, unsigned int reason, uint64_t object,
 			    uint32_t stack);
-/* How long the thread lived within the trace, or what of that is selected. */
+/* How long the thread lived within the trace, or within the selected part. */
 int64_t trc_report_lifetime_ns(const struct trc_report *r, const struct trc_thread *thread);
 uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack);
-/* The first stack that trc_report_place() tells in the same words; 0 = it has no frames. */
+/* The first stack for which trc_report_place() gives the same words; 0 = it has no frames. */
 uint32_t trc_report_same_place(const struct trc_report *r, uint32_t stack);
 /* Equal for stacks whose innermost own function is the same, and called by the same function; 0 = no frames. */
 uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack);
@@ -262,9 +262,9 @@ struct trc_waited {
 void trc_report_waited(struct trc_report *r, struct trc_line *line, const struct trc_waited *w);
 void trc_report_waited_park(struct trc_report *r, struct trc_line *line,
 			    const struct trc_park *park);
-/* What the descriptor was of the wait with this id in the model's parks; 0 = not known. */
+/* What the descriptor was in the wait with this id in the model's parks; 0 = not known. */
 uint32_t trc_report_park_descriptor(const struct trc_report *r, uint32_t id);
-/* Adds one to those of a group, with the time of its waits. */
+/* Adds a descriptor to the descriptors of a group, with the time of its waits. */
 void trc_report_descriptor_into(const struct trc_report *r, struct trc_group_details *d,
 				uint32_t descriptor, int64_t ns);
 /* " /var/wal (fd 3)", " 37 connections of 127.0.0.1:80"; false if nothing is known. */
@@ -273,7 +273,7 @@ bool trc_report_descriptors(struct trc_report *r, struct trc_line *line,
 
 /* ---- label_names.c ---- */
 int trc_report_labels_init(struct trc_report *r);
-/* Whether what a thread did at a time is to be told. */
+/* Whether a thread is selected at this time and place, so that what it did then is told. */
 bool trc_report_wanted(const struct trc_report *r, uint32_t thread, int64_t ts_ns, uint64_t place);
 /* "tenant=42"; tenant="42" if there is a number 42, too. */
 void trc_report_label(const struct trc_report *r, struct trc_line *line,
@@ -303,12 +303,12 @@ void trc_report_add(int64_t *sum, int64_t value);
 int trc_report_idle_init(struct trc_report *r);
 /* True if the thread does nearly nothing but wait like this. */
 bool trc_report_is_idle(const struct trc_report *r, const struct trc_park *park);
-/* Adds such a wait.  0 or -ENOMEM. */
+/* Adds an idle wait.  0 or -ENOMEM. */
 int trc_report_idle_add(struct trc_groups *g, const struct trc_report *r,
 			const struct trc_park *park);
 /* After all were added. */
 void trc_report_idle_count(struct trc_groups *g, const struct trc_report *r);
-/* "20.8 s  idle: 3 threads in cond at ..."; nothing if there are none. */
+/* "20.8 s  idle: 3 threads in cond at ..."; nothing if there are no idle threads. */
 void trc_report_idle_line(struct trc_report *r, const struct trc_groups *g,
 			  enum trc_wait_class class);
 
