@@ -53,7 +53,7 @@ bool trc_cut_works_at(const struct trc_cut *cut, uint32_t thread, int64_t ts_ns,
 /* Whether a thread is under labels that are asked for, and until when that stays so; lowers *until_ns if need be. */
 bool trc_cut_labels_at(const struct trc_cut *cut, uint32_t thread, int64_t ts_ns,
 		       int64_t *until_ns);
-/* The same of a wait, by its own labels (selection:V5), and of a set. */
+/* The same for a wait, by its own labels (selection:V5), and for a label set. */
 bool trc_cut_has_labels_of(const struct trc_cut *cut, const struct trc_park *park);
 bool trc_cut_has_set(const struct trc_cut *cut, uint32_t labels);
 /* The page lacks some of the trace's time. */

@@ -105,7 +105,7 @@ const struct trc_sqlbox_mapping *
 trc_sqlbox_mapping(const struct trc_rows *r, const struct trc_sqlbox_map *map, const char *column);
 const char *trc_sqlbox_how_name(enum trc_sqlbox_how how);
 
-/* What of a row its times are measured from. */
+/* The time of a row from which the row's other times are measured. */
 struct trc_sqlbox_start {
 	bool known;
 	int64_t ns;

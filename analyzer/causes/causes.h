@@ -24,7 +24,7 @@
 
 struct trc_causes;
 
-/* What a thread was in during a piece. */
+/* The state of a thread during a piece. */
 enum trc_cause_kind {
 	TRC_CAUSE_WAITING, /* in a wait; the rows below say for what.  All others are leaves */
 	TRC_CAUSE_RUNNING, /* on a proc, as switch records say */
@@ -99,14 +99,14 @@ void trc_causes_limit(struct trc_causes *c, size_t rows_max);
  */
 int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cause **rows,
 		       size_t *n);
-/* Of what a thread did in a stretch of time: the rows of depth 0 follow each other. */
+/* The causes of a stretch of a thread's time: the rows of depth 0 follow each other. */
 int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,
 			 const struct trc_cause **rows, size_t *n);
 /* Of a task, which is followed back from the thread that ended it.  The causes of that thread's waiting, before it had
  * the task, are what other threads did with the task until then. */
 int trc_causes_of_task(struct trc_causes *c, const struct trc_task *task,
 		       const struct trc_cause **rows, size_t *n);
-/* Of a region: what the thread did on which the region began. */
+/* The causes of a region: what the thread did on which the region began. */
 int trc_causes_of_region(struct trc_causes *c, const struct trc_region *region,
 			 const struct trc_cause **rows, size_t *n);
 

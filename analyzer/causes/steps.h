@@ -42,7 +42,7 @@ struct trc_steps {
 };
 
 struct trc_image;
-/* What a model keeps of this (trc_model_keep()), in an image (analyzer/model/image.h). */
+/* The walk of the steps that a model keeps (trc_model_keep()), in an image (analyzer/model/image.h). */
 int trc_steps_walk(struct trc_image *image, struct trc_model *m);
 
 /* At a time and until until_ns. */
@@ -78,7 +78,7 @@ int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t th
 void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *cursor, int64_t ts_ns,
 			struct trc_step *step);
 
-/* Of a thread, by row, that was PREEMPTED then: the proc that it was taken off. */
+/* The proc from which a thread, by row, was taken off that was PREEMPTED then. */
 uint32_t trc_step_proc_of(const struct trc_steps *s, size_t thread, int64_t ts_ns);
 
 /* ---- a lock ---- */
@@ -106,7 +106,7 @@ void trc_step_wait_begin(const struct trc_steps *s, struct trc_step_wait *wait, 
 /* WAITING for `on`, or a kind that needs no further cause. */
 void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int64_t ts_ns,
 		      struct trc_step *step);
-/* What a wait of no length is. */
+/* The kind of a wait of no length. */
 uint8_t trc_step_kind_alone(const struct trc_park *park);
 
 /* Events that threads record were lost in this time. */

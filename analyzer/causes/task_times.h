@@ -51,7 +51,7 @@ const char *trc_task_state_name(unsigned int state);
  * have many runs of fibers in common. */
 int trc_task_spans_list(struct trc_model *m, struct trc_array *spans, struct trc_error *error);
 int trc_task_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error);
-/* Of all regions, region by region: struct trc_task_time. */
+/* The times of all regions, region by region: struct trc_task_time. */
 int trc_region_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error);
 
 struct trc_image;
@@ -59,7 +59,7 @@ struct trc_image_pause;
 /* Makes all three arrays, for an image (analyzer/model/image.h) of a model that keeps them.  Pages may be made while it
  * pauses.  Rows that cannot be made are left to whoever asks for them later.  0, or -ECANCELED: the pause said to give up. */
 int trc_task_times_prepare(struct trc_model *m, const struct trc_image_pause *pause);
-/* What a model keeps of all three, in an image. */
+/* The walk of all three arrays, in an image. */
 int trc_task_times_walk(struct trc_image *image, struct trc_model *m);
 
 #endif

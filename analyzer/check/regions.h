@@ -27,7 +27,7 @@ int trc_check_region_end(struct trc_check_regions *r, uint32_t thread, int64_t t
 void trc_check_regions_fiber_end(struct trc_check_regions *r, uint64_t number, int64_t now_ns);
 /* The thread exits: its root fiber has no open region.  0 or -ENOMEM. */
 int trc_check_regions_exit(struct trc_check_regions *r, uint32_t thread, int64_t now_ns);
-/* Of fibers that have ended, once there are no more events. */
+/* Reports open regions of fibers that have ended; called when there are no more events. */
 void trc_check_regions_left(const struct trc_check_regions *r);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "analyzer/model/model.h"
 
-/* Of a thread that took locks; TRC_NEVER and 0 = not known. */
+/* The life of a thread that took locks; TRC_NEVER and 0 = not known. */
 struct trc_lock_life {
 	uint32_t thread, creator;
 	int64_t start_ns, end_ns;

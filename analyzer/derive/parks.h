@@ -25,7 +25,7 @@ struct trc_park_thread {
 	uint64_t abandoned_place; /* of the event that abandoned waits last */
 };
 
-/* Of all threads.  Open parks are used again. */
+/* The parks of all threads.  Memory of open parks is used again. */
 struct trc_park_rows {
 	struct trc_model *m;
 	struct trc_pool open;

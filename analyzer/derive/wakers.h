@@ -26,7 +26,7 @@ struct trc_wakers {
 	uint32_t *heap;
 };
 
-/* Those still waiting end last. */
+/* Parks in progress count as ending last. */
 static inline int64_t trc_wakers_end_of(const struct trc_park *park)
 {
 	return park->end_ns == TRC_NEVER ? INT64_MAX : park->end_ns;

@@ -85,7 +85,7 @@ struct trc_diff_row {
 struct trc_diff_sums;
 struct trc_diff;
 
-/* The same program file: true if both have a build id of it, and these are equal. */
+/* Whether both traces are of the same program file: both have its build id, and the ids are equal. */
 bool trc_diff_same_build(const struct trc_model *a, const struct trc_model *b);
 
 /* Derives what it needs.  `by_place`: functions without names have their place in a module for a
@@ -101,7 +101,7 @@ int trc_diff_compare(struct trc_diff **out, struct trc_diff_sums *const *before,
 		     const struct trc_diff_sums *after);
 void trc_diff_free(struct trc_diff *diff); /* accepts NULL */
 
-/* What changed first, most important first. */
+/* The rows: changed rows first, the most important one first. */
 const struct trc_diff_row *trc_diff_rows(const struct trc_diff *diff, size_t *n);
 /* "task", "lock", ...; "mean", "waited", ...; "ns", "ns per request", ... */
 const char *trc_diff_row_kind(const struct trc_diff_row *row);

@@ -5,7 +5,7 @@
 
 #include "parts.h"
 
-/* One row in all traces: those before, then the one after. */
+/* One row in all traces: first the traces before, then the trace after. */
 struct trc_diff_values {
 	size_t n; /* with the one after */
 	struct trc_diff_estimate of[TRC_DIFF_BASELINES_MAX + 1];
@@ -38,10 +38,10 @@ void trc_diff_units(const struct trc_diff *diff, const struct trc_diff_sums *sum
 		    double units[TRC_DIFF_SLICES]);
 /* The kind of item that the measure is of. */
 unsigned int trc_diff_measure_kind(unsigned int measure);
-/* What the measure says of this name in every trace.  False if it cannot be compared. */
+/* The values of the measure for this name in every trace.  False if they cannot be compared. */
 bool trc_diff_values_of(const struct trc_diff *diff, unsigned int measure, const char *name,
 			const struct trc_diff_taken *taken, struct trc_diff_values *values);
-/* Of percentiles: the shares of the tasks beyond a duration between those of before and after. */
+/* For percentiles: the shares of the tasks that took longer than `ns`, a duration between those before and after. */
 bool trc_diff_values_beyond(const struct trc_diff *diff, const char *name, double ns,
 			    struct trc_diff_values *values);
 /* The variance among the traces before, in units of their own; at least three traces. */

@@ -21,7 +21,7 @@ enum trc_diff_kind {
 	TRC_DIFF_KINDS
 };
 
-/* Of one kind only so many are compared, those with the largest sums. */
+/* At most so many items of a kind are compared, those with the largest sums. */
 enum { TRC_DIFF_ITEMS_MAX = 500 };
 
 /* A type of task, a lock, a critical section, a function, another place to wait, threads of like

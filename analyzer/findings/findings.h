@@ -92,7 +92,7 @@ struct trc_finding {
 /* "crash", "deadlock" ... */
 const char *trc_finding_kind_name(unsigned int kind);
 const char *trc_severity_name(unsigned int severity);
-/* What one would do: of this finding, or else of its kind; NULL = nothing that is always right. */
+/* The remedy for this finding, or else for its kind; NULL = no remedy is always right. */
 const char *trc_finding_remedy(const struct trc_finding *f);
 
 /* Derives what it needs; adds struct trc_finding to `out`, which is the caller's to free.  0 or

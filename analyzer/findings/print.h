@@ -10,7 +10,7 @@
 int trc_report_findings_section(struct trc_report *r);
 /* With --full, the circles in the order of locks. */
 int trc_report_lock_order(struct trc_report *r);
-/* That the process crashed or was killed; none if it was not.  0 or -ENOMEM. */
+/* A line that the process crashed or was killed; none if it did not.  0 or -ENOMEM. */
 int trc_report_crash_line(struct trc_report *r);
 
 /* struct trc_finding to *out, which is the caller's to free, also after a failure.  0 or -ENOMEM. */

@@ -7,7 +7,7 @@
 #include "model.h"
 #include "format/waits/charges.h"
 
-/* The same order and the same differences; TRC_NEVER is 0. */
+/* An unsigned time with the same order and the same differences; TRC_NEVER is 0. */
 static inline uint64_t trc_charge_time(int64_t ns)
 {
 	return (uint64_t)ns ^ (uint64_t)1 << 63;

@@ -36,7 +36,7 @@ struct trc_descriptor {
 int trc_model_descriptors(const struct trc_model *m, struct trc_array *rows);
 
 struct trc_image;
-/* What a model keeps of them, in an image (image.h). */
+/* The walk of the descriptors that a model keeps, in an image (image.h). */
 int trc_descriptors_walk(struct trc_image *image, struct trc_model *m);
 
 #endif

@@ -33,7 +33,7 @@ bool trc_image_is_read(const struct trc_image *image);
  * trc_image_error() tells, nothing is returned. */
 void *trc_image_rows(struct trc_image *image, const void *rows, size_t *n, size_t row_bytes,
 		     const size_t *texts);
-/* The same of an array, which then does not own its rows (array:A4). */
+/* The same for an array, which then does not own its rows (array:A4). */
 void trc_image_array(struct trc_image *image, struct trc_array *rows, const size_t *texts);
 int trc_image_error(const struct trc_image *image); /* 0 or -errno, of all lists so far */
 

@@ -22,7 +22,7 @@ struct trc_margin_part {
 	uint64_t n;
 };
 
-/* What a group of samples, of any threads, adds up to.  Begins as zeroes. */
+/* The sums of a group of samples, of any threads.  Begins as zeroes. */
 struct trc_margin {
 	double value, squares;
 	double variance; /* of value, without A3 */
@@ -39,7 +39,7 @@ double trc_margin_value(const struct trc_margin *group);
  * of each of its threads. */
 double trc_margin_share(const struct trc_margin *group, const struct trc_margin *all);
 
-/* What sampled allocations add up to.  Begins as zeroes. */
+/* The sums of sampled allocations.  Begins as zeroes. */
 struct trc_heap_margin {
 	double variance, fourths; /* sums of the variances (A4), and of their squares */
 };

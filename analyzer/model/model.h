@@ -478,7 +478,7 @@ struct trc_frame {
 	bool inlined;	      /* inlined into the next frame outwards */
 };
 
-/* What only exports ask of the function of a frame. */
+/* The fields of a frame's function that only exports need. */
 struct trc_frame_origin {
 	const char *linkage; /* the function's linker name; NULL = the same as `function` */
 	const char
@@ -554,7 +554,7 @@ const struct trc_log *trc_model_logs(const struct trc_model *m, size_t *n);
 const struct trc_counter *trc_model_counters(const struct trc_model *m, size_t *n);
 const struct trc_set_label *trc_model_labels(const struct trc_model *m, size_t *n);
 const struct trc_thread_span *trc_model_label_spans(const struct trc_model *m, size_t *n);
-/* Those of one thread; none if it never had labels. */
+/* The label spans of one thread; none if the thread never had labels. */
 const struct trc_thread_span *trc_model_label_spans_of(const struct trc_model *m, uint32_t thread,
 						       size_t *n);
 const struct trc_fiber *trc_model_fibers(const struct trc_model *m, size_t *n); /* by number */

@@ -28,7 +28,7 @@ enum {
 			  TRC_PART_LOCK_ORDER | TRC_PART_HOLDS
 };
 
-/* What a thread had between two of its events with the same time. */
+/* The value of a thread between two of its events with the same time. */
 struct trc_thread_moment {
 	int64_t ts_ns;
 	uint64_t start_place, end_place;
@@ -59,7 +59,7 @@ struct trc_thread_spans {
 /* The most by which the kernel's clock, aligned through sync points, is off. */
 enum { TRC_KERNEL_SKEW_NS = 100000 };
 
-/* What is made of the rows when it is first asked for, also by those who only read the model. */
+/* Indexes of the rows, made when they are first asked for, also by code that only reads the model. */
 struct trc_model_indexes {
 	struct trc_between between[TRC_BETWEEN_TABLES];
 	struct trc_unlocks_of *unlocks_of;
@@ -122,7 +122,7 @@ struct trc_model {
 		*image; /* what rows are mapped of, which are not the arrays' own; NULL = none */
 };
 
-/* What context_set has it by. */
+/* The key of a set in context_set. */
 uint64_t trc_context_set_key(const struct trc_context_set *set);
 
 /* A derivation while the events go by.  All functions return 0 or -errno. */

@@ -43,7 +43,7 @@ static inline bool trc_preempted_known(const struct trc_preempted *p)
 int64_t trc_preempted_ns(const struct trc_preempted *p, uint32_t thread, int64_t from_ns,
 			 int64_t to_ns);
 
-/* Of waits: the array's rows; none if p is NULL. */
+/* The preempted times of waits; none if p is NULL. */
 const struct trc_preempted_wait *trc_preempted_waits(const struct trc_preempted *p, size_t *n);
 /* How much of from..to the wait was preempted itself. */
 int64_t trc_preempted_wait_ns(const struct trc_preempted *p, uint32_t park, int64_t from_ns,

@@ -60,7 +60,7 @@ int trc_selection_ask_window(struct trc_selection *s, const char *text, struct t
 int trc_selection_ask_thread(struct trc_selection *s, const char *text, struct trc_error *error);
 int trc_selection_ask_task(struct trc_selection *s, const char *text, struct trc_error *error);
 int trc_selection_ask_slowest(struct trc_selection *s, const char *text, struct trc_error *error);
-/* What was asked for makes no sense together: -EINVAL with a line. */
+/* -EINVAL with a line if the parts of the selection make no sense together. */
 int trc_selection_check(const struct trc_selection *s, struct trc_error *error);
 /* Finds the intervals, and derives what it needs for that.  -ENOENT: nothing of the trace is left.
  */
@@ -89,7 +89,7 @@ bool trc_selection_next(const struct trc_selection *s, uint32_t thread, int64_t 
 /* V1: of any length. */
 bool trc_selection_touches(const struct trc_selection *s, uint32_t thread, int64_t from_ns,
 			   int64_t to_ns);
-/* The same of a fiber's waits. */
+/* The same for a fiber's waits. */
 bool trc_selection_has_fiber_wait(const struct trc_selection *s, const struct trc_model *m,
 				  const struct trc_fiber_wait *wait);
 int64_t trc_selection_fiber_ns(const struct trc_selection *s, const struct trc_fiber_wait *wait,

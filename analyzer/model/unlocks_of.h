@@ -13,7 +13,7 @@ struct trc_unlocks_of {
 	bool is_mapped; /* both are an image's */
 };
 
-/* Of a model that has TRC_PART_WAITS; borrowed from it.  NULL without memory. */
+/* The unlocks by lock of a model that has TRC_PART_WAITS; borrowed from the model.  NULL without memory. */
 const struct trc_unlocks_of *trc_model_unlocks_of(const struct trc_model *m);
 struct trc_image;
 /* image.h */

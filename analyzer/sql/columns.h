@@ -8,7 +8,7 @@
 /* Where a member lies in a row of the model's. */
 #define F(row, member) offsetof(struct trc_##row, member)
 #define N(columns)     (sizeof(columns) / sizeof(columns[0]))
-/* Of a column whose values never decrease (table:Q2), and of one in which none comes twice. */
+/* For a column whose values never decrease (table:Q2), and for a column in which no value comes twice. */
 #define IN_ORDER .ordered = true, .indexed = true
 #define IS_ID	 IN_ORDER, .unique = true
 /* The rows of a table that has the same name as in the model. */

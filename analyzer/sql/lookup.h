@@ -19,7 +19,7 @@ struct trc_sql_lookup {
 	uint32_t *row; /* from 0; rows where the value is NULL are in none */
 };
 
-/* Of a column of whole numbers; `rows` as table->rows() returned them.  0 or -ENOMEM. */
+/* Makes the lookup of a column of whole numbers; `rows` as table->rows() returned them.  0 or -ENOMEM. */
 int trc_sql_lookup_make(struct trc_sql_lookup *lookup, const struct trc_model *m,
 			const struct trc_sql_table *table, const struct trc_sql_column *column,
 			const void *rows, size_t n);

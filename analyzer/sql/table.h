@@ -113,7 +113,7 @@ extern const size_t trc_sql_n_task_tables;
 /* What is wrong with the program: tables_findings.c. */
 extern const struct trc_sql_table trc_sql_finding_tables[];
 extern const size_t trc_sql_n_finding_tables;
-/* What of the tables is selected: selected.c. */
+/* The selected parts of the tables: selected.c. */
 extern const struct trc_sql_table trc_sql_selected_tables[];
 extern const size_t trc_sql_n_selected_tables;
 /* Tables over what the file says of itself and the program's code: tables_code.c. */
@@ -132,7 +132,7 @@ void trc_sql_get(const struct trc_model *m, const struct trc_sql_table *table,
 		 const struct trc_sql_column *column, const void *rows, size_t i,
 		 struct trc_sql_value *value);
 
-/* What calls use to set their value; a text that is NULL or "" is not known. */
+/* Functions by which calls set their value; a text that is NULL or "" is not known. */
 void trc_sql_set_integer(struct trc_sql_value *value, int64_t integer);
 void trc_sql_set_text(struct trc_sql_value *value, const char *text);
 /* The number of the fiber with this row id; 0 is none. */

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* With its quotes.  What people would not see is escaped, and what is no UTF-8 becomes U+FFFD. */
+/* Writes a text with its quotes.  Invisible characters are escaped, and bytes that are no UTF-8 become U+FFFD. */
 void trc_json_text(FILE *out, const char *text);
 
 #endif

@@ -35,9 +35,9 @@ void trc_line_right(struct trc_line *line, int columns, const char *text);
 /* Blanks up to this column; none if the line is there already. */
 void trc_line_to(struct trc_line *line, int column);
 void trc_line_style(struct trc_line *line, enum trc_style style);
-/* What it says, zero-terminated, without blanks at its end; valid until more is added. */
+/* The line's text, zero-terminated, without blanks at its end; valid until more is added. */
 const char *trc_line_text(struct trc_line *line);
-/* Prints it with its newline, without blanks at its end. */
+/* Prints the line with its newline, without blanks at its end. */
 void trc_line_print(struct trc_line *line, FILE *out);
 
 /* How many columns the text takes. */

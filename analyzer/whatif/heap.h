@@ -13,7 +13,7 @@ struct trc_heap_entry {
 	uint32_t thread;
 };
 
-/* Has room for every thread, each of which is in it at most once. */
+/* A heap with room for every thread, each of which is in it at most once. */
 struct trc_heap {
 	struct trc_heap_entry *entry;
 	size_t n;
@@ -24,7 +24,7 @@ struct trc_heap {
 int trc_heap_make(struct trc_heap *heap, size_t n_threads);
 void trc_heap_free(struct trc_heap *heap);
 void trc_heap_push(struct trc_heap *heap, int64_t key, uint32_t thread);
-/* It is not empty. */
+/* The heap must not be empty. */
 uint32_t trc_heap_pop(struct trc_heap *heap);
 
 #endif

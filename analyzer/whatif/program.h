@@ -67,7 +67,7 @@ int trc_program_make(struct trc_program *p, const struct trc_model *m, bool assu
 		     struct trc_error *error);
 void trc_program_free(struct trc_program *p);
 
-/* What is left of `to - from`, 0 if nothing is; never overflows. */
+/* `to - from`, but 0 if this is negative; never overflows. */
 int64_t trc_time_between(int64_t from_ns, int64_t to_ns);
 int64_t trc_time_after(int64_t ns, int64_t more_ns);
 

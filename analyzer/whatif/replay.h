@@ -31,7 +31,7 @@ struct trc_replay_options {
 int trc_replay_run(struct trc_replay *replay, const struct trc_program *p,
 		   const struct trc_replay_options *options);
 void trc_replay_free(struct trc_replay *replay);
-/* What the length was, as recorded. */
+/* The recorded length of the run. */
 int64_t trc_replay_recorded_ns(const struct trc_program *p);
 
 #endif

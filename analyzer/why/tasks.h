@@ -18,8 +18,8 @@ struct trc_why_tasks {
 /* Each adds to the tree, and returns 0 or -ENOMEM. */
 int trc_why_add_tasks(struct trc_why_tree *tree, struct trc_causes *causes,
 		      struct trc_why_tasks *tasks);
-/* Of the region with this id, or of all of this type that are selected, or of so many percent of them, those that took longest;
- * 0 = all.  id: NULL = by type. */
+/* Adds the region with this id.  id NULL: adds the selected regions of this type, or so many percent of them, the longest;
+ * 0 = all. */
 int trc_why_add_regions(struct trc_why_tree *tree, struct trc_causes *causes, const uint64_t *id,
 			const char *type, double slowest);
 /* Adds what a thread did in this time; TRC_NEVER: from the trace's begin, or up to its end. */

@@ -32,7 +32,7 @@ struct trc_user_span {
 typedef struct trc_user_span trc_user_span_fn(const struct trc_report *r, size_t i);
 trc_user_span_fn trc_user_task_span, trc_user_region_span;
 
-/* Of n spans, those that the report's filter leaves; the type that took most time first.  0 or
+/* The types of n spans, as far as the report's filter leaves them; the type that took most time first.  0 or
  * -ENOMEM; free it in both cases. */
 int trc_user_types_of_spans(struct trc_user_types *t, const struct trc_report *r,
 			    trc_user_span_fn *span_at, size_t n);

@@ -199,7 +199,7 @@ void trc_report_lost_cause(struct trc_line *line, unsigned int cause, const stru
 void trc_report_lost_lines(struct trc_report *r);
 /* If the recorder's tables were full: what is therefore missing, and what helps. */
 void trc_report_full_lines(struct trc_report *r);
-/* Of a recording whose rings were full: how large they had to be. */
+/* A line for a recording whose rings were full: how large they had to be. */
 void trc_report_ring_line(struct trc_report *r);
 /* Rings were full: how large they were, and would have had to be.  false: none was. */
 struct trc_ring_hint {
@@ -217,7 +217,7 @@ void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stac
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* Adds the chain, or with --full each frame in a line of its own, below the first; prints the line. */
 void trc_report_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
-/* The same of this one stack alone: all of its callers. */
+/* The same for this one stack alone: all of its callers. */
 void trc_report_one_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
 /* Always each frame in a line of its own: also where libc is called or calls, but not the frames that start a thread. */
 void trc_report_whole_stack(struct trc_report *r, struct trc_line *line, uint32_t stack);
@@ -289,7 +289,7 @@ void trc_report_labels_line(struct trc_report *r, uint32_t labels);
 void trc_report_selection_lines(struct trc_report *r);
 
 /* ---- context.c: sums ---- */
-/* What does not fit is the largest that does. */
+/* A value that does not fit becomes the largest that does. */
 static inline int64_t trc_report_int64(uint64_t value)
 {
 	return value < INT64_MAX ? (int64_t)value : INT64_MAX;

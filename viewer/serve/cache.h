@@ -37,7 +37,7 @@ struct trc_cache_key {
 	uint64_t others;		/* checksum of what else was added */
 };
 
-/* Of the file `path` as it is now. */
+/* Makes the key of the file `path` as it is now. */
 void trc_cache_key_make(struct trc_cache_key *key, const char *path);
 /* What else the page depends on: a text, and a file as it is now, if it is there; NULL = none. */
 void trc_cache_key_add(struct trc_cache_key *key, const char *what, const char *path);

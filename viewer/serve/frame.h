@@ -19,7 +19,8 @@ struct trc_frame {
 	char policy[512]; /* its content security policy */
 };
 
-/* Of a file with this name, or of a process.  with_sql: the page may ask SQL.  0 or -errno; trc_frame_free() it. */
+/* Makes the frame of a file with this name, or of a process.  with_sql: the page may ask SQL.  0 or -errno;
+ * trc_frame_free() it. */
 int trc_frame_make(struct trc_frame *frame, const char *name, uint32_t pid, bool with_sql,
 		   const struct trc_overview *overview);
 void trc_frame_free(struct trc_frame *frame); /* accepts a zeroed one */
