@@ -22,7 +22,7 @@ static const char *why(unsigned int cause)
 	case TRC_SAMPLE_LOSS_SHORT:
 		return "threads ran for less than a period";
 	case TRC_SAMPLE_LOSS_UNARMED:
-		return "it went into starting and ending threads";
+		return "threads used it before they were sampled, and after";
 	default:
 		return "why is not known";
 	}
