@@ -43,7 +43,8 @@ struct trc_rows {
 
 struct trc_block_encoder;
 
-/* An encoder for blocks of up to max_chunks chunks, carved from `memory`; NULL if that is full. */
+/* An encoder for blocks of up to max_chunks chunks, carved from `memory`; NULL if `memory` is
+ * full. */
 struct trc_block_encoder *trc_block_encoder_init(struct trc_arena *memory, uint32_t max_chunks,
 						 void *lz4, int acceleration);
 /*

@@ -1,13 +1,15 @@
 /*
  * clockmap.h - ticks to trace time, through the sync points (docs/format.md, "Time").
  *
- * Trace time is nanoseconds of CLOCK_MONOTONIC_RAW since the first sync point.
- * Between two sync points it is a straight line; before the first and after the last the
- * nearest line goes on, or the nominal rate where that line is too short to be trusted.
+ * Trace time is nanoseconds of CLOCK_MONOTONIC_RAW since the first sync point. Between two sync
+ * points trace time is a straight line over ticks. Before the first and after the last sync point
+ * the nearest line goes on. Where the nearest line is too short to be trusted, the nominal rate
+ * takes its place.
  *
- *   clockmap:C1  never decreasing: sync points that go back in either clock are left out
- *   clockmap:C2  every result is within TRC_TIME_NS_MAX of 0: differences of two, and sums of two
- *       such differences, fit; what is farther away in a damaged file is as far as it goes
+ *   clockmap:C1  results never decrease: sync points that go back in either clock are left out
+ *   clockmap:C2  every result is within TRC_TIME_NS_MAX of 0: differences of two results, and sums
+ *       of two such differences, fit. A time in a damaged file that is farther away becomes the
+ *       limit
  */
 #ifndef TRC_FORMAT_CLOCKMAP_H
 #define TRC_FORMAT_CLOCKMAP_H
@@ -39,7 +41,7 @@ int trc_clockmap_init(struct trc_clockmap *map, struct trc_sync_point *sync, siz
 void trc_clockmap_free(struct trc_clockmap *map);
 
 int64_t trc_clockmap_ns(const struct trc_clockmap *map, uint64_t ticks);
-/* The same for n values at once, in place; ticks become int64_t bits. */
+/* trc_clockmap_ns() for n values at once, in place; ticks become int64_t bits. */
 void trc_clockmap_convert(const struct trc_clockmap *map, uint64_t *ticks, size_t n);
 
 #endif

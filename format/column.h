@@ -17,7 +17,7 @@ static inline size_t trc_column_bytes_max(size_t n)
 	return 12 * n + 64;
 }
 
-/* What the encoder needs for the time of one call.  All zero is a fresh one. */
+/* The encoder's memory for the time of one call.  All zero is a fresh scratch. */
 struct trc_column_scratch {
 	struct {
 		uint64_t value;
@@ -30,12 +30,12 @@ struct trc_column_scratch {
 	uint16_t index[TRC_BLOCK_EVENTS_MAX];
 };
 
-/* Encodes value[0..n), n > 0, into out[trc_column_bytes_max(n)].  `rising`: they are known
- * never to fall.  Returns the bytes written, and in *coding an enum trc_coding.  The estimate may
- * be off, never the bytes. */
+/* Encodes value[0..n), n > 0, into out[trc_column_bytes_max(n)].  `rising`: the numbers are known
+ * never to fall.  Returns the bytes written, and in *coding an enum trc_coding.  The encoder
+ * estimates which coding is shortest: the choice may be poor, the bytes are always right. */
 size_t trc_column_encode(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
 			 bool rising, uint8_t *out, uint8_t *coding);
-/* The same with a given coding, for tests.  0 if the column cannot be coded like this. */
+/* trc_column_encode() with a given coding, for tests. 0 if the column cannot be coded like this. */
 size_t trc_column_encode_as(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
 			    uint8_t *out, enum trc_coding coding);
 

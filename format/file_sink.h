@@ -41,13 +41,13 @@ struct trc_file_sink {
  */
 int trc_file_sink_plan(struct trc_file_sink *s, const char *path, char *error, size_t n_bytes);
 /*
- * Opens what was planned.  0 or -errno with a sentence in error; -ENXIO: a FIFO that nobody reads,
- * which is not waited for.
+ * Opens the planned target.  0 or -errno with a sentence in error.  -ENXIO: the target is a FIFO
+ * that nobody reads; the call does not wait for a reader.
  */
 int trc_file_sink_open(struct trc_file_sink *s, char *error, size_t n_bytes);
 /*
- * The same, but waits for a reader of a FIFO.  `give_up` is called every 20 ms, and true ends the
- * waiting with -EINTR; NULL = never give up.  Context: a tool's thread.
+ * trc_file_sink_open(), but waits for a reader of a FIFO.  `give_up` is called every 20 ms, and
+ * true ends the waiting with -EINTR; NULL = never give up.  Context: a tool's thread.
  */
 int trc_file_sink_open_waiting(struct trc_file_sink *s, bool (*give_up)(void *context),
 			       void *context, char *error, size_t n_bytes);

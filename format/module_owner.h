@@ -1,5 +1,6 @@
 /*
- * module_owner.h - whose code a module is: the program's, or what the program waits with.
+ * module_owner.h - whose code a module is: the program's own, or a library through which the
+ * program waits.
  */
 #ifndef TRC_FORMAT_MODULE_OWNER_H
 #define TRC_FORMAT_MODULE_OWNER_H

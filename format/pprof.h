@@ -1,7 +1,7 @@
 /*
  * pprof.h - builds a profile for pprof: gzip-compressed protobuf (format/profile.proto).
  *
- * Knows nothing of traces: whoever has samples hands them in, innermost frame first.
+ * Knows nothing of traces: the caller hands in samples, innermost frame first.
  *
  *   pprof:P1  strings, functions and locations are kept once; ids are from 1, 0 = none.
  *       Samples at the same locations with the same labels become one, their values summed
@@ -49,7 +49,7 @@ void trc_pprof_sample_type(struct trc_pprof *p, const char *type, const char *un
 /* The type to show first; it must be one of the sample types. */
 void trc_pprof_default_type(struct trc_pprof *p, const char *type);
 void trc_pprof_period(struct trc_pprof *p, const char *type, const char *unit, int64_t period);
-/* When it began, since 1970, and how long it took; 0 = not known. */
+/* When the profile began, since 1970, and how long it took; 0 = not known. */
 void trc_pprof_time(struct trc_pprof *p, int64_t realtime_ns, int64_t duration_ns);
 /* A line for the profile's header; one that begins with # is not shown. */
 void trc_pprof_comment(struct trc_pprof *p, const char *text);
@@ -62,15 +62,15 @@ uint32_t trc_pprof_function(struct trc_pprof *p, const char *name, const char *l
  * line[0] is the innermost inlined call there.  The same place again returns the same id. */
 uint32_t trc_pprof_location(struct trc_pprof *p, uint32_t mapping, uint64_t address,
 			    const struct trc_pprof_line *line, size_t n_lines);
-/* As many values as sample types; those of the same locations and labels are added up, and what is
- * 0 in the end is left out. */
+/* As many values as sample types.  Values of the same locations and labels are added up.  A sample
+ * whose sums are all 0 in the end is left out. */
 void trc_pprof_sample(struct trc_pprof *p, const uint32_t *location, size_t n_locations,
 		      const int64_t *value, const struct trc_pprof_label *label, size_t n_labels);
 
 /* Writes it all to an open file.  0, or the first error: of a call before, or of write(2). */
 int trc_pprof_write(const struct trc_pprof *p, int fd);
-/* The same, to whatever takes the bytes: sink() returns 0 or -errno, and then is not called
- * again. */
+/* trc_pprof_write() to a function that takes the bytes: sink() returns 0 or -errno.  After an error
+ * sink() is not called again. */
 int trc_pprof_write_to(const struct trc_pprof *p,
 		       int (*sink)(void *context, const void *bytes, size_t n_bytes),
 		       void *context);

@@ -1,9 +1,9 @@
 /*
  * pprof_write.c - a profile's bytes.
  *
- * Protobuf messages may be written in pieces, one after the other: each mapping,
- * sample, string ... goes out as a Profile with only that in it.  So nothing but
- * what pprof.c holds is ever in memory.
+ * Protobuf messages may be written in pieces, one after the other: each mapping, sample, string ...
+ * goes out as a Profile of its own.  So memory never holds more than the content of pprof.c and one
+ * piece.
  */
 #include "pprof_private.h"
 

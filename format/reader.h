@@ -30,7 +30,7 @@ struct trc_error {
 /* On success *out is the caller's.  On failure -errno, *out untouched, error->text says why
  * in one line.  -EBADMSG: not a .trc file or damaged; -ENOTSUP: a newer major version. */
 int trc_reader_open(struct trc_reader **out, const char *path, struct trc_error *error);
-/* The same over bytes that stay the caller's until trc_reader_close(). */
+/* trc_reader_open() over bytes that stay the caller's until trc_reader_close(). */
 int trc_reader_open_memory(struct trc_reader **out, const void *bytes, size_t n_bytes,
 			   struct trc_error *error);
 void trc_reader_close(struct trc_reader *r); /* accepts NULL */
@@ -65,11 +65,11 @@ struct trc_file_info {
 };
 const struct trc_file_info *trc_reader_info(const struct trc_reader *r);
 
-/* The description of a kind: this library's, or, of a kind that it does not know, the file's;
- * one without a name if neither has it.  Borrowed until close.  An argument whose type is
- * not known either is given as U64, more than TRC_ARGS_MAX are not shown. */
+/* The description of a kind: this library's or, of a kind that this library does not know, the
+ * file's.  If neither knows the kind, the description has no name.  Borrowed until close.  An
+ * argument of an unknown type is given as U64.  Arguments beyond TRC_ARGS_MAX are not shown. */
 const struct trc_kind_info *trc_reader_kind(const struct trc_reader *r, unsigned int kind);
-/* The same for reasons; "?" if neither knows it. */
+/* The name of a reason, by this library or by the file; "?" if neither knows the reason. */
 const char *trc_reader_reason_name(const struct trc_reader *r, unsigned int reason);
 
 size_t trc_reader_info_count(const struct trc_reader *r);
@@ -79,10 +79,11 @@ const char *trc_reader_info_get(const struct trc_reader *r, const char *key);
 
 /* Ticks of a trace to nanoseconds of trace time, through the sync points; never decreasing. */
 int64_t trc_reader_ns(const struct trc_reader *r, uint64_t ticks);
-/* The trace time at which CLOCK_REALTIME read this, by the last sync point at which it read no more: that clock may have been
- * set, and goes at another rate.  0 without any sync point. */
+/* The trace time at which CLOCK_REALTIME showed this value.  Counts from the last sync point at
+ * which CLOCK_REALTIME showed this value or less: CLOCK_REALTIME may have been set, and runs at
+ * another rate.  0 without any sync point. */
 int64_t trc_reader_at_realtime(const struct trc_reader *r, uint64_t realtime_ns);
-/* The sync points in their order: the trace time of each, and what CLOCK_REALTIME read. */
+/* The sync points in their order: the trace time of each, and the CLOCK_REALTIME there. */
 size_t trc_reader_syncs(const struct trc_reader *r);
 int64_t trc_reader_sync_ns(const struct trc_reader *r, size_t i, uint64_t *realtime_ns);
 
@@ -106,24 +107,24 @@ size_t trc_reader_modules(const struct trc_reader *r); /* highest id + 1 */
 const struct trc_module_entry *trc_reader_module(const struct trc_reader *r, uint32_t id);
 /* The last status table in the file. */
 size_t trc_reader_status(const struct trc_reader *r, const struct trc_status_entry **entries);
-/* The last tables of open regions and of coverage likewise.  Of a coverage entry the proc is
- * below n_procs or UINT32_MAX, the source one of enum trc_stream_source, and from <= to. */
+/* The last tables of open regions and of coverage in the file.  In each coverage entry the proc is
+ * below n_procs or is UINT32_MAX, the source is one of enum trc_stream_source, and from <= to. */
 size_t trc_reader_open_regions(const struct trc_reader *r,
 			       const struct trc_open_region_entry **entries);
 size_t trc_reader_coverage(const struct trc_reader *r, const struct trc_coverage_entry **entries);
 
 /* Label sets, merged over generations, by id 1..n. */
 size_t trc_reader_label_sets(const struct trc_reader *r); /* highest id + 1 */
-/* Sorted by key, none empty; borrowed until close, and so are the strings.  -ENOENT: no such set,
- * *label untouched. */
+/* The labels of a set, sorted by key; no set is empty.  Labels and strings are borrowed until
+ * close.  -ENOENT: no such set, *label untouched. */
 int trc_reader_label_set(const struct trc_reader *r, uint32_t id, const struct trc_label **label,
 			 uint32_t *n);
 /* Whether two ids stand for the same labels: a set that left the writer's table and came back has
- * two.  0 is the set without labels; an id without an entry is the same as itself only. */
+ * two ids.  0 is the set without labels.  An id without an entry equals only itself. */
 bool trc_reader_same_labels(const struct trc_reader *r, uint64_t a, uint64_t b);
 /* The last tables in the file; names, units and notes are terminated and stay until close.  An
- * event is not 0 (but may be there twice); label sets, and names of fibers, are 0 or have an
- * entry. */
+ * event is never 0, but an event may have two entries.  Ids of label sets and of fibers' names are
+ * 0 or have an entry. */
 size_t trc_reader_sample_events(const struct trc_reader *r,
 				const struct trc_sample_event_entry **entries);
 size_t trc_reader_thread_labels(const struct trc_reader *r,

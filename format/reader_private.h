@@ -1,9 +1,10 @@
 /*
  * reader_private.h - a reader's inside, shared by reader*.c and block_decode.c.
  *
- *   reader_private:I1  functions that parse return 0, -EBADMSG (damage: what came before it stays)
- *       or -ENOMEM, and change nothing of the reader that they cannot finish
- *   reader_private:I2  what grows with the file grows by a bounded amount for each of its bytes
+ *   reader_private:I1  functions that parse return 0, -EBADMSG (damage: entries before the damage
+ *       stay) or -ENOMEM, and leave no change of the reader half done
+ *   reader_private:I2  memory that grows with the file grows by a bounded amount for each byte of
+ *       the file
  */
 #ifndef TRC_FORMAT_READER_PRIVATE_H
 #define TRC_FORMAT_READER_PRIVATE_H
@@ -97,8 +98,8 @@ struct trc_reader {
 	uint32_t serial_bits;
 };
 
-/* `at`, moved if need be so that `more` elements fit behind the n that there are; NULL if
- * there is no memory: then `at` stays. */
+/* The array `at`, moved if need be: `more` elements fit behind its n elements.  NULL if there is no
+ * memory; `at` is then unchanged. */
 void *trc_vector_room(void *at, size_t n, size_t *room, size_t element_bytes, size_t more);
 /* The same for a TRC_VECTOR: 0 or -ENOMEM. */
 #define TRC_RESERVE(vector, more)                                                                  \
@@ -111,9 +112,10 @@ void *trc_vector_room(void *at, size_t n, size_t *room, size_t element_bytes, si
 	})
 
 /*
- * A table of what is so at the end: `vector` takes its entries, instead of those that there are, or
- * behind them, as its first byte says.  `take` puts one from a cursor over its fields: 0 or -errno.
- * 0, -EBADMSG, or what `take` says: then the entries before stay.
+ * Parses a table of the state at the end of the trace into `vector`.  The table's first byte says
+ * whether its entries replace the entries in `vector` or follow them.  `take` reads one entry from
+ * a cursor over the entry's fields: 0 or -errno.  Returns 0, -EBADMSG or the error of `take`; after
+ * an error the entries parsed so far stay.
  */
 #define TRC_TAKE_TABLE(r, c, vector, take)                                                         \
 	({                                                                                         \
@@ -132,9 +134,10 @@ void *trc_vector_room(void *at, size_t n, size_t *room, size_t element_bytes, si
 		!err_ && (c)->bad ? -EBADMSG : err_;                                               \
 	})
 
-/* I2: -EBADMSG if so many events are more than the file's bytes so far can tell of. */
+/* I2: -EBADMSG if the bytes of the file so far cannot hold so many events. */
 int trc_reader_check_events(struct trc_reader *r, uint64_t n_events);
-/* I2: one more entry of a table; n more frames or labels.  0 or -EBADMSG, likewise. */
+/* I2: counts one more entry of a table, or n more frames or labels.  0, or -EBADMSG if the bytes of
+ * the file so far cannot hold them. */
 int trc_reader_count_entry(struct trc_reader *r);
 int trc_reader_count_parts(struct trc_reader *r, uint64_t n);
 /* Memory that is freed with the reader, or NULL. */
@@ -164,8 +167,8 @@ const char *trc_reader_take_text(struct trc_reader *r, struct trc_cursor *c, int
 /* After the last section: one entry for each thread, sorted. */
 int trc_reader_finish_threads(struct trc_reader *r);
 bool trc_reader_has_serial(const struct trc_reader *r, uint64_t serial);
-/* Which thread had the tid then (format.md, "THREADS"); 0 = none that the file tells of.  After
- * trc_reader_finish_threads(). */
+/* The thread that had the tid at that time (format.md, "THREADS"); 0 = the file has no such thread.
+ * After trc_reader_finish_threads(). */
 uint32_t trc_reader_serial_of(const struct trc_reader *r, uint32_t tid, uint64_t ticks);
 bool trc_reader_has_stack(const struct trc_reader *r, uint64_t id);
 bool trc_reader_has_string(const struct trc_reader *r, uint64_t id);

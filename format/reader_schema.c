@@ -1,4 +1,5 @@
-/* reader_schema.c - what kinds there are: ours, and those that only the file knows. */
+/* reader_schema.c - the kinds of events: this library's kinds, and the kinds that only the file
+ * describes. */
 #include <errno.h>
 #include <stdio.h>
 #include "reader_private.h"

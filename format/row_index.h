@@ -1,9 +1,9 @@
 /*
  * row_index.h - finds rows by their keys, in arrays that only grow.
  *
- * A row index is an open-addressed table of hashes and row numbers.  The rows are the caller's, who also says
- * what makes a row the one that is looked for.  Keyed rows are an index together with its rows, for keys
- * of a fixed size.  Not thread-safe.
+ * A row index is an open-addressed table of hashes and row numbers.  The rows belong to the caller,
+ * and the caller's function decides whether a row has the key.  Keyed rows are an index together
+ * with its rows, for keys of a fixed size.  Not thread-safe.
  */
 #ifndef TRC_FORMAT_ROW_INDEX_H
 #define TRC_FORMAT_ROW_INDEX_H
@@ -26,11 +26,11 @@ struct trc_row_index {
 /* Is `row` (from 1) of these rows the one with this key? */
 typedef bool trc_row_same_fn(const void *rows, uint32_t row, const void *key);
 
-/* Makes room for one row more: to be called before trc_row_index_find(), if what is not found is then
+/* Makes room for one more row.  Call this before trc_row_index_find() if a missing row is then
  * added.  0 or -ENOMEM. */
 int trc_row_index_reserve(struct trc_row_index *index);
-/* The number of the row with this key, from 1; 0 = none has it, and *slot is where
- * trc_row_index_set() puts it.  Only after a reserve. */
+/* The number of the row with this key, from 1. 0 = no row has the key; trc_row_index_set() then
+ * puts the new row into *slot.  Only after a reserve. */
 uint32_t trc_row_index_find(const struct trc_row_index *index, uint64_t hash, trc_row_same_fn *same,
 			    const void *rows, const void *key, size_t *slot);
 /* With the slot of the find just before. */
@@ -49,7 +49,7 @@ struct trc_keyed_rows {
 /* The row with this key; a new one is zero behind its key, and sets *added.  Valid until the next
  * row is added.  NULL = no memory. */
 void *trc_keyed_rows_find(struct trc_keyed_rows *rows, const void *key, bool *added);
-/* What rows point to is the caller's to free before. */
+/* Memory that rows point to is the caller's: free such memory before this call. */
 void trc_keyed_rows_free(struct trc_keyed_rows *rows);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * sampled.h - how an event was sampled, in words, for all who write profiles.
+ * sampled.h - how an event was sampled, in words, for writers of profiles.
  */
 #ifndef TRC_FORMAT_SAMPLED_H
 #define TRC_FORMAT_SAMPLED_H

@@ -78,10 +78,10 @@ enum trc_arg_type {
  * EVENT(kind, minor, NAME, name, doc) then its ARG(TYPE, name, doc)s in order, then END.
  * `minor` is the minor version of the format that the kind came with.
  *
- * A wait that is announced when it begins is a park, and its end a resume, both by
- * the waiting thread.  A wait that is recorded only because it turned out long
- * enough is one `wait` event, made when it ended.  The thread that ends somebody
- * else's wait makes an unlock (of a lock) or an unpark (of anything else).
+ * A wait that is announced when it begins is a park, and its end a resume, both by the waiting
+ * thread.  A wait that is recorded only if it lasted long enough is one `wait` event, made when the
+ * wait ended.  The thread that ends somebody else's wait makes an unlock (of a lock) or an unpark
+ * (of anything else).
  */
 #define TRC_SCHEMA(EVENT, ARG, END)                                                                \
 EVENT(1, 0, GAP, gap, "events of this stream that were lost, counted exactly")                     \
@@ -284,8 +284,8 @@ union trc_kind_minors {
 /* clang-format on */
 
 /*
- * The arguments of one event by name: struct trc_args_park { uint64_t reason, object, ... }.
- * The words lie as in the record, where that of a TEXT is its length, and in a row of the writer.
+ * The arguments of one event by name: struct trc_args_park { uint64_t reason, object, ... }.  The
+ * words lie as in a record and in a row of the writer; the word of a TEXT is its length.
  * clang-format cannot tell a struct in these.
  */
 /* clang-format off */
@@ -312,7 +312,7 @@ union trc_args {
 #define TRC_ARGS_CASE(kind, minor, NAME, name, doc) , struct trc_args_##name: TRC_KIND_##NAME
 #define TRC_ARGS_NO_ARG(TYPE, name, doc)
 #define TRC_ARGS_NO_END
-/* How many words they are. */
+/* The number of words of these arguments. */
 #define TRC_ARGS_WORDS(args) (sizeof(args) / sizeof(uint64_t))
 /* Which argument of its kind this is, from 0: TRC_ARG_INDEX(park, holder) is 2. */
 #define TRC_ARG_INDEX(kind_name, arg_name) \
@@ -366,7 +366,8 @@ enum {
 	REASON(27, USER, user, "a wait that the program announced itself")                         \
 	REASON(28, AIO, aio, "asynchronous I/O: aio_suspend, lio_listio, io_uring_enter, ...")
 
-/* What no file has: the analyzer says so of waits that are recorded otherwise. */
+/* Reasons that no file has: the analyzer gives them to waits that are recorded with another
+ * reason. */
 #define TRC_DERIVED_REASONS(REASON)                                                                \
 	REASON(30, SEM_LOCK, sem_lock, "a semaphore whose posts show that it is a lock")           \
 	REASON(31, FUTEX_LOCK, futex_lock, "a futex whose wakings show that it is a lock")

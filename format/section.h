@@ -2,9 +2,10 @@
  * section.h - writing sections to the sink (docs/format.md, "Sections").
  *
  *   section:N1  each section is one call of the sink
- *   section:N2  after the sink failed it is not called again (writer:W3); `error` keeps what it
- *       said
- *   section:N3  `closed` is 0 as long as anything may be written: `error`, or -EBADF at the end
+ *   section:N2  after the sink has failed, the sink is not called again (writer:W3); `error` keeps
+ *       the sink's error
+ *   section:N3  `closed` is 0 as long as anything may be written, then `error`, or -EBADF at the
+ *       end
  */
 #ifndef TRC_FORMAT_SECTION_H
 #define TRC_FORMAT_SECTION_H
@@ -45,16 +46,17 @@ static inline uint8_t *trc_section_payload(const struct trc_section *s)
 	return s->base + TRC_SECTION_HEADER_BYTES;
 }
 
-/* Bytes as they are; 0 or the error. */
+/* Hands bytes to the sink unchanged; 0 or the error. */
 int trc_section_put_bytes(struct trc_section_out *out, const void *bytes, size_t n_bytes);
 /* Writes the header of a section with `payload_bytes` behind it, of which the checksum covers
  * `checked_bytes`; pads it.  Returns the bytes of the whole section. */
 size_t trc_section_seal(uint8_t *base, enum trc_section_type type, uint16_t flags,
 			size_t payload_bytes, size_t checked_bytes);
-/* Writes the section, packed if that helps, unless it is empty; empties it. */
+/* Writes the section unless the section is empty, packed if packing makes it shorter; then empties
+ * it. */
 int trc_section_write(struct trc_section_out *out, struct trc_section *s,
 		      enum trc_section_type type);
-/* The same, never packed. */
+/* trc_section_write(), never packed. */
 int trc_section_write_plain(struct trc_section_out *out, struct trc_section *s,
 			    enum trc_section_type type);
 

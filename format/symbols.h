@@ -6,8 +6,8 @@
  * $TRC_DEBUG_PATH).  Names of a module without DWARF come from its ELF symbol tables, or from the table in
  * its .gnu_debugdata.  A module that is gone or has changed gives no names, and says so once.
  *
- *   symbols:Y1  fetches nothing over a network, unless it was opened for that and the environment names
- *       servers (symbols_fetch.h)
+ *   symbols:Y1  fetches files over a network only if opened with TRC_SYMBOLS_FETCHED and if the
+ *       environment names servers (symbols_fetch.h)
  *   symbols:Y2  strings stay valid until trc_symbols_close()
  */
 #ifndef TRC_FORMAT_SYMBOLS_H
@@ -33,8 +33,8 @@ struct trc_symbol {
 
 /*
  * Mapped files are fast, but reading a page that another process has cut off ends this process.  A
- * guest in other people's processes reads files instead.  Who is asked by a user may fetch what is not here;
- * files are mapped then, too.  0 or -ENOMEM.
+ * guest in other people's processes reads files instead.  A tool that answers a user may fetch
+ * files that are not on this machine; such a tool maps files, too.  0 or -ENOMEM.
  */
 enum trc_symbols_how { TRC_SYMBOLS_MAPPED, TRC_SYMBOLS_READ, TRC_SYMBOLS_FETCHED };
 int trc_symbols_open(struct trc_symbols **out, enum trc_symbols_how how);
@@ -42,44 +42,47 @@ void trc_symbols_close(struct trc_symbols *s);
 
 enum { TRC_SYMBOL_INLINE_MAX = 32 };
 /*
- * What lies at `address` of the traced process in `module`: out[0] is innermost, the last
- * one is the function that has code of its own.  Returns how many (0 = not known),
- * at most TRC_SYMBOL_INLINE_MAX.
+ * The functions at `address` of the traced process in `module`. out[0] is the innermost; the last
+ * is the function that is not inlined.  Returns the number of functions (0 = not known), at most
+ * TRC_SYMBOL_INLINE_MAX.
  */
 size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *module,
 			uint64_t address, struct trc_symbol out[TRC_SYMBOL_INLINE_MAX]);
 
 enum { TRC_SYMBOL_TAIL_MAX = 4 };
 /*
- * Functions between the caller that `return_address` belongs to and code elsewhere: they ended in a
- * jump, and have no frame (trc_dwarf_tail_calls()).  Their addresses, innermost first; 0 = none.
+ * Functions without a frame between the caller at `return_address` and the next frame: each ended
+ * in a jump to another function (trc_dwarf_tail_calls()).  Stores their addresses, innermost first;
+ * 0 = none.
  */
 size_t trc_symbols_tail_calls(struct trc_symbols *s, const struct trc_module_entry *module,
 			      uint64_t return_address, uint64_t out[TRC_SYMBOL_TAIL_MAX]);
 
 /*
- * Where the function at `address` begins, as the module's unwind tables know it: of code that has
- * lost its names too.  0 = not known.
+ * Where the function at `address` begins, by the module's unwind tables: works for stripped code,
+ * too.  0 = not known.
  */
 uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry *module,
 			   uint64_t address);
 
 /*
- * The variable that `address` lies in, and how far into it; NULL = none with a name.  The
- * module is the one that was loaded there: its data lies outside of [start, limit).
+ * The variable that contains `address`, and the offset of `address` in the variable; NULL = no
+ * variable with a name.  `module` is the module loaded around `address`; its data lies outside of
+ * [start, limit).
  */
 const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_entry *module,
 				 uint64_t address, uint64_t *offset);
 
 /*
- * Which member of that variable it is, by debug information, as one writes it behind the variable's
- * name: ".gil.cond", "[3].lock"; "" where that is not known, or it has none.  *offset is how far
- * into the member the address lies.
+ * The member of the variable that contains `address`, by debug information, as written behind the
+ * variable's name: ".gil.cond", "[3].lock".  "" = the member is not known, or the variable has no
+ * members.  *offset is the offset of `address` in the member.
  */
 const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_entry *module,
 			       uint64_t address, uint64_t *offset);
 
-/* What trc_symbols_trouble() says if nothing but debug information is missing, and no server was asked. */
+/* The text of trc_symbols_trouble() if only debug information is missing, and no server was
+ * asked. */
 #define TRC_SYMBOLS_NO_DEBUG_FILE "no debug information found"
 
 /* NULL, or one line on why this module has no (or poorer) symbols: "changed since", "not found". */
@@ -89,7 +92,8 @@ struct trc_symbols_visit {
 	void (*path)(void *context, const char *path);
 	void *context;
 };
-/* Tells the files that names of the module may come from, whether they are there or not; but no servers', and none of dwz. */
+/* Lists the files that may hold names of the module, whether the files exist or not.  Files of
+ * servers and of dwz are not listed. */
 void trc_symbols_places(const struct trc_module_entry *module,
 			const struct trc_symbols_visit *visit);
 

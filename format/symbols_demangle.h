@@ -11,8 +11,8 @@ struct trc_demangler;
 
 struct trc_demangler *trc_demangler_open(void); /* NULL = none on this machine */
 void trc_demangler_close(struct trc_demangler *demangler);
-/* A readable name without parameters and the type that is returned, the caller's to free(); NULL = it
- * is not mangled, or there is no demangler. */
+/* A readable name without parameters and return type; the caller must free() the name. NULL =
+ * `linkage` is not mangled, or there is no demangler. */
 char *trc_demangle(struct trc_demangler *demangler, const char *linkage);
 
 #endif

@@ -13,9 +13,9 @@
 
 struct trc_dwarf;
 
-/* What DWARF says of one frame; strings live as long as the Dwarf.  As struct trc_symbol,
- * but names are as they stand there: `linkage` is set where it differs from `function`.  A C++ function
- * without has the names of its scopes before its own, which `linkage` is then. */
+/* What DWARF says of one frame; strings live as long as the Dwarf.  As struct trc_symbol, but names
+ * are as DWARF has them: `linkage` is set where it differs from `function`.  A C++ function without
+ * a linkage name gets its scopes' names before its own name; `linkage` is then its own name. */
 struct trc_dwarf_frame {
 	const char *function, *linkage, *file;
 	const char *directory; /* in which the file was compiled */
@@ -25,17 +25,17 @@ struct trc_dwarf_frame {
 /* `dwarf` is borrowed.  0 or -ENOMEM. */
 int trc_dwarf_open(struct trc_dwarf **out, Dwarf *dwarf);
 void trc_dwarf_close(struct trc_dwarf *d);
-/* Frames of this ELF address, innermost first, at most `room` > 0; 0 = DWARF knows nothing.
- * One frame without `function` when only the line is known. */
+/* Frames at this ELF address, innermost first, at most `room` > 0; 0 = DWARF knows nothing.  If
+ * only the line is known, there is one frame without `function`. */
 size_t trc_dwarf_find(struct trc_dwarf *d, uint64_t address, struct trc_dwarf_frame *out,
 		      size_t room);
 
 /*
- * What a call that returns to this ELF address has entered and left for good: functions that ended in
- * a jump to another one, as optimized code does where the last thing is a call, have no frame.  Gives
- * the ELF address of each jump, innermost first; of the function's beginning if several could be it.
- * The innermost has jumped to code that is not of its unit.  At most `room`; 0 = the call was none to
- * such a function, or nobody knows.
+ * The tail calls behind the call that returns to this ELF address.  Optimized code may end a
+ * function in a jump to another function; the function that jumped has no frame.  Stores the ELF
+ * address of each jump, innermost first.  If several jumps are possible, stores the address of the
+ * jumping function's beginning.  The innermost jump leads to code outside of its unit.  Stores at
+ * most `room` addresses; 0 = the call entered no such function, or the functions are not known.
  */
 size_t trc_dwarf_tail_calls(struct trc_dwarf *d, uint64_t return_address, uint64_t *out,
 			    size_t room);

@@ -7,7 +7,7 @@
  *   DIR/path, DIR/name, DIR/name.debug
  *   the servers of DEBUGINFOD_URLS, for who may ask them
  *
- * A module that is gone or has changed is itself replaced by DIR/.build-id/xx/rest, or by what a server has.
+ * A module that is gone or has changed is replaced by DIR/.build-id/xx/rest, or by a server's file.
  */
 #include "symbols_file.h"
 

@@ -3,9 +3,9 @@
  *
  *   symbols_file:F1  every file used has the module's build id; without build ids a debug file
  *       has the checksum that .gnu_debuglink asks for
- *   symbols_file:F2  only regular files are opened; what is fetched over a network is fetched last, and only
- *       for who may (symbols_fetch.h)
- *   symbols_file:F3  the vDSO is no file: this process's own is taken, if it is the same (F1)
+ *   symbols_file:F2  only regular files are opened.  The network comes last, and only for callers
+ *       that may fetch files (symbols_fetch.h)
+ *   symbols_file:F3  the vDSO is no file: the vDSO of this process is read, if it is the same (F1)
  */
 #ifndef TRC_FORMAT_SYMBOLS_FILE_H
 #define TRC_FORMAT_SYMBOLS_FILE_H
@@ -32,9 +32,9 @@ struct trc_symbols_file {
 	void *vdso;		      /* a copy that main reads; NULL = main is a file */
 };
 
-/* Finds and opens what there is for this module, mapped or else to be read (symbols.h).  What is not here is
- * asked of `fetch`, unless that is NULL.  Always leaves *file fit for trc_symbols_file_close(); what was not
- * found is NULL. */
+/* Finds and opens the ELF files of this module; `mapped`, or else to be read (symbols.h).  Files
+ * that are not on this machine are asked of `fetch`, unless `fetch` is NULL.  Always leaves *file
+ * fit for trc_symbols_file_close(); files that were not found are NULL. */
 void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module,
 			   bool mapped, struct trc_symbols_fetch *fetch);
 void trc_symbols_file_close(struct trc_symbols_file *file);

@@ -1,11 +1,11 @@
 /*
- * symbols_jit.h - names of code that the recorded program made itself: /tmp/perf-PID.map, a line
- * "START SIZE NAME" each, both in hexadecimal; what JIT compilers write for perf (tools/perf/
- * Documentation/jit-interface.txt of Linux).
+ * symbols_jit.h - names of code that the recorded program made itself, from /tmp/perf-PID.map.  JIT
+ * compilers write this file for perf: a line "START SIZE NAME" for each function, START and SIZE in
+ * hexadecimal (tools/perf/Documentation/jit-interface.txt of Linux).
  *
  *   symbols_jit:J1  the file is a regular one of this user's or root's, and not older than the
  *       recording; and the trace is of this machine, as its host's name says
- *   symbols_jit:J2  of names for one address the last in the file counts: code moves
+ *   symbols_jit:J2  if an address has several names, the last in the file counts: code moves
  */
 #ifndef TRC_FORMAT_SYMBOLS_JIT_H
 #define TRC_FORMAT_SYMBOLS_JIT_H

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 /* "m::main::_$u7b$$u7b$closure$u7d$$u7d$::h0123456789abcdef", as a C++ demangler leaves it, becomes
- * "m::main::{{closure}}".  False, and nothing is changed, if it does not end in such a hash. */
+ * "m::main::{{closure}}".  If the name does not end in such a hash, returns false and changes
+ * nothing. */
 bool trc_rust_name(char *name);
 
 #endif

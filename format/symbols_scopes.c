@@ -1,9 +1,9 @@
 /*
  * symbols_scopes.c - see symbols_scopes.h.
  *
- * Lambdas have no name in DWARF.  They are numbered within the function that they lie in, from 1 on, in
- * the order of the source: as gcc numbers them in linkers' names.  clang gives what it inlines linkers'
- * names, too.
+ * Lambdas have no name in DWARF.  Lambdas are numbered within the function that contains them, from
+ * 1, in the order of the source, as gcc numbers lambdas in linkage names. clang gives inlined
+ * functions linkage names, too.
  */
 #include "symbols_scopes.h"
 

@@ -2,8 +2,8 @@
  * symbols_stub_code.h - the machine code of linkage table stubs, as linkers write it.
  *
  * x86-64: 8 or 16 bytes, at multiples of 8: [endbr64] [mov $N,%r11d] [bnd] jmp *SLOT(%rip), with
- * push $N; jmp .plt behind it, or only these.  aarch64: [bti c]; adrp x16; ldr x17,[x16,#N]; at
- * most two more; br x17.  Those of GNU ld, gold, lld and mold.
+ * push $N; jmp .plt behind it, or only these. aarch64: [bti c]; adrp x16; ldr x17,[x16,#N]; at most
+ * two more; br x17.  These forms are written by GNU ld, gold, lld and mold.
  */
 #ifndef TRC_FORMAT_SYMBOLS_STUB_CODE_H
 #define TRC_FORMAT_SYMBOLS_STUB_CODE_H
@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A stub that has an address has all of its code in so many bytes before and behind it. */
+/* All code of a stub lies within so many bytes before and behind any address in the stub. */
 enum { TRC_STUB_REACH_BYTES = 32 };
 
-/* Code of a module, and the place in it that is asked for: bytes[address - start]. */
+/* Code of a module, and the place of interest in the code: bytes[address - start]. */
 struct trc_stub_code {
 	const uint8_t *bytes;
 	size_t n;
@@ -35,9 +35,9 @@ struct trc_stub {
 
 enum { TRC_STUBS_MAX = 8 };
 /*
- * The stubs that the address may lie in, in the order in which they are to be believed.  More than
- * one: code in the middle of an instruction may look like code.  Of a machine (EM_X86_64,
- * EM_AARCH64) that is not known there are none.
+ * The stubs that may contain the address, the likeliest first.  There may be several: bytes from
+ * the middle of an instruction on may look like code.  An unknown machine (not EM_X86_64 or
+ * EM_AARCH64) gives no stubs.
  */
 size_t trc_stub_decode(uint16_t machine, const struct trc_stub_code *code,
 		       struct trc_stub out[TRC_STUBS_MAX]);

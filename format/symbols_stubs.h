@@ -1,15 +1,16 @@
 /*
- * symbols_stubs.h - what the stubs of a file's linkage tables (.plt, .plt.sec, .plt.got) jump to:
- * symbol tables have no names for them.
+ * symbols_stubs.h - the functions that stubs of a file's linkage tables (.plt, .plt.sec, .plt.got)
+ * jump to: symbol tables have no names for stubs.
  *
- * A stub jumps through a slot that a dynamic relocation fills, and this one names a symbol.  Where
- * there are sections, code in others is not taken for a stub.
+ * A stub jumps through a slot.  A dynamic relocation fills the slot and names a symbol.  If the
+ * file has sections, only code in sections of linkage tables is taken for a stub.
  *
- *   U1  nothing of the file is believed: what lies outside of it, or has another form than that
- *       of x86-64 and aarch64, leaves its stubs without names
+ *   U1  nothing in the file is believed: stubs that refer to places outside of the file, or that
+ *       are not in a form of x86-64 or aarch64, have no names
  *   U2  relocations are listed when the first stub is asked for
- *   U3  an address costs the same however many were asked for: libelf keeps each piece of a file
- *       that it was asked for in a list, so that code and symbols are read without it
+ *   U3  the cost of an address does not grow with the number of addresses asked for. libelf would
+ *       keep each piece of a file that it reads in a list, so code and symbols are read without
+ *       libelf
  */
 #ifndef TRC_FORMAT_SYMBOLS_STUBS_H
 #define TRC_FORMAT_SYMBOLS_STUBS_H
@@ -28,7 +29,7 @@ struct trc_stub_slot {
 	uint32_t symbol;   /* index in the dynamic symbol table */
 };
 
-/* Borrows from the file: valid as long as that is open, until clear. */
+/* Borrows from the file: valid as long as the file is open, until clear. */
 struct trc_stubs {
 	Elf *elf; /* NULL = none that is known */
 	int fd;	  /* its file */
@@ -57,7 +58,7 @@ struct trc_stub_name {
 
 /* Finds where this file, which is open as `fd` too, has stubs; none is no error. */
 void trc_stubs_open(struct trc_stubs *stubs, Elf *elf, int fd);
-/* The stub at this ELF address.  False: there is none, or nothing is known of it. */
+/* The stub at this ELF address.  False: there is no stub, or its symbol is not known. */
 bool trc_stubs_find(struct trc_stubs *stubs, uint64_t address, struct trc_stub_name *name);
 void trc_stubs_clear(struct trc_stubs *stubs);
 

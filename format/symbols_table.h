@@ -1,8 +1,8 @@
 /*
  * symbols_table.h - names of functions or of variables by address, from ELF symbol tables.
  *
- *   symbols_table:T1  at most one name an address, the one that a person would look for: a
- *       function before a label, a global before a local, few underscores
+ *   symbols_table:T1  at most one name for an address, the name that a person would look for:
+ *       functions go before labels, globals before locals, few underscores before many
  *   symbols_table:T2  symbol versions are not part of a name
  */
 #ifndef TRC_FORMAT_SYMBOLS_TABLE_H
@@ -27,12 +27,12 @@ struct trc_symbols_table {
 
 enum trc_symbols_kind { TRC_SYMBOLS_CODE, TRC_SYMBOLS_DATA };
 
-/* Adds what is of this kind in elf's .symtab, or in its .dynsym if it has no other.
- * 0 or -ENOMEM. */
+/* Adds the symbols of this kind from elf's .symtab, or from .dynsym if there is no .symtab.  0 or
+ * -ENOMEM. */
 int trc_symbols_table_add(struct trc_symbols_table *table, Elf *elf, enum trc_symbols_kind kind);
 /* Call once, after the last add and before the first find. */
 void trc_symbols_table_sort(struct trc_symbols_table *table);
-/* What lies at this ELF address, or NULL.  Borrowed until clear. */
+/* The symbol at this ELF address, or NULL.  Borrowed until clear. */
 const struct trc_table_symbol *trc_symbols_table_find(const struct trc_symbols_table *table,
 						      uint64_t address);
 /* Takes over the name, which is malloc()ed. */

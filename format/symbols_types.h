@@ -10,7 +10,7 @@
 
 enum { TRC_MEMBER_BYTES = 160 };
 
-/* A path to a member: ".gil.cond"; what is left of the offset there. */
+/* The path to a member: ".gil.cond"; and the rest of the offset within the member. */
 struct trc_member {
 	char text[TRC_MEMBER_BYTES];
 	size_t n_bytes;
@@ -20,9 +20,8 @@ struct trc_member {
 
 /*
  * Follows the type of this variable to the member at member->offset: through classes, their bases,
- * unions and arrays, up to what has no members that a program would name, such as a
- * pthread_mutex_t.  Members that a C++ library keeps to itself (_M_mutex) are passed through and
- * not named.
+ * unions and arrays, down to a type without members that a program would name, such as a
+ * pthread_mutex_t.  Private members of a C++ library (_M_mutex) are followed but not named.
  */
 void trc_types_member(Dwarf_Die *variable, struct trc_member *member);
 

@@ -3,7 +3,7 @@
  *
  *   tables:B1  an entry is written (into a section before the block) in each generation that
  *       cites it; a new id is written only after all lower ids of its table
- *   tables:B2  memory is bounded: a full table gives id 0, and counts this
+ *   tables:B2  memory is bounded: a full table gives id 0, and counts each such refusal
  *   tables:B3  before it is full, a table of strings, stacks or label sets is emptied, between two
  *       generations.  Ids go on counting, so that no id means two things in one file.  Strings of
  *       label sets are forgotten only together with the label sets
@@ -92,13 +92,14 @@ bool trc_tables_has(enum trc_arg_type type);
  * that trc_tables_flush() writes.  Ignores types that have no table. */
 void trc_tables_cite(struct trc_tables *t, enum trc_arg_type type, const uint64_t *id, uint32_t n);
 int trc_tables_flush(struct trc_tables *t);
-/* The tables, as bits of enum trc_writer_table, that the next event might find full. */
+/* The tables that may be full at the next event, as bits of enum trc_writer_table. */
 unsigned int trc_tables_crowded(const struct trc_tables *t);
-/* Writes all entries of these tables into the file, so that later ids follow on (B1). */
+/* Writes all entries of these tables into the file, so that all lower ids are written before later
+ * ids (B1). */
 void trc_tables_complete(struct trc_tables *t, unsigned int tables);
 /* After a flush: empties these tables (B3). */
 void trc_tables_forget(struct trc_tables *t, unsigned int tables);
-/* After the flush: nothing is written yet in this generation but the modules. */
+/* After the flush: of all entries only the modules are written yet in this generation. */
 void trc_tables_generation(struct trc_tables *t, uint32_t generation);
 
 #endif

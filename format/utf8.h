@@ -1,4 +1,5 @@
-/* utf8.h - characters of text that may be none: names and labels come from the recorded program. */
+/* utf8.h - characters of text that may be no valid UTF-8: names and labels come from the recorded
+ * program. */
 #ifndef TRC_FORMAT_UTF8_H
 #define TRC_FORMAT_UTF8_H
 
@@ -7,9 +8,10 @@
 #include <stdint.h>
 
 /*
- * How many of the n bytes at `text` its first character takes, 1 to 4, and *code is its number; 0
- * if they begin with no valid one (RFC 3629: the shortest form, no surrogate, at most U+10FFFF).
- * A terminating zero ends no character: of a string n may be SIZE_MAX.
+ * The number of bytes of the first character of text[0..n), 1 to 4; *code is the character's
+ * number.  0 = the bytes begin with no valid character (RFC 3629: the shortest form, no surrogate,
+ * at most U+10FFFF).  For a terminated string n may be SIZE_MAX: the zero is no part of a longer
+ * character.
  */
 static inline size_t trc_utf8_get(const char *text, size_t n, uint32_t *code)
 {
@@ -38,14 +40,14 @@ static inline size_t trc_utf8_get(const char *text, size_t n, uint32_t *code)
 	return length;
 }
 
-/* False of what has no look of its own, or changes that of its neighbours: control characters,
- * those that turn the direction of writing, ignorable ones, separators of lines. */
+/* False for characters that are invisible or change how their neighbours look: control characters,
+ * characters that turn the direction of writing, ignorable characters, line separators. */
 bool trc_utf8_is_seen(uint32_t code);
 
 /*
- * As one line for people: what is not seen, and bytes that are no UTF-8, become \n, \t, \r or \xHH.
- * Cut, at a character, to out_bytes with the terminating zero, 1 at least; 4 * n + 1 are always
- * enough.  Returns the length.
+ * Writes `text` as one line for people: invisible characters, and bytes that are no UTF-8, become
+ * \n, \t, \r or \xHH.  The line is cut at a character to out_bytes > 0, with the terminating zero;
+ * 4 * n + 1 bytes are always enough.  Returns the length.
  */
 size_t trc_utf8_escape(char *out, size_t out_bytes, const char *bytes, size_t n);
 

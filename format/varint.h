@@ -63,8 +63,8 @@ uint64_t trc_cursor_u64(struct trc_cursor *c);
 uint64_t trc_cursor_varint(struct trc_cursor *c);
 /* A varint that must not exceed max. */
 uint64_t trc_cursor_varint_max(struct trc_cursor *c, uint64_t max);
-/* A varint with a length, and that many bytes as a cursor of their own: an entry that a
- * newer minor version may have made longer. */
+/* Reads an entry: a varint with the entry's length, then the entry's bytes, as a cursor of their
+ * own.  A newer minor version may have made the entry longer. */
 struct trc_cursor trc_cursor_entry(struct trc_cursor *c);
 
 #endif

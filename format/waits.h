@@ -1,5 +1,5 @@
 /*
- * waits.h - the classes of reasons for waiting, and what is waited for.  Rules: format/waits.
+ * waits.h - the classes of reasons for waiting, and the objects of waits.  Rules: format/waits.
  */
 #ifndef TRC_FORMAT_WAITS_H
 #define TRC_FORMAT_WAITS_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "schema.h"
 
-/* By what ends a wait. */
+/* Classes of waits, by the event that ends a wait. */
 enum trc_wait_class {
 	TRC_WAIT_LOCKS,	  /* a lock that somebody holds */
 	TRC_WAIT_THREADS, /* something that another thread of the program does */
@@ -21,12 +21,12 @@ enum trc_wait_class trc_wait_class(unsigned int reason);
 enum { TRC_WAIT_OBJECT_BYTES = 32 };
 /*
  * What a wait is for, to follow the name of its reason: " fd 5", " 4711" and " of group 42" for
- * children, "" for any child.  False if it is an address, or nothing is known of it.
+ * children, "" for any child.  False if the object is an address, or is not known.
  */
 bool trc_wait_object(char text[static TRC_WAIT_OBJECT_BYTES], unsigned int reason, uint64_t object);
 
-/* True if such an event is something that the thread did; the kernel's records, samples and gaps
- * come whatever it does. */
+/* True if the thread itself made such an event; the kernel's records, samples and gaps come
+ * whatever the thread does. */
 static inline bool trc_kind_is_own(unsigned int kind)
 {
 	return kind != TRC_KIND_PROC_START && kind != TRC_KIND_PROC_STOP && kind != TRC_KIND_GAP &&

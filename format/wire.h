@@ -156,7 +156,7 @@ static inline uint64_t trc_unzigzag(uint64_t value)
 	return (value >> 1) ^ (0 - (value & 1));
 }
 
-/* How many bits it takes to write `value`; 0 for 0. */
+/* The number of bits that `value` takes; 0 for 0. */
 static inline unsigned int trc_bits(uint64_t value)
 {
 	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;

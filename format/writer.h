@@ -11,8 +11,8 @@
  *       the writer is created, by raw system calls, and is bounded by `memory_bytes`;
  *       pages that are never needed are never touched
  *   writer:W2  a block holds events of one stream, in the order in which they were added
- *   writer:W3  after the sink has failed once it is not called again; every later call returns
- *       the sink's error, and events are counted in lost_events
+ *   writer:W3  after the sink has failed once, the sink is not called again.  Every later call
+ *       returns the sink's error, and events are counted in lost_events
  *   writer:W4  one thread at a time
  */
 #ifndef TRC_FORMAT_WRITER_H
@@ -129,7 +129,8 @@ struct trc_open_region_entry {
 /*
  * Which part of a stream the trace has.  A recording has everything, and no such entries; a
  * snapshot covers a window.  Between `from` and `to` nothing is missing, except what gaps count.
- * Events before `from` are there only if the snapshot was to keep everything that was held.
+ * Events before `from` are in the trace only if the snapshot was to keep everything that the
+ * recorder held.
  */
 struct trc_coverage_entry {
 	uint32_t proc;	   /* UINT32_MAX for the overflow stream */
@@ -236,9 +237,9 @@ uint32_t trc_writer_label_set_of(const struct trc_writer *w, uint64_t id,
  * than the last becomes the last time, and is counted.  -EINVAL, and the event counts as lost: no
  * such kind, proc or source, or too much text. */
 int trc_writer_event(struct trc_writer *w, const struct trc_event *event);
-/* The same for an event without text, faster: the caller stores the arguments of its kind in order
- * into the words returned, before the next call.  NULL: an error as of trc_writer_event(); the
- * reason is in the totals. */
+/* trc_writer_event() for an event without text, faster: the caller stores the arguments of the
+ * event's kind in order into the returned words, before the next call.  NULL: an error as of
+ * trc_writer_event(); the reason is in the totals. */
 uint64_t *trc_writer_row(struct trc_writer *w, uint8_t source, uint32_t proc, uint8_t kind,
 			 uint32_t thread, uint64_t time);
 
@@ -263,8 +264,8 @@ int trc_writer_thread_fibers(struct trc_writer *w, const struct trc_thread_fiber
  * no such proc or source. */
 int trc_writer_coverage(struct trc_writer *w, const struct trc_coverage_entry *entries, size_t n);
 
-/* So many strings, stacks, ... found no room in the caller's own tables.  The trace's END section
- * counts them together with those that found no room in the writer's tables. */
+/* Counts strings, stacks, ... that found no room in the caller's own tables.  The trace's END
+ * section counts them together with those that found no room in the writer's tables. */
 void trc_writer_had_no_room(struct trc_writer *w, uint64_t n);
 
 struct trc_writer_totals {
@@ -277,8 +278,8 @@ struct trc_writer_totals {
 };
 void trc_writer_totals(const struct trc_writer *w, struct trc_writer_totals *totals);
 
-/* Flushes, writes the END section and the index.  The writer stays until it is closed, but takes
- * nothing more (-EBADF). */
+/* Flushes, writes the END section and the index.  The writer stays until trc_writer_close(), but
+ * takes nothing more (-EBADF). */
 int trc_writer_finish(struct trc_writer *w);
 /* Frees; writes nothing.  Accepts NULL. */
 void trc_writer_close(struct trc_writer *w);

@@ -44,13 +44,13 @@ struct trc_writer {
 	uint64_t *discarded; /* [ROW_WORDS_MAX], of what nobody wants; NULL = it is wanted */
 };
 
-/* Where the payload of the next section begins, in memory that is used again. */
+/* Where the payload of the next section begins, in memory that all sections share. */
 static inline uint8_t *trc_writer_payload(struct trc_writer *w)
 {
 	return trc_section_payload(&w->section);
 }
 
-/* Writes it; `end` is where the payload ends.  0 or -errno. */
+/* Writes the section; `end` is the payload's end. 0 or -errno. */
 static inline int trc_writer_payload_write(struct trc_writer *w, const uint8_t *end,
 					   enum trc_section_type type)
 {
@@ -58,7 +58,7 @@ static inline int trc_writer_payload_write(struct trc_writer *w, const uint8_t *
 	return trc_section_write(&w->out, &w->section, type);
 }
 
-/* How many they are, and the bytes. */
+/* Puts the number of bytes, then the bytes. */
 static inline uint8_t *trc_put_counted(uint8_t *p, const char *bytes, size_t n_bytes)
 {
 	p = trc_varint_put(p, n_bytes);

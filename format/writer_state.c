@@ -1,4 +1,4 @@
-/* writer_state.c - the tables of what is so at the end of a trace: see writer.h. */
+/* writer_state.c - the tables of the state at the end of a trace: see writer.h. */
 #include <errno.h>
 #include "writer_private.h"
 

@@ -4,23 +4,24 @@
  * Cut a waiter's time into the pieces between the unlocks of its lock that happened meanwhile: each
  * piece was caused by the section that the unlock at its end closes.
  *
- *   charges:C1  a wait in which the lock was unlocked was ended by the last unlock in it; what it
- *       lasted since then is the time it took to wake up, and charged to nobody
- *   charges:C2  the time of an unlock is taken just before the release.  Who parks between the two
- *       has no unlock in its wait: the wait is charged to the unlock before, if that is the
- *       holder's and came at most TRC_CHARGE_BETWEEN_NS earlier
+ *   charges:C1  a wait in which the lock was unlocked was ended by the last unlock in the wait.
+ *       The time from this unlock to the wait's end is the waiter's wake-up, and is charged to
+ *       nobody
+ *   charges:C2  the time of an unlock is taken just before the release.  A thread that parks
+ *       between the two has no unlock in its wait.  The wait is charged to the unlock before, if
+ *       this unlock is the holder's and came at most TRC_CHARGE_BETWEEN_NS earlier
  *   charges:C3  a wait that gave up has a rest: the time after the last unlock in it.  The rest is
  *       charged to the next unlock after the wait in two cases: the section that this unlock ends
- *       had begun before the wait ended; or there was no unlock in the wait, the next unlock is by
- *       the holder, and it does not say when its section began.  If that section began after the
+ *       had begun before the wait ended; or there was no unlock in the wait, and the next unlock is
+ *       by the holder and does not say when its section began.  If that section began after the
  *       wait, the rest is charged to nobody: the holder had released the lock meanwhile, while
  *       nobody waited, and had taken it again
  *   charges:C4  the rest of a wait whose end was not seen is charged to nobody
- *   charges:C5  an unlock is charged, for each waiter, with the time since the latest of: the unlock
- *       before, the begin of the section, the begin of the wait.  Before the section began nobody
- *       held the lock: the waiters had been woken and had not run yet.  An unlock says when its
- *       section began if others waited then; if it does not, the section began before all pieces.
- *       A section cannot have begun before the last one ended
+ *   charges:C5  an unlock is charged, for each waiter, with the time since the latest of: the
+ *       unlock before, the begin of the section, the begin of the wait.  Before the section began
+ *       nobody held the lock: the waiters had been woken and had not run yet.  An unlock says when
+ *       its section began if others waited then.  If the unlock does not say so, the section began
+ *       before all pieces.  A section cannot have begun before the last one ended
  *   charges:C6  a wait to read a rwlock is cut at the unlocks of writers only: readers that are let in together wait for
  *       the writer, and the first of them to leave did not hold up the others, who run later
  *
@@ -53,7 +54,8 @@ static inline uint64_t trc_charge_key(uint64_t lock, unsigned int reason)
 	return reason == TRC_REASON_RWLOCK_READ ? lock ^ (uint64_t)1 << 62 : lock;
 }
 
-/* The keys of an unlock, one or two: of all that wait, and of those that only a writer's lets in. */
+/* The keys of an unlock, one or two: the key of all waiters, and the key of waiters that only a
+ * writer's unlock lets in. */
 static inline unsigned int trc_charge_keys(uint64_t lock, unsigned int reason, uint64_t key[2])
 {
 	key[0] = lock;
@@ -68,7 +70,7 @@ enum trc_charge {
 	TRC_CHARGE_NEXT	  /* C3: perhaps to the next unlock, as trc_charge_to_next() says */
 };
 
-/* `last`: the last unlock of the lock until the wait ended, NULL = none.  result: 0, an errno, or
+/* `last`: the last unlock of the lock before the wait's end, NULL = none.  result: 0, an errno, or
  * -1 = no end was seen.  between: TRC_CHARGE_BETWEEN_NS in the unit of the times. */
 static inline enum trc_charge trc_charge_end(const struct trc_charge_wait *wait, int result,
 					     const struct trc_charge_unlock *last, uint64_t between)
@@ -86,8 +88,8 @@ static inline enum trc_charge trc_charge_end(const struct trc_charge_wait *wait,
 	return TRC_CHARGE_NOBODY;
 }
 
-/* C5.  Since when those that wait already are charged to `unlock`; 0 = since they wait.  `last`: the
- * unlock before, NULL = none. */
+/* C5.  The time from which the present waiters are charged to `unlock`; 0 = from the begin of each
+ * wait.  `last`: the unlock before, NULL = none. */
 static inline uint64_t trc_charge_since(const struct trc_charge_unlock *last,
 					const struct trc_charge_unlock *unlock)
 {

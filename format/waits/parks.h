@@ -1,25 +1,26 @@
 /*
  * parks.h - the waits that a thread is in, while its events go by.
  *
- * The owner has the memory, and the identity of threads and stacks; this engine says which wait
- * an event begins or ends.  The analyzer feeds it from files, the recorder's fold while events come.
+ * The owner has the memory, and knows the identity of threads and stacks; this engine says which
+ * wait an event begins or ends.  The analyzer feeds it from files, the recorder's fold while events
+ * come.
  *
  *   parks:K1  the open parks of a thread are a stack: a signal handler may park while the
  *       thread that it interrupted is parked
- *   parks:K2  a resume ends the innermost open park with its reason and object; what is
- *       open above that was left without a resume: abandoned
- *   parks:K3  an open park is abandoned, too, when its thread does what it could not do
- *       inside a signal handler that interrupted the park: it exits, ends a region that
- *       was open when it parked, runs another fiber, or has a stack that does not contain
- *       the park's; the last two say nothing of a wait that the program announced, and nothing is
- *       said by what the wait does itself: that a wait for a condition gives up its mutex and has
- *       it again, and that one for a lock has taken the lock
- *   parks:K4  what is open at the end is still in progress, unless other events of
- *       the thread followed and the status table does not confirm the wait
- *   parks:K7  a wait for a condition ends when its thread was signalled: what follows is a wait for
- *       the mutex, told when that is over, before the resume
+ *   parks:K2  a resume ends the innermost open park with the resume's reason and object.  Parks
+ *       that are open inside this park were left without a resume: they are abandoned
+ *   parks:K3  an open park is abandoned, too, when its thread does something that a signal handler
+ *       inside the park could not do: it exits, ends a region that was open when it parked, runs
+ *       another fiber, or has a stack that does not contain the park's; the last two do not count
+ *       for a wait that the program announced.  Steps of the wait itself do not count either: a
+ *       wait for a condition gives up its mutex and takes it again, and a wait for a lock takes the
+ *       lock
+ *   parks:K4  a park that is open at the end is still in progress, unless other events of the
+ *       thread followed and the status table does not confirm the wait
+ *   parks:K7  a wait for a condition ends when its thread was signalled.  A wait for the mutex
+ *       follows, which is recorded at its end, before the resume
  *
- * What a window that begins in the middle does to waits are the owner's rules.
+ * The owner's rules say what happens to waits if a window begins in their middle.
  *
  * Times are of any unit and order; 0 = not known.
  */
@@ -40,7 +41,7 @@ struct trc_open_park {
 	uint8_t reason;
 };
 
-/* Of a thread.  All zero: it is in no wait. */
+/* The waits of a thread.  All zero: the thread is in no wait. */
 struct trc_parks {
 	struct trc_open_park *top; /* the innermost */
 	uint32_t n_open;
@@ -64,12 +65,12 @@ struct trc_parks_owner {
 	void (*ended)(void *context, struct trc_open_park *park, uint64_t end, int result);
 };
 
-/* Such an event changes something for a thread that is in no wait. */
+/* True if such an event changes the state of a thread that is in no wait. */
 bool trc_parks_need(unsigned int kind);
 /*
- * The thread's next event: ends what it ends, in order from the innermost outwards.  False: it is a
- * RESUME, and no park is there that it could end.  What a PARK begins the owner begins after that,
- * by trc_park_begin().
+ * The thread's next event: ends the parks that the event ends, from the innermost outwards.  False:
+ * the event is a RESUME, and there is no park that it could end.  For a PARK the owner then begins
+ * the new wait by trc_park_begin().
  */
 bool trc_parks_event(struct trc_parks *parks, const struct trc_park_event *e,
 		     const struct trc_parks_owner *owner, void *context);
@@ -80,13 +81,13 @@ void trc_park_begin(struct trc_parks *parks, struct trc_open_park *park,
 void trc_parks_abandon(struct trc_parks *parks, uint64_t now, const struct trc_parks_owner *owner,
 		       void *context);
 
-/* The park that the WAIT was within, after trc_parks_event(); NULL = none.  K7: a condition had
- * ended by then. */
+/* The park that the WAIT was within, after trc_parks_event(); NULL = none.  K7: a wait for a
+ * condition had ended by then. */
 struct trc_open_park *trc_park_around(const struct trc_parks *parks,
 				      const struct trc_park_event *wait);
 
-/* K4, at the end, of each park from the innermost outwards: does it still go on?  It does if the one
- * inside of it does, and began when nothing was lost any more. */
+/* K4, at the end, for each park from the innermost outwards: does the park still go on?  It does if
+ * the park inside of it does, and began when nothing was lost any more. */
 static inline bool trc_park_goes_on(const struct trc_open_park *park, bool inner_goes_on,
 				    uint64_t last_gap)
 {
