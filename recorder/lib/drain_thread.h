@@ -20,22 +20,21 @@ enum trc_drainer_how {
 			    */
 	TRC_DRAINER_JOINS_DROPPING, /* the same, and nobody waits for room */
 };
-/* Starts the thread and waits until its file is open; `path` NULL = no file, events go to the fold
- * alone.  0 or -errno with a sentence in error.
- * Context: any thread, may block; callers see to it that one runs at a time. */
+/* Starts the thread and waits until its file is open.  `path` NULL = no file: events go to the fold
+ * alone.  0 or -errno with a sentence in error.  Context: any thread, may block; callers see to it
+ * that one runs at a time. */
 int trc_drainer_start(struct trc_shared *shared, const char *path, enum trc_drainer_how how,
 		      char *error, size_t n_bytes);
-/* Drains what is left, completes the file, ends the thread; with `goes_on` recording does, for a
- * flight recorder.  0, or the first thing that went wrong since the start, with a sentence in
- * error. */
+/* Drains the remaining events, completes the file, ends the thread.  With `goes_on` recording goes
+ * on, for a flight recorder.  0, or the first error since the start, with a sentence in error. */
 int trc_drainer_stop(bool goes_on, char *error, size_t n_bytes);
-/* From now on what is drained goes to this fold too, also by a thread that starts later; NULL = to
- * none.  When this returns nobody touches the one before any more.  Context: as above. */
+/* From now on drained events go to this fold, too, also from a drain thread that starts later; NULL
+ * = to no fold.  After the return no thread touches the previous fold.  Context: as above. */
 void trc_drainer_fold(struct trc_fold *fold);
-/* trc_service_call(), but that the caller sees to it that one runs at a time; -ECANCELED: no thread
- * runs, or there is no fold. */
+/* As trc_service_call(), but the caller makes sure that one call runs at a time.  -ECANCELED: no
+ * drain thread runs, or there is no fold. */
 int trc_drainer_call(trc_service_fn *fn, void *context);
-/* In a forked child: the thread is not there. */
+/* In a forked child, which does not have the thread. */
 void trc_drainer_forget(void);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * flight.c - the flight recorder's public functions.
  *
- * A snapshot is copied while the gate is held open: the end of the recorder, which takes the ring
- * away, closes the gate and waits until all are out.  Nobody else waits for anybody.
+ * A snapshot is copied while the gate is held open: the end of the recorder takes the ring away, so
+ * it closes the gate and waits until all snapshots are done.  No other thread waits for another.
  */
 #include <errno.h>
 #include <limits.h>

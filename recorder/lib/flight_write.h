@@ -14,7 +14,7 @@
 #include "recorder/shared/layout.h"
 #include "recorder/drain/snapshot.h"
 
-/* One snapshot; about 9 KB, so that it lies in memory of its own and not on a stack. */
+/* One snapshot. A job is about 9 KB, so it lies in memory of its own and not on a stack. */
 struct trc_flight_job {
 	const char *snapshot; /* what it is, for trace_info: "on request", "trigger", "exit" */
 	const char *trigger;  /* why, or NULL */
@@ -29,11 +29,12 @@ struct trc_flight_job {
 struct trc_flight_job *trc_flight_job_new(const char *snapshot, const char *trigger);
 void trc_flight_job_free(struct trc_flight_job *job); /* accepts NULL */
 
-/* To this file: creates the temporary one beside it, before anything is copied.  0 or -errno with
- * a sentence in why. */
+/* Sets the file to write to: creates the temporary file beside it, before anything is copied. 0 or
+ * -errno with a sentence in why. */
 int trc_flight_job_open(struct trc_flight_job *job, const char *path, char *why, size_t n_bytes);
 
-/* Writes it, all or nothing for a file.  0 or -errno with a sentence in why. */
+/* Writes the snapshot; a file is written whole or not at all. 0 or -errno with a sentence in
+ * why. */
 int trc_flight_job_write(struct trc_flight_job *job, struct trc_snapshot *s, char *why,
 			 size_t n_bytes);
 

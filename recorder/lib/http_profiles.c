@@ -1,7 +1,7 @@
-/* http_profiles.c - the profiles that this process has to serve, by its own recorders.
+/* http_profiles.c - the profiles that this process serves, from its own recorders.
  *
- * What is asked for without a time is what a recorder has seen since it began, which stays: see
- * struct trace_http_options.  Context: threads of the server, or one that calls
+ * A profile without a time covers everything since its recorder began; that recorder stays: see
+ * struct trace_http_options.  Context: threads of the server, or a thread that calls
  * trace_http_answer(). */
 #include <errno.h>
 #include <inttypes.h>

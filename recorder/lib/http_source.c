@@ -1,4 +1,4 @@
-/* http_source.c - see http_source.h.  Context: threads of the server, or one that calls
+/* http_source.c - see http_source.h.  Context: threads of the server, or a thread that calls
  * trace_http_answer(). */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* http_source.h - what this process has to serve; see http.h. */
+/* http_source.h - the profiles and traces that this process serves; see http.h. */
 #ifndef TRC_RECORDER_LIB_HTTP_SOURCE_H
 #define TRC_RECORDER_LIB_HTTP_SOURCE_H
 
@@ -14,10 +14,11 @@ void trc_http_profiles_each(trc_http_each_fn *fn, void *context);
 uint64_t trc_http_profiles_count(const char *name);
 int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_writer *writer,
 			   char *why, size_t n_bytes);
-/* What is kept, by the options or else by the environment; these may be NULL.  0, or -EINVAL with a
- * sentence in why.  Context: any thread; nobody serves. */
+/* Sets what is kept, by the options or else by the environment; options may be NULL. 0, or -EINVAL
+ * with a sentence in why.  Context: any thread; nobody serves. */
 int trc_http_profiles_rates(const struct trace_http_options *options, char *why, size_t n_bytes);
-/* Begins what is to be known before anybody asks; what cannot be begun is tried again then. */
+/* Begins the recorders that must run before the first request.  A recorder that cannot begin is
+ * tried again at a request. */
 void trc_http_profiles_begin(void);
 void trc_http_profiles_end(void);
 /* In a forked child. */

@@ -1,9 +1,10 @@
 /*
  * recorder_cpu.c - CPU recorders (<trc/recorder.h>): of time, or of another event.
  *
- * Each event is sampled once, at the shortest period that anybody asked for, or shorter.  When that
- * changes the samples come under another number (sample_table.h); a recorder's view takes them
- * under each, and thins every one by the period at which it was drawn.
+ * Each event is sampled once for all recorders, at the shortest period that a recorder asks for, or
+ * shorter.  When the period changes, samples come under another number (sample_table.h).  A
+ * recorder's view takes the samples of all these numbers, and thins each sample by the period at
+ * which it was drawn.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* recorder_heap.c - recorders of what is allocated (<trc/recorder.h>). */
+/* recorder_heap.c - recorders of allocations (<trc/recorder.h>). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

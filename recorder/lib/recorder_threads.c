@@ -1,8 +1,9 @@
 /*
  * recorder_threads.c - recorders of what every thread is doing (<trc/recorder.h>).
  *
- * A window is the change: those who are at a stack at its end, less those who were at its
- * beginning. The process is recorded meanwhile, so that both are found in the same way.
+ * A window counts the change at each stack: the threads there at the window's end, less the threads
+ * there at its beginning. The process is recorded meanwhile, so that both counts are taken in the
+ * same way.
  */
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* recorder_window.c - windows of recorders, from begin to end, and what was counted in them. */
+/* recorder_window.c - windows of recorders, from begin to end, and the counts of windows. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* thread_look.c - what threads that wait are at, without asking: thread_profile_private.h. */
+/* thread_look.c - where waiting threads are, without asking the threads:
+ * thread_profile_private.h. */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -9,7 +9,8 @@
 #include "recorder/unwind/unwind.h"
 #include "thread_tasks.h"
 
-/* Asked at once: each is a thread that the program's own wait behind on some proc. */
+/* The number of questions at once: each answering thread makes threads of the program wait on some
+ * proc. */
 enum { AT_ONCE = 4 };
 
 /* A question on its way. */
@@ -64,29 +65,31 @@ void trc_taking_set_running(struct taking *t, uint32_t i);
 /* A stack that was recorded when its thread began to wait. */
 bool trc_taking_put_recorded(struct taking *t, uint32_t i);
 
-/* Of a thread that waits, how many innermost frames are how that is done: libc's and then an
- * interposer of ours.  What is left is the stack that would have been recorded. */
+/* The number of innermost frames of a waiting thread that belong to the wait itself: frames of
+ * libc, then of an interposer of ours.  The other frames are the stack that a record of the wait
+ * would have. */
 uint32_t trc_taking_frames_of_waiting(const struct taking *t, const uint64_t *frame, uint32_t n);
 
 /*
- * thread_look.c: what a thread is at that waits, while it goes on waiting.
+ * thread_look.c: where a waiting thread is, while the thread goes on waiting.
  *
- *   thread_profile:K1  what is found counts only if the thread has not run from before that until after it:
- *       by its slot, which has not changed since it said that the thread waits, or by the kernel's count
- *   thread_profile:K2  nothing of a thread's is loaded: the kernel copies it, since the thread may end
- *   thread_profile:K3  it is known where a call was made from, but not all registers.  A row is complete
- *       only if its stack was followed to the outermost frame, and its labels are known
+ *   thread_profile:K1  a finding counts only if the thread did not run during the look.  The proof
+ *       is the thread's slot, unchanged since it said that the thread waits, or the kernel's count
+ *   thread_profile:K2  memory of a thread is never loaded directly: the kernel copies the memory,
+ *       since the thread may end
+ *   thread_profile:K3  the place of the call is known, but not all registers are.  A row is
+ *       complete only if its stack was followed to the outermost frame, and its labels are known
  */
 void trc_taking_look_setup(struct taking *t);
 /* Looks at all threads, by several threads at once if there are many: t->known tells whose rows are
  * complete. */
 void trc_taking_look_at_all(struct taking *t);
-/* Looks at one.  False: its row is as it was.  With `partly` the row may have the innermost frames alone.
- * `frame` is for this look. */
+/* Looks at one thread.  False: the thread's row is unchanged.  With `partly` the row may have the
+ * innermost frames alone.  `frame` is memory for this look. */
 bool trc_taking_look(struct taking *t, uint32_t i, uint64_t frame[TRC_UNWIND_WALK_MAX],
 		     bool partly);
 
-/* thread_ask.c: asks those of which too little is known.  t->err tells of failures. */
+/* thread_ask.c: asks the threads of which too little is known. t->err tells of failures. */
 void trc_taking_ask_all(struct taking *t);
 
 #endif

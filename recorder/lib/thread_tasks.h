@@ -1,5 +1,5 @@
 /*
- * thread_tasks.h - the threads of this process as the kernel tells of them.
+ * thread_tasks.h - the threads of this process as the kernel shows them.
  *
  * Allocates nothing.  Context of all: any thread, may block.
  */
@@ -18,7 +18,7 @@ enum trc_task_is {
 	TRC_TASK_BLOCKED,
 };
 
-/* What a thread is at. */
+/* What a thread is doing. */
 struct trc_task_look {
 	enum trc_task_is is;
 	uint32_t reason; /* BLOCKED: the enum trc_reason that such a call has; 0 = none */
@@ -29,7 +29,7 @@ struct trc_task_look {
 	 * done: of bytes or messages that it writes, or wants all of. */
 	bool fragile;
 };
-/* `recorded`: the enum trc_reason of the wait that its slot tells of; 0 = of none. */
+/* `recorded`: the enum trc_reason of the wait in the thread's slot; 0 = no wait. */
 void trc_task_look(int dir, uint32_t tid, uint32_t recorded, struct trc_task_look *look);
 
 /* Whether a thread has run between two looks. */
@@ -37,14 +37,15 @@ struct trc_task_still {
 	long fd;
 	char ran[64]; /* how often it has run, as the kernel words it */
 };
-/* False: the kernel does not count, or the thread is gone.  Otherwise the second has to follow. */
+/* False: the kernel does not count, or the thread is gone.  After true trc_task_still_end() has to
+ * follow. */
 bool trc_task_still_begin(int dir, uint32_t tid, struct trc_task_still *still);
-/* True: it has not run in between. */
+/* True: the thread has not run since trc_task_still_begin(). */
 bool trc_task_still_end(const struct trc_task_still *still);
 
-/* Whether it blocks this signal; also where the kernel does not say. */
+/* True if the thread blocks this signal, or if the kernel does not say. */
 bool trc_task_blocks(int dir, uint32_t tid, int signal_number);
-/* Its name, zero-terminated; "" = not known. */
+/* The thread's name, zero-terminated; "" = not known. */
 void trc_task_name(int dir, uint32_t tid, char *name, size_t n_bytes);
 
 /* Where libc's code lies: from [0] up to [1]; zeros if that is not known. */
