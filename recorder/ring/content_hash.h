@@ -39,7 +39,7 @@ static inline uint64_t trc_content_short(const char *bytes, uint32_t n_bytes)
 	return pair | (uint64_t)(uint8_t)bytes[n_bytes - 1] << (n_bytes - 1) * 8;
 }
 
-/* What follows the whole words of n_bytes, which are no multiple of 8. */
+/* The bytes after the whole words of n_bytes, as a word; n_bytes is no multiple of 8. */
 static inline uint64_t trc_content_rest(const char *bytes, uint32_t n_bytes)
 {
 	return n_bytes < 8 ? trc_content_short(bytes, n_bytes)

@@ -1,10 +1,10 @@
 /*
  * hot.h - what interposers and the public API call to record: the hot side of libtrc.
  *
- * Every function here may be called by any traced thread, in signal handlers and while any
- * lock is held.  No function allocates, locks, prints or changes errno.  All functions do nothing
- * while nothing records.  Files whose functions record events include recorder/unwind/poison.h last:
- * it makes compile errors of what may not be used there.
+ * Every function here may be called by any traced thread, in signal handlers and while any lock is
+ * held.  No function allocates, locks, prints or changes errno.  All functions do nothing while
+ * nothing records.  Files whose functions record events include recorder/unwind/poison.h last: the
+ * header makes compile errors of functions that may not be used there.
  */
 #ifndef TRC_RECORDER_RING_HOT_H
 #define TRC_RECORDER_RING_HOT_H
@@ -38,7 +38,7 @@ enum { TRC_API_ELSEWHERE = 0x7fffffff }; /* no session's number */
 extern TRC_HIDDEN union trc_switch_page trc_switch_page;
 #define trc_switch (trc_switch_page.sw)
 
-/* What a thread works for, as OpenTelemetry numbers it: all 0 = not known. */
+/* The trace and span that a thread works for, by OpenTelemetry's numbers: all 0 = not known. */
 struct trc_otel_context {
 	uint64_t trace[2], span;
 };
@@ -117,7 +117,7 @@ static inline void trc_lock_given(void)
 /* This thread took the lock while other threads waited for it: its UNLOCK will say since when it was
  * held. */
 void trc_lock_taken_from_others(const volatile void *lock);
-/* When it was taken before does not count any more. */
+/* Forgets when the lock was taken before. */
 void trc_lock_forget_taken(const volatile void *lock);
 
 /* ---- waits ---------------------------------------------------------------------------- */
@@ -144,7 +144,7 @@ struct trc_wait {
  */
 void trc_park(struct trc_wait *wait, enum trc_reason reason, const void *object,
 	      uint32_t holder_tid);
-/* The same with the holder's serial (the thread that is joined). */
+/* trc_park() with the holder's serial (the thread that is joined). */
 void trc_park_on_thread(struct trc_wait *wait, enum trc_reason reason, const void *object,
 			uint32_t holder_serial);
 void trc_resume(struct trc_wait *wait, int result);
@@ -160,8 +160,8 @@ struct trc_registers;
 void trc_wait_begin(struct trc_wait *wait, enum trc_reason reason, uint64_t object,
 		    const struct trc_registers *from);
 void trc_wait_end(struct trc_wait *wait, int result);
-/* The same where the call does not return: the thread is cancelled, or jumps out of it.  The stack of
- * the event is that of the frame `from`. */
+/* trc_wait_end() for a call that does not return: the thread is cancelled, or jumps out of the
+ * call.  The stack of the event is the stack of the frame `from`. */
 void trc_wait_abandoned(struct trc_wait *wait, int result);
 /* How long the wait has lasted up to now, at least 1 ns; 0 = no wait was begun. */
 uint64_t trc_wait_lasted_ns(const struct trc_wait *wait);
@@ -169,7 +169,7 @@ uint64_t trc_wait_lasted_ns(const struct trc_wait *wait);
 /* How many threads are parked on this object, which is no lock.  Hashed: the count may include
  * waiters of another object, and is never too small.  The filter before trc_unparked(). */
 uint32_t trc_waiters(const void *object);
-/* The same for a lock.  The filter before trc_unlocked(). */
+/* trc_waiters() for a lock.  The filter before trc_unlocked(). */
 uint32_t trc_lock_waiters(const void *lock);
 
 /* The table of parked threads: at each place their number, and the sum of their objects' addresses
@@ -218,7 +218,7 @@ static inline void trc_lock_taken_alone(const volatile void *lock)
 		trc_lock_forget_taken(lock);
 }
 
-/* After giving back a lock for which nobody waits; it may be gone. */
+/* After giving back a lock for which nobody waits; the lock may be gone. */
 static inline void trc_lock_given_unwanted(const volatile void *lock)
 {
 	trc_lock_given();
@@ -266,8 +266,8 @@ void trc_thread_started(uint32_t creator, uint64_t creation_stack, uint64_t crea
 void trc_thread_ended(void);
 /* Called by a thread that was not created while recording, at its first event. NULL = none. */
 extern TRC_HIDDEN void (*trc_attach_hook)(void);
-/* Called by a thread that has something to give back at its end.  False: its end will not be
- * noticed.  NULL = no thread's is. */
+/* Called by a thread that has something to give back at its end.  False: the thread's end will not
+ * be noticed.  NULL = no thread's end is noticed. */
 extern TRC_HIDDEN bool (*trc_thread_end_hook)(void);
 /* `thread` is a pthread_t, `tid` the kernel's id of the thread, 0 = not known: a thread that found
  * no slot is named by its tid. */
@@ -288,8 +288,8 @@ void trc_labels_unref(const struct trace_labels *labels);
 void trc_labels_inherit(const struct trace_labels *labels);
 /* After trc_thread_ended(): gives the thread's reference back. */
 void trc_labels_leave(void);
-/* The thread's thread-specific destructors run: it gives back the sets that it keeps, and keeps none
- * any more (labels:J7). */
+/* The thread's thread-specific destructors run: the thread gives back the sets that it keeps, and
+ * keeps no sets from now on (labels:J7). */
 void trc_labels_kept_end(void);
 
 /* ---- the heap (heap.c) ------------------------------------------------------------------ */
@@ -353,8 +353,8 @@ static inline bool trc_heap_counted_since(struct trc_heap_count before)
 /*
  * The filter of sampled objects has two parts: a coarse part, which stays in the processor's
  * nearest caches, then a fine part, for many objects.  Neighbours in memory are neighbours in both
- * parts.  A cell of the coarse part also tells of which address it is, as long as that is one:
- * otherwise each address that shares the cell would cost a look at the fine part, which is in no
+ * parts.  A cell of the coarse part that stands for one address also tells which address.
+ * Otherwise each address that shares the cell would cost a look at the fine part, which is in no
  * cache.
  */
 enum { TRC_HEAP_COARSE_CELLS = 1 << 12, TRC_HEAP_FILTER_BYTES = 1 << 20 };
@@ -387,7 +387,7 @@ static inline const struct trc_heap_filter *trc_heap_filter(void)
 	return atomic_load_explicit(&trc_switch.heap_filter, memory_order_relaxed);
 }
 
-/* False: the object was not sampled.  Of others trc_heap_probably_knows() tells more. */
+/* False: the object was not sampled.  If true, trc_heap_probably_knows() tells more. */
 static inline bool trc_heap_may_know(const void *object)
 {
 	const struct trc_heap_filter *filter = trc_heap_filter();
@@ -397,7 +397,7 @@ static inline bool trc_heap_may_know(const void *object)
 		filter && atomic_load_explicit(&filter->coarse[i], memory_order_relaxed) != 0, 0);
 }
 
-/* The same, and false of nearly all objects that were not sampled. */
+/* As trc_heap_may_know(), and false for nearly all objects that were not sampled. */
 static inline bool trc_heap_probably_knows(const void *object)
 {
 	const struct trc_heap_filter *filter = trc_heap_filter();
@@ -446,10 +446,11 @@ void trc_fork_child(void);
  * are. */
 bool trc_sample_exec_begin(void);
 void trc_sample_exec_failed(bool signals_lost);
-/* The program has closed this descriptor, or (-1) perhaps all: samplers get new descriptors for
- * those of theirs.  With `own_only` they were closed for the calling thread alone. */
+/* The program has closed this descriptor, or (-1) perhaps all.  Samplers whose descriptors were
+ * closed get new ones.  With `own_only` the descriptors were closed for the calling thread
+ * alone. */
 void trc_sample_descriptors_closed(int fd, bool own_only);
-/* The same for one descriptor; quick if the descriptor is no sampler's. */
+/* trc_sample_descriptors_closed() for one descriptor; quick if the descriptor is no sampler's. */
 void trc_sample_descriptor_closed(int fd);
 /* Before dlclose(): stacks from now on belong to a new module epoch.  May block (closing.h). */
 void trc_modules_changing(void);

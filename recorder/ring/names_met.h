@@ -4,11 +4,12 @@
  *
  * For such a name the thread need not search the table of strings, only look at its entry there.
  *
- *   names_met:N1  what a thread keeps is only a hint where the entry of the name may be that lies at
- *       this address.  The id is returned if the entry is in use from before its text is compared,
- *       all of it, until after that (layout:T3): then no other text can have been there meanwhile
+ *   names_met:N1  a thread keeps only a hint: where the entry of the name at this address may be.
+ *       The id is returned if the entry is in use before and after its whole text is compared
+ *       (layout:T3): then no other text can have been there meanwhile
  *   names_met:N2  a hint is one word, so a signal handler that interrupts its thread finds it
- *       whole.  It counts in its session alone: elsewhere there may be no memory (layout:L5)
+ *       whole.  A hint counts in its session alone: in another session the entry may have no memory
+ *       (layout:L5)
  */
 #ifndef TRC_RECORDER_RING_NAMES_MET_H
 #define TRC_RECORDER_RING_NAMES_MET_H
@@ -16,7 +17,7 @@
 #include "content_hash.h"
 #include "rec.h"
 
-/* Few: of the room for thread-local memory of a plugin that dlopen() loads, 1.6 KB are there for all. */
+/* Few: all plugins that dlopen() loads share 1.6 KB of room for thread-local memory. */
 enum { TRC_NAME_HINTS = 16 };
 
 /* session << 32 | class and index of the id.  Two for each hash of an address, the one

@@ -16,18 +16,19 @@
  *   otel:C4  a search for the variable takes no lock: it reads the loader's list of objects by
  *       copies that the kernel makes, since another thread may be changing the list.  No thread
  *       searches while it holds an interposed lock
- *   otel:C5  what a search found counts if nothing was to be forgotten since the search began: the
- *       object may have been unloaded meanwhile.  If something could not be read, nothing is known,
- *       and what was known stays
+ *   otel:C5  the result of a search counts if trc_otel_forget() was not called since the search
+ *       began: else the object may have been unloaded meanwhile.  If something could not be read,
+ *       the search has no result, and the result before stays
  */
 #ifndef TRC_RECORDER_RING_OTEL_H
 #define TRC_RECORDER_RING_OTEL_H
 
 #include "rec.h"
 
-/* Told again, so that a trace whose earlier events are gone knows the context soon. */
+/* The context is told again after this time, so that a trace whose earlier events are gone knows
+ * the context soon. */
 #define TRC_OTEL_AGAIN_NS UINT64_C(100000000)
-/* Between two searches, while no object is known that has the variable. */
+/* The time between two searches, while no known object has the variable. */
 #define TRC_OTEL_SEARCH_NS UINT64_C(1000000000)
 
 /*

@@ -1,8 +1,8 @@
 /*
  * rec.h - the recorder's own state in the recorded process.
  *
- * There is one in a process, in static memory.  trc_session_start() fills it in before the switch
- * is turned on; while the switch is on it is constant.
+ * A process has one such state, in static memory. trc_session_start() fills in the state before the
+ * switch is turned on.  While the switch is on, the state is constant.
  */
 #ifndef TRC_RECORDER_RING_REC_H
 #define TRC_RECORDER_RING_REC_H
@@ -65,7 +65,7 @@ static inline unsigned int trc_seg_bytes(struct trc_seg *seg, const char *bytes,
  * false if the record was lost, and counts it.  Context: traced thread, signal handlers.
  */
 bool trc_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs);
-/* The same for a record whose words after the first two lie in args. */
+/* trc_record() for a record whose words after the first two lie in args. */
 bool trc_record_args(uint64_t word1, const uint64_t *args, unsigned int n_args);
 bool trc_record_two_slow(uint64_t word1, uint64_t a, uint64_t b); /* see ring_inline.h */
 
@@ -98,8 +98,8 @@ void trc_wake_drainer(void);
 /* Populates pages with memory; never raises SIGBUS.  0 or -errno. */
 int trc_populate(void *start, uint64_t n_bytes);
 /*
- * The same for a part of the mapping that is about to be used (layout:L5).  False: there is no
- * memory, which is counted; for the next 100 ms no thread tries again.
+ * trc_populate() for a part of the mapping that is about to be used (layout:L5).  False: there is
+ * no memory.  The failure is counted, and for the next 100 ms no thread tries again.
  */
 bool trc_grow(struct trc_shared *shared, void *start, uint64_t n_bytes);
 bool trc_grow_pages(struct trc_shared *shared, uint64_t first, uint64_t last);
@@ -164,7 +164,7 @@ static inline bool trc_entry_touch(struct trc_entry_head *e, uint64_t id)
 		;
 	return trc_key_stays(atomic_load_explicit(&e->key, memory_order_seq_cst), id);
 }
-/* Keeps a string for the whole session: for names that are literals in the source. */
+/* Keeps a string for the whole session, for names that are literals in the source. */
 void trc_string_pin(uint64_t id);
 /* Makes the modules of these frames known in the module table. */
 void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch);

@@ -1,6 +1,6 @@
 /*
- * ring.c - committing a record: to the ring of the proc that the thread runs on, or where that
- * cannot be done to the overflow stream.
+ * ring.c - commits a record to the ring of the proc that the thread runs on, or if this is not
+ * possible, to the overflow stream.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 /*
- * room.c - what happens when there is no room for a record: wait a little where that is
- * allowed, else lose it and count.
+ * room.c - what happens when there is no room for a record: the thread waits a little where waiting
+ * is allowed; else the record is lost and counted.
  *
- *   room:W1  nobody waits while it holds an interposed lock, in a signal handler, inside the
- *       interposers of malloc, fork and dl*, or in a thread of trc's own
- *   room:W2  an episode of a full ring makes threads wait 100 ms at the most; then that ring drops
- *       until it is half empty
+ *   room:W1  no thread waits while it holds an interposed lock, in a signal handler, or inside the
+ *       interposers of malloc, fork and dl*; trc's own threads never wait
+ *   room:W2  an episode of a full ring makes threads wait 100 ms at the most; then the ring drops
+ *       records until it is half empty
  *   room:W3  nobody waits unless somebody drains
  */
 #include <errno.h>

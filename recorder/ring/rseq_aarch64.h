@@ -1,9 +1,9 @@
 /*
  * rseq_aarch64.h - the restartable sequences on aarch64 (included by ring_inline.h).
  *
- * As rseq_x86_64.h; here the commit is a store-release, so that a reader on another proc that
- * sees it sees the record.  The signature before the abort address is the instruction
- * brk #0x45e0 (linux/rseq.h, glibc's sys/rseq.h).
+ * As rseq_x86_64.h; here the commit is a store-release, so that a reader on another proc that sees
+ * the commit sees the record.  The signature before the abort address is the instruction brk
+ * #0x45e0 (linux/rseq.h, glibc's sys/rseq.h).
  */
 /* Columns of instructions. */
 /* clang-format off */

@@ -1,10 +1,10 @@
 /*
  * rseq_x86_64.h - the restartable sequences on x86-64 (included by ring_inline.h).
  *
- * Each begins by storing the address of its descriptor into rseq_cs; from there to its last
- * store the kernel moves the thread to the abort address if it was preempted, migrated or
- * interrupted by a signal.  The last store is the commit.  Layout of struct rseq and the
- * signature before the abort address: linux/rseq.h, and the x86 part of glibc's sys/rseq.h.
+ * Each sequence begins by storing the address of its descriptor into rseq_cs.  Until the last
+ * store, the kernel moves the thread to the abort address if the thread was preempted, migrated or
+ * interrupted by a signal.  The last store is the commit.  Layout of struct rseq and the signature
+ * before the abort address: linux/rseq.h, and the x86 part of glibc's sys/rseq.h.
  */
 /* Columns of instructions. */
 /* clang-format off */
@@ -29,9 +29,9 @@
 	".popsection\n"
 
 /*
- * Finds room in the ring that the thread used last, if it still runs on that proc: r8 = ring,
- * r9 = where the record goes, r10 = head after it, as `add_words` makes it from rcx.  No load
- * waits for another but those of ring and head: rdtsc lets little overlap with it.
+ * Finds room in the ring that the thread used last, if it still runs on that proc: r8 = ring, r9 =
+ * where the record goes, r10 = head after it, as `add_words` makes it from rcx.  Only the loads of
+ * ring and head wait for another load: little overlaps with rdtsc.
  */
 #define RSEQ_RESERVE(which, add_words)                                                             \
 	"movq trc_self@gottpoff(%%rip), %%r8\n"                                                    \
@@ -50,8 +50,8 @@
 	[rseq] "r"(trc_rseq_offset), [ring] "i"(offsetof(struct trc_self, ring)),                  \
 		[counter_ring] "i"(offsetof(struct trc_self, counter_ring)),                       \
 		[mask] "m"(trc_rec.ring_mask)
-/* Both halves go into word 0 one by one: what matters before the commit is the number of
- * instructions, as nothing overlaps with rdtsc. */
+/* Both halves go into word 0 one by one: nothing overlaps with rdtsc, so the number of instructions
+ * before the commit counts. */
 #define RSEQ_TSC                                                                                   \
 	"rdtsc\n"                                                                                  \
 	"movl %%eax, (%%r9)\n"                                                                     \
@@ -90,9 +90,9 @@ no_proc:                                                                        
 no_room:                                                                                           \
 	return RSEQ_NO_ROOM
 
-/* Four words: the time, word 1 and two arguments.  Few registers, as its callers save none;
- * the commit is one instruction that adds to head.  Of the ring, where records will come in a
- * moment is fetched ahead: it was last touched a whole lap ago. */
+/* Four words: the time, word 1 and two arguments.  Uses few registers, as its callers save none;
+ * the commit is one instruction that adds to head.  The place of the next records in the ring is
+ * fetched ahead: it was last touched a whole lap ago. */
 static inline __attribute__((always_inline)) enum rseq_result
 rseq_put_two(uint64_t word1, uint64_t a, uint64_t b)
 {

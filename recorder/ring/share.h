@@ -5,7 +5,7 @@
  * everything has its usual size.
  *
  *   share:Y1  a ring is at most a 32nd of the limit, and all other tables together are a 16th.
- *       Rings and tables are made smaller for this; what does not fit is not recorded, and is
+ *       Rings and tables are made smaller for this; events that do not fit are not recorded, but
  *       counted
  *   share:Y2  each table takes at most half of what is left of the tables' share
  */

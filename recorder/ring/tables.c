@@ -1,9 +1,9 @@
 /*
  * tables.c - stacks, strings and label sets by content: lock-free, in shared memory, bounded.
  *
- * An entry is found or made in the set that its hash selects.  Where a set has no entry that
- * may be evicted the answer is 0 and the record carries its content itself: a full table costs
- * room, never truth.  Threads that make the same entry at the same time may make one each.
+ * An entry is found or made in the set that its hash selects.  If a set has no entry that may be
+ * evicted, the id is 0 and the record carries the content itself: a full table costs room, but
+ * loses nothing.  Threads that make the same entry at the same time may make one entry each.
  */
 #include <string.h>
 #include "content_hash.h"

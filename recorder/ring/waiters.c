@@ -1,19 +1,22 @@
 /*
- * waiters.c - how many wait for an object: an unlock or a wake-up for which nobody waits is not
- * recorded.
+ * waiters.c - the number of threads that wait for an object: an unlock or a wake-up for which
+ * nobody waits is not recorded.
  *
- * A hash table.  A place has the number of waiters, and the sum of their objects' addresses, which
- * says whether all of them wait for one object.  Locks have a table of their own: else a thread that
- * waits for work for hours could share a place with a lock, whose unlocks would all look waited for.
+ * A hash table.  A place has the number of waiters, and the sum of their objects' addresses: the
+ * sum says whether all waiters wait for one object.  Locks have a table of their own.  Else a
+ * thread that waits hours for work could share a place with a lock, and all unlocks of the lock
+ * would look waited for.
  *
- *   waiters:W1  who is counted takes the count back, once: a thread that returns; for one that gave
- *               up on a lock, whoever releases the lock
- *   waiters:W2  nobody is counted in a forked child but who began to wait there, for the parent's
- *               threads never return in it: the tables lie on pages that read as zero there
+ *   waiters:W1  each count of a waiter is taken back once: by the thread itself when its wait
+ *               returns or, for a thread that gave up on a lock, by the thread that releases the
+ *               lock
+ *   waiters:W2  in a forked child only threads count that began to wait in the child, as the
+ *               parent's threads never return there: the tables lie on pages that read as zero in a
+ *               child
  *
- * All atomics are relaxed: each word stands for itself.  Whoever takes a lock that was released is
- * ordered behind the release by the lock; and a waiter that is only just arriving, and not seen, has
- * recorded its own wait with the holder in it.
+ * All atomics are relaxed: each word stands for itself.  The lock itself orders a thread that takes
+ * the lock after the release.  A waiter that has only just arrived, and is not seen, has recorded
+ * its own wait with the holder in it.
  */
 #include <errno.h>
 #include <sys/mman.h>
