@@ -1,7 +1,7 @@
 /*
  * cpu_event.c - events as users write them (cpu_event.h).
  *
- * Context: any thread; also where a recorded process looks at its environment, so that nothing
+ * Context: any thread. A recorded process calls this while it looks at its environment, so nothing
  * here allocates, prints, or depends on the locale.
  */
 #include <errno.h>

@@ -1,5 +1,6 @@
 /*
- * cpu_event.h - what CPU profiles are drawn from, as users write it: timers and counters.
+ * cpu_event.h - the events that CPU profiles are drawn from, as users write them: timers and
+ * counters.
  *
  *   EVENT[:PERIOD][:MODIFIERS], several of them separated by commas
  *

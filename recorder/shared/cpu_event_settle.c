@@ -1,5 +1,6 @@
 /*
- * cpu_event_settle.c - what of the events there is on this machine, and for us (cpu_event.h).
+ * cpu_event_settle.c - which events this machine has, and which of them this process may use
+ * (cpu_event.h).
  *
  * Context: any thread; system calls are made directly.
  */

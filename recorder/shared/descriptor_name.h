@@ -1,4 +1,4 @@
-/* descriptor_name.h - which waits are for a descriptor, and how the name of one is written. */
+/* descriptor_name.h - which waits are for a descriptor, and how a descriptor's name is written. */
 #ifndef TRC_RECORDER_SHARED_DESCRIPTOR_NAME_H
 #define TRC_RECORDER_SHARED_DESCRIPTOR_NAME_H
 
@@ -10,7 +10,8 @@
 /* As much as the table of strings takes. */
 enum { TRC_DESCRIPTOR_BYTES = 248 };
 
-/* True if that is what a wait is for.  sync() has no object, msync() an address. */
+/* True if waits for this reason are for a descriptor. sync() has no object, and msync() has an
+ * address. */
 static inline bool trc_wait_has_descriptor(unsigned int reason, uint64_t object)
 {
 	switch (reason) {
@@ -30,8 +31,8 @@ static inline bool trc_wait_has_descriptor(unsigned int reason, uint64_t object)
 	}
 }
 
-/* Of a link of /proc/PID/fd: the name, of which a long path keeps its end.  The text has a zero
- * behind it.  Returns its bytes.  Context: any. */
+/* Makes the name of a descriptor from its link in /proc/PID/fd; of a long path the end is kept.  A
+ * zero follows the text.  Returns the bytes of the text.  Context: any. */
 uint32_t trc_descriptor_of_link(const char *link, size_t n,
 				char text[static TRC_DESCRIPTOR_BYTES + 1]);
 

@@ -1,5 +1,5 @@
 /*
- * elf_loader.h - what loads a program: whether it preloads libraries, and whose loader it is.
+ * elf_loader.h - the loader of a program: whether it preloads libraries, and whose loader it is.
  *
  * Neither the dynamic loader nor a statically linked program names an interpreter, but the loader is
  * a shared object, with a name.  Started as a program (ld.so PROGRAM) the loader runs another

@@ -47,8 +47,8 @@ enum {
 /* For declarations of data: without TRC_HIDDEN the compiler accesses them through the GOT. */
 #define TRC_HIDDEN __attribute__((visibility("hidden")))
 
-/* In the directory of a trace-record's session: a FIFO that whoever makes a file there writes a byte
- * to. */
+/* The name of a FIFO in the directory of a trace-record's session.  A process that makes a file in
+ * the directory writes a byte to the FIFO. */
 #define TRC_WAKE_NAME "wake"
 
 enum trc_shared_state {
@@ -390,10 +390,10 @@ enum { TRC_SET_WAYS = 8, TRC_STACK_CLASSES = 4, TRC_STRING_CLASSES = 2, TRC_LABE
  *   layout:T2  content changes only while key is TRC_KEY_BUSY; a reader copies, then reads key
  *       again
  *   layout:T3  an entry may be evicted when last_use + 2 <= table_epoch; UINT64_MAX pins the entry.
- *       Every record that cites the entry has then been drained, or lies before all windows.  For
- *       when the epoch counts up, some ring holds nothing from before the last time it counted up.
- *       A window begins with the latest start of any full ring: so two steps later no window
- *       reaches back to the entry's last use
+ *       Every record that cites the entry has then been drained, or lies before all windows.  When
+ *       the epoch counts up, some ring holds nothing from before the previous step of the epoch.  A
+ *       window begins with the latest start of any full ring: so two steps later no window reaches
+ *       back to the entry's last use
  *   layout:T4  a fiber's or descriptor's name takes a place only if half of its set then stays free
  *       or may be evicted: programs may have a name for each request, and other strings need room
  *       as well

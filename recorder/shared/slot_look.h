@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include "layout.h"
 
-/* How often a look is tried before it gives up, or takes the slot as it stands: its thread may have been
- * stopped in the middle of a change. */
+/* How often a look is tried before it gives up, or takes the slot as it stands: the slot's thread
+ * may have been stopped in the middle of a change. */
 enum { TRC_SLOT_TRIES = 64 };
 
 /* Begins a look at the slot.  Returns what trc_slot_same() asks for afterwards. */
@@ -55,7 +55,7 @@ static inline void trc_slot_wait_load(const struct trc_slot *slot, struct trc_sl
 #undef LOAD
 }
 
-/* True if its thread lives, and waits for a reason that this version knows. */
+/* True if the slot's thread lives, and waits for a reason that this version knows. */
 static inline bool trc_slot_waits(const struct trc_slot_wait *wait)
 {
 	return wait->state == TRC_SLOT_LIVE && wait->reason && wait->reason < TRC_REASON_COUNT;

@@ -57,8 +57,8 @@ void trc_triggers_set(const struct trc_trigger_spec *specs, unsigned int n);
 void trc_trigger_fire(const char *what, size_t n_bytes);
 
 /*
- * What ends of waits, regions and tasks are compared with: the shortest time, in ticks, of all
- * conditions of this kind; UINT64_MAX = there is none.
+ * Limits for the ends of waits, regions and tasks: the shortest time, in ticks, of all conditions
+ * of each kind; UINT64_MAX = there is no condition.
  */
 struct trc_trigger_least {
 	_Atomic uint64_t park, region, task;
