@@ -1,4 +1,4 @@
-/* drain.c - the passes of a drain over the rings, and its end. */
+/* drain.c - the passes of a drain over the rings, and the drain's end. */
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * Runs in trace-record, outside of the recorded process, or in a thread of the recorded process.
  * The mapping may contain anything: the process may have overwritten it.
  *
- *   drain:G1  what is read from the mapping is copied and checked before it is used.  A record that
- *       fails its check costs the rest of its page, and becomes a gap
+ *   drain:G1  data from the mapping is copied and checked before it is used.  A record that fails
+ *       its check costs the rest of its page, and becomes a gap
  *   drain:G2  every record is either handed to the writer or counted in a gap event, once
  *   drain:G3  no function here calls malloc, stdio or an interposed libc function
  *   drain:G4  one thread at a time calls these functions for a drain.  A mapping has at most one
@@ -45,14 +45,15 @@ struct trc_drain_observer {
 	void *context;
 };
 
-/* What was found out about a wait in progress whose thread has recorded nothing of it yet. */
+/* What was found out about a wait in progress that its thread has not recorded yet. */
 struct trc_wait_found {
 	uint32_t n_frames; /* 0 = its stack is not known */
 	uint32_t n_bytes;  /* 0 = it is not known what the descriptor is */
 	uint64_t frame[TRC_STACK_DEPTH_MAX];
 	char descriptor[256]; /* as in a wait event */
 };
-/* Of the wait that is in slot number `slot` while the slot's counter is `seq`.  False: nothing. */
+/* Finds out about the wait in slot number `slot` while the slot's counter is `seq`.  False: nothing
+ * is known. */
 typedef bool trc_wait_find_fn(void *context, uint32_t slot, uint32_t seq,
 			      struct trc_wait_found *found);
 
@@ -131,9 +132,9 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 bool trc_drain_goes_on(const struct trc_drain *d);
 
 /*
- * Drains what is committed now, gives the room back, and makes the writer write out what it holds
- * once a second.  Returns the number of events.  A failed writer takes no more events, and counts
- * them. The rings are emptied all the same, and no thread waits for room any more.
+ * Drains the records committed so far, gives the room back, and once a second makes the writer
+ * write out its blocks.  Returns the number of events.  A failed writer takes no more events, and
+ * counts them.  The rings are emptied all the same, and no thread waits for room any more.
  */
 uint64_t trc_drain_pass(struct trc_drain *d);
 
@@ -186,8 +187,8 @@ void trc_drain_totals(const struct trc_drain *d, struct trc_drain_totals *totals
 void trc_drain_next(const struct trc_drain *d, struct trc_drain_options *options);
 
 /*
- * In place of passes, for a drain with a window: drains each stream from its tail to its head.
- * Threads that events in the window only name are made known by what is left of their past.
+ * In place of passes, for a drain with a window: drains each stream from its tail to its head.  A
+ * thread that events in the window only name is made known from the records before the window.
  */
 void trc_drain_copy(struct trc_drain *d);
 /* In place of trc_drain_finish(): the last gaps, and what each thread was doing when the window

@@ -1,5 +1,5 @@
-/* kernel.c - what the kernel recorded: who runs where, and where threads are when a counter
- * overflows, among the events of a mapping. */
+/* kernel.c - merges the kernel's records into the events of a mapping: which thread runs on which
+ * proc, and where threads are when a counter overflows. */
 #include <string.h>
 #include "private.h"
 #include "perf_buffer.h"

@@ -1,14 +1,14 @@
 /*
- * leftovers.h - finds and removes what dead processes have left in the directories of rings.
+ * leftovers.h - finds and removes files that dead processes have left in the directories of rings.
  *
- *   leftovers:A1  what may belong to a living process is left alone.  A ring is removed only if its
- *       header names its process and that process is gone.  A session's directory is removed only
- *       if its trace-record is gone; a directory of a server only if its name names its process and
- *       that process is gone
- *   leftovers:A2  files are reached by the directory that they were found in, however names change
- *       meanwhile
- *   leftovers:A3  what a user may want to recover, the ring of a flight recorder or of a trace, is
- *       removed only on request (trace-record --clean), never by itself
+ *   leftovers:A1  files that may belong to a living process are left alone.  A ring is removed only
+ *       if its header names its process and that process is gone.  A session's directory is removed
+ *       only if its trace-record is gone; a directory of a server only if its name names its
+ *       process and that process is gone
+ *   leftovers:A2  files are reached through the descriptor of the directory that they were found
+ *       in, however names change meanwhile
+ *   leftovers:A3  rings that a user may want to recover, of flight recorders and traces, are
+ *       removed only on request (trace-record --clean)
  */
 #ifndef TRC_RECORDER_DRAIN_LEFTOVERS_H
 #define TRC_RECORDER_DRAIN_LEFTOVERS_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include "ring_file.h"
 
-/* As trc_ring_file_open(). */
+/* Returns as trc_ring_file_open() does. */
 int trc_leftover_open(struct trc_ring_file *f, int dir_fd, const char *name, char *error,
 		      size_t n_bytes);
 /* Removes a ring that was found dead, with the uuid of its header.  0; -EBUSY: the name is now

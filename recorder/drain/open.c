@@ -1,4 +1,4 @@
-/* open.c - opening a drain: its memory, where it begins to read, and after whom it goes on. */
+/* open.c - opens a drain: its memory, where reading begins, and after which drain it goes on. */
 #include <errno.h>
 #include <string.h>
 #include "format/pages.h"

@@ -1,12 +1,12 @@
 /*
- * open_waits.h - where threads of a living process wait, and for which file or peer, that have not
- * recorded it: a call that may or may not wait (read, recv, poll) leaves three registers in its
- * thread's slot, and mostly neither a stack nor a name.
+ * open_waits.h - waits in progress that their threads have not recorded: where threads of a living
+ * process wait, and for which file or peer.  A call that may or may not wait (read, recv, poll)
+ * leaves three registers in its thread's slot, and mostly neither a stack nor a name.
  *
- * Not for recorded processes: it allocates, and calls libc.
+ * Not for recorded processes: these functions allocate, and call libc.
  *
- *   open_waits:Z1  what was found counts only if the slot has not changed from before the look until
- *       after.  It is told of the wait of that counter alone: of no later one, and no earlier one
+ *   open_waits:Z1  a finding counts only if the slot did not change during the look.  The finding
+ *       belongs to the wait of the slot's counter alone, and to no earlier or later wait
  */
 #ifndef TRC_RECORDER_DRAIN_OPEN_WAITS_H
 #define TRC_RECORDER_DRAIN_OPEN_WAITS_H
@@ -16,7 +16,7 @@
 
 struct trc_open_waits; /* owned: trc_open_waits_free() it */
 
-/* Where the slots of the process are, which is not trusted. */
+/* Where the slots of the process are; the process is not trusted. */
 struct trc_open_waits_at {
 	const struct trc_shared *mapping; /* NULL = the file, which may be cut short meanwhile */
 	int fd;
@@ -30,8 +30,9 @@ struct trc_open_waits_at {
 /* NULL = no memory. */
 struct trc_open_waits *trc_open_waits_new(void);
 /*
- * A round looks at the waits that began at `until` (ticks) or before.  What was found before of waits that
- * go on is kept, and nothing is looked at again; the rest is forgotten.  True: the round is over.
+ * A round looks at the waits that began at `until` (ticks) or before.  Findings about waits that
+ * still go on are kept, and these waits are not looked at again; other findings are forgotten.
+ * True: the round is over.
  */
 bool trc_open_waits_look(struct trc_open_waits *waits, const struct trc_open_waits_at *at,
 			 uint64_t until);

@@ -1,9 +1,9 @@
 /*
  * overflow.c - the overflow stream: cells in order of position, which is order of time.
  *
- * A reservation that is never committed stops the stream at its first cell for 10 ms, or until
- * its owner is known to be gone; then it counts as one lost event (layout:O3).  Where not even the
- * claim was stored, it reaches as far as the next cell that somebody did claim.
+ * A reservation that is never committed stops the stream at its first cell for 10 ms, or until its
+ * owner is known to be gone; then it counts as one lost event (layout:O3).  If not even the claim
+ * was stored, the reservation reaches to the next claimed cell.
  */
 #include <errno.h>
 #include "private.h"

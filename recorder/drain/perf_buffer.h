@@ -1,30 +1,29 @@
 /*
- * perf_buffer.h - what the kernel writes down about threads: when it puts them on procs and takes
- * them off, and where they are when a counter overflows.
+ * perf_buffer.h - the kernel's records about threads: when the kernel puts threads on procs and
+ * takes threads off, and where threads are when a counter overflows.
  *
  * PERF_RECORD_SWITCH and PERF_RECORD_SAMPLE of one process and its descendants, in one mapped
  * buffer for each proc.  Switches come from software events that need no privilege at
- * perf_event_paranoid 2 or below; whether what is sampled is to be had tells
- * trc_cpu_events_settle().
+ * perf_event_paranoid 2 or below. trc_cpu_events_settle() tells whether an event can be sampled.
  *
  *   perf_buffer:V1  times are CLOCK_MONOTONIC_RAW nanoseconds, and do not decrease in one buffer
  *   perf_buffer:V2  a record is handed out when it is old enough for the thread to have made itself
  *       known, or when its buffer fills up
- *   perf_buffer:V3  what the kernel had no room for is handed out as a count, in its place
- *   perf_buffer:V4  in flight mode the kernel overwrites the oldest, nobody is woken, and reading
- *       means: copy what there is, then hand out the copy. What happens while it is copied counts
- *       as in V3
- *   perf_buffer:V5  each event has one counter for each proc, which threads inherit and which
- *       counts while they run on that proc: no thread is missing, and no descriptor is needed for a
- *       new one
+ *   perf_buffer:V3  records for which the kernel had no room are handed out as a count, in their
+ *       place
+ *   perf_buffer:V4  in flight mode the kernel overwrites the oldest records, and wakes nobody.
+ *       Reading means to copy the buffers, then to hand out the copy.  Records that are overwritten
+ *       during the copy count as in V3
+ *   perf_buffer:V5  each event has one counter for each proc.  New threads inherit the counter,
+ *       which counts while they run on that proc: no new thread is missing or needs a descriptor
  *   perf_buffer:V6  a thread's counter goes on where it was when the thread last ran, if its period
  *       is longer than threads run at a time: else the kernel hands counters on from thread to
- *       thread, and who gets the sample would be chance
- *   perf_buffer:V7  threads that are there already take a descriptor for each proc and
- *       event.  Where events may be added later, switches leave some descriptors for them, at most
- *       half of what may be open: threads beyond that are named as missing
- *   perf_buffer:V8  a thread that ends is taken off its proc when the kernel takes its counters
- *       away, as PERF_RECORD_EXIT tells: its last switch comes later, and is in no buffer
+ *       thread, and the thread that gets the sample would be chance
+ *   perf_buffer:V7  threads that exist already take a descriptor for each proc and event.  If
+ *       events may be added later, switches leave some descriptors for these events, at most half
+ *       of the descriptors that may be open.  Threads that get no descriptors are named as missing
+ *   perf_buffer:V8  a thread that ends counts as taken off its proc when the kernel takes the
+ *       thread's counters away (PERF_RECORD_EXIT): the last switch comes later, and is in no buffer
  */
 #ifndef TRC_RECORDER_DRAIN_PERF_BUFFER_H
 #define TRC_RECORDER_DRAIN_PERF_BUFFER_H
@@ -90,58 +89,59 @@ struct trc_perf_options {
 int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *options, char *said,
 		  size_t n_bytes);
 /*
- * Samples these from now on as well, in all threads that there are and are to come; those
- * that were sampled before keep their numbers.  Not at_exec, not in flight mode.  0 or -errno with a sentence
- * in said: then none of them.
+ * Samples these events from now on as well, in all present and future threads; earlier events keep
+ * their numbers.  Not at_exec, not in flight mode.  0, or -errno with a sentence in said: then none
+ * of these events is sampled.
  */
 int trc_perf_add_events(struct trc_perf *p, const struct trc_cpu_event *event, uint32_t n,
 			char *said, size_t n_bytes);
-/* Samples nothing any more.  What has been sampled is there for one more pass. */
+/* Stops sampling.  The samples taken so far are there for one more pass. */
 void trc_perf_stop_events(struct trc_perf *p);
-/* From now on the calling process gets SIGIO when half a buffer has come, and then for each half of
- * one.  Not in flight mode, and not reliably for samples.  False: it gets none. */
+/* From now on the calling process gets SIGIO for each half of a buffer that fills up.  Not in
+ * flight mode, and not reliably for samples.  False: the process gets no SIGIO. */
 bool trc_perf_signal(struct trc_perf *p);
-/* Within what time buffers that are empty now should be looked at, if threads are sampled as often
- * as was asked for; UINT64_MAX = it does not matter. */
+/* The time within which buffers that are empty now should be read, if threads are sampled as often
+ * as asked for; UINT64_MAX = any time will do. */
 uint64_t trc_perf_patience_ns(const struct trc_perf *p);
-/* Hands out what has come; with `all` also the latest.  In flight mode: what was copied last.  How
- * many records. */
+/* Hands out the records that are old enough, with `all` also the latest; in flight mode the records
+ * copied last.  Returns the number of records. */
 uint64_t trc_perf_pass(struct trc_perf *p, bool all, trc_perf_fn *fn, void *context);
-/* The same up to this time.  With `room` a buffer that is more than half full is emptied all the same
- * (perf_buffer:V2).  Not in flight mode. */
+/* trc_perf_pass() up to this time.  With `room` a buffer that is more than half full is emptied
+ * even beyond this time (perf_buffer:V2).  Not in flight mode. */
 uint64_t trc_perf_pass_until(struct trc_perf *p, uint64_t until_ns, bool room, trc_perf_fn *fn,
 			     void *context);
-/* How old a record is that V2 hands out. */
+/* The age at which V2 hands out a record. */
 #define TRC_PERF_HOLD_NS UINT64_C(20000000)
-/* Flight mode: takes note of what is mapped; to be done once a second or so. */
+/* Flight mode: takes note of the mappings of processes; to be called once a second or so. */
 void trc_perf_look(struct trc_perf *p);
-/* Flight mode: copies what the buffers hold now.  0 or -ENOMEM. */
+/* Flight mode: copies the present content of the buffers.  0 or -ENOMEM. */
 int trc_perf_copy(struct trc_perf *p);
 /*
- * Flight mode: the same of what came since the copy before alone, which holds the kernel up for as
- * much less.  head, of as many procs as there are: where the buffers were then, or by trc_perf_heads();
- * after the call, where they are.
+ * Flight mode: copies only the records since the copy before, and so holds the kernel up for less
+ * time. head[], one for each proc: the buffers' heads at the copy before, or from trc_perf_heads().
+ * The call stores the present heads.
  */
 int trc_perf_copy_since(struct trc_perf *p, uint64_t *head);
 void trc_perf_heads(const struct trc_perf *p, uint64_t *head);
-/* The time of the oldest record of the copy if there were older ones; 0 = it has all of this proc
- * that was asked for. */
+/* The time of the oldest record in the copy if older records are missing; 0 = the copy has all
+ * records of this proc that were asked for. */
 uint64_t trc_perf_oldest_ns(const struct trc_perf *p, uint32_t proc);
-/* Of the copy, the time of the newest record of this process; 0 = there is none. */
+/* The time of the newest record of this process in the copy; 0 = there is none. */
 uint64_t trc_perf_newest_ns(struct trc_perf *p, uint32_t pid);
-/* How many threads that were there already are not sampled. */
+/* The number of threads that existed before opening and are not sampled. */
 uint64_t trc_perf_missing_threads(const struct trc_perf *p);
-/* How many per cent of the time the event was counted; less than 100 where the processor has too few
- * counters for all.  Samples' values are what they would have been. */
+/* The share of the time, in per cent, in which the event was counted: less than 100 if the
+ * processor has too few counters for all events.  The values of samples are scaled to the whole
+ * time. */
 uint32_t trc_perf_counted_percent(const struct trc_perf *p, uint32_t event);
 
-/* What is, or was, sampled, as the trace tells of it (trc_drain_kernel_events()). */
+/* The table of sampled events for the trace, present and past (trc_drain_kernel_events()). */
 struct trc_perf_table {
 	struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX];
 	char note[TRC_CPU_EVENTS_MAX][256];
 	uint32_t n;
 };
-/* As of now; t borrows from p.  p may be NULL: nothing. */
+/* Fills the table with the present state; t borrows from p. p may be NULL: the table is empty. */
 void trc_perf_table_fill(struct trc_perf_table *t, const struct trc_perf *p);
 void trc_perf_close(struct trc_perf *p); /* accepts NULL */
 

@@ -1,17 +1,20 @@
 /*
  * perf_buffer_deferred.c - user frames that the kernel takes when the thread goes back to user mode
- * (Linux 6.19): memory that is not there can be fetched then, and all samples of one system call share
- * them.
+ * (Linux 6.19).  The kernel can then fetch pages that are not in memory, and all samples of one
+ * system call share the frames.
  *
- * Such a sample has a cookie in the place of its user frames.  A record of the same thread with the same
- * cookie has them; it comes later, and where the thread has moved meanwhile, in another buffer.
+ * Such a sample has a cookie in the place of its user frames.  A later record of the same thread
+ * with the same cookie has the frames.  If the thread has moved to another proc meanwhile, the
+ * record is in another buffer.
  *
- *   perf_deferred:D1  before a pass hands out anything, it has looked through all buffers for such
- *       records; they stay there until the pass is over
- *   perf_deferred:D2  a sample is handed out when it is old enough (perf_buffer:V2), with or without its
- *       frames: of a thread that stays in the kernel for longer, the sample's address alone is known
- *   perf_deferred:D3  such a record is passed over at its own time: a sample that needs it is older.  In a buffer
- *       that is half full it is passed over earlier: a sample in another buffer may lose its frames then
+ *   perf_deferred:D1  before a pass hands out anything, the pass searches all buffers for such
+ *       records.  The records stay in the buffers until the pass is over
+ *   perf_deferred:D2  a sample is handed out when it is old enough (perf_buffer:V2), with or
+ *       without its frames.  If the thread stays in the kernel for longer, only the sample's
+ *       address is known
+ *   perf_deferred:D3  such a record is passed over at its own time: every sample that needs the
+ *       record is older.  In a half-full buffer the record is passed over earlier, and a sample in
+ *       another buffer may then lose its frames
  */
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* perf_buffer_maps.c - buffers of their own for what processes map, so that it is there when samples
- * are read, and is not overwritten in flight mode (perf_maps.h). */
+/* perf_buffer_maps.c - separate buffers for the kernel's records of mappings. The records are there
+ * when samples are read, and are not overwritten in flight mode (perf_maps.h). */
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,5 @@
-/* perf_buffer_private.h - what opening and reading the kernel's buffers share. */
+/* perf_buffer_private.h - declarations that the opening and the reading of the kernel's buffers
+ * share. */
 #ifndef TRC_RECORDER_DRAIN_PERF_BUFFER_PRIVATE_H
 #define TRC_RECORDER_DRAIN_PERF_BUFFER_PRIVATE_H
 
@@ -19,8 +20,9 @@ enum {
 /* PERF_CONTEXT_USER_DEFERRED: in a call chain a cookie follows (perf_buffer_deferred.c). */
 #define TRC_PERF_CONTEXT_DEFERRED ((uint64_t)-640)
 
-/* What sample_id_all adds to each record but samples, by TRC_PERF_ID_BITS.  The proc is not asked for: each
- * has a buffer of its own, and to write it takes the kernel time at every switch. */
+/* The fields that sample_id_all adds to each record except samples, by TRC_PERF_ID_BITS.  The proc
+ * is not among the fields: each proc has a buffer of its own, and writing the proc would cost the
+ * kernel time at every switch. */
 struct trc_perf_id {
 	uint32_t pid, tid;
 	uint64_t raw_ns;
@@ -28,7 +30,7 @@ struct trc_perf_id {
 };
 #define TRC_PERF_ID_BITS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
-/* A thread's counter that the kernel stopped for the rest of a tick, last. */
+/* The last counter of a thread that the kernel stopped for the rest of a tick. */
 struct trc_perf_stopped {
 	uint32_t tid, event;
 	uint64_t since_ns; /* 0 = free */
@@ -53,7 +55,8 @@ struct trc_perf_buffer {
 	uint64_t oldest_ns;
 };
 
-/* A descriptor beside that of the buffer: of what is sampled, or of a thread that was there. */
+/* A descriptor beside the buffer's own: for a sampled event, or for a thread that existed
+ * before. */
 struct trc_perf_counter {
 	int fd;
 	uint32_t proc, event; /* TRC_PERF_ANY_EVENT = switches */
@@ -69,13 +72,13 @@ struct trc_perf_ids {
 	uint32_t mask;
 };
 
-/* What of an event was counted. */
+/* The share of an event's time in which the event was counted. */
 struct trc_perf_share {
 	uint64_t enabled_ns, running_ns;	 /* so far */
 	uint64_t new_enabled_ns, new_running_ns; /* of that, since the look before */
 };
 
-/* Where user frames are that came later than their samples (perf_buffer_deferred.c). */
+/* The places of user frames that came later than their samples (perf_buffer_deferred.c). */
 struct trc_perf_chains {
 	struct trc_perf_chain {
 		uint64_t cookie;
@@ -141,7 +144,8 @@ static inline void trc_perf_copy_out(const char *data, uint64_t data_bytes, uint
 
 /* ---- perf_buffer_maps.c ---- */
 
-/* What pid maps from its next exec on, and its descendants; if that cannot be had, nothing. */
+/* Opens buffers for the mappings of pid, from its next exec on, and of its descendants.  If this is
+ * not possible, does nothing. */
 void trc_perf_open_maps(struct trc_perf *p, int pid);
 void trc_perf_close_maps(struct trc_perf *p);
 /* Takes note of what has been mapped. */
@@ -149,36 +153,39 @@ void trc_perf_look_at_maps(struct trc_perf *p);
 
 /* ---- perf_buffer_deferred.c ---- */
 
-/* Asks for it: of what samples, or of the event that a buffer belongs to. */
+/* Asks for deferred frames: in the attributes of an event that samples, or of the event that a
+ * buffer belongs to. */
 void trc_perf_defer(struct perf_event_attr *attr, bool samples);
-/* Whether the kernel takes both attributes so, and TRC_DEFERRED=off does not forbid it. */
+/* True if the kernel takes both attributes with deferred frames, and TRC_DEFERRED=off does not
+ * forbid them. */
 bool trc_perf_may_defer(const struct perf_event_attr *switches,
 			const struct perf_event_attr *samples);
 int trc_perf_chains_open(struct trc_perf_chains *chains, uint32_t n_procs, uint64_t data_bytes);
 void trc_perf_chains_close(struct trc_perf_chains *chains);
 /* Forgets what was noted. */
 void trc_perf_chains_begin(struct trc_perf_chains *chains);
-/* Takes note of a record, if it is one; bytes[0..n_bytes) may be cut, and is no record then. */
+/* Takes note of a record if it has deferred frames; bytes[0..n_bytes) may be cut: then it is no
+ * record. */
 void trc_perf_chains_note(struct trc_perf *p, uint32_t proc, uint64_t at, const char *bytes,
 			  size_t n_bytes);
-/* When such a record was written; 0 = it is none. */
+/* The time at which a record with deferred frames was written; 0 = the record has none. */
 uint64_t trc_perf_chain_ns(const struct trc_perf *p, const char *bytes, size_t n_bytes);
-/* The call chain of a record that was noted, of *n addresses, *room of them at most there; NULL = none was.  Until
- * the next call. */
+/* The call chain of a noted record: *n addresses, at most *room of them present; NULL = no such
+ * record was noted.  Valid until the next call. */
 const char *trc_perf_chain_find(struct trc_perf *p, uint32_t tid, uint64_t cookie, uint64_t *n,
 				uint64_t *room);
 
 /* ---- perf_buffer_read.c, perf_buffer_record.c ---- */
 
-/* Looks how many records of this proc found no room since the last look, and hands it out. */
+/* Hands out how many records of this proc found no room since the last look. */
 void trc_perf_look_at_losses(struct trc_perf *p, uint32_t proc, uint64_t raw_ns, trc_perf_fn *fn,
 			     void *context);
-/* Looks how much was counted of those events that may have to share a counter. */
+/* Reads the counted share of the events that may have to share a counter. */
 void trc_perf_look_at_shares(struct trc_perf *p);
 
 /*
- * What a record says, with p->frame filled in for a sample: false if it is of no interest.  `bytes`
- * may be cut for samples only, whose last frames are missing then.
+ * Reads a record, and fills in p->frame for a sample.  False: the record is of no interest.  Only
+ * the `bytes` of samples may be cut; the last frames are missing then.
  */
 bool trc_perf_record_read(struct trc_perf *p, uint32_t proc, const char *bytes, size_t n_bytes,
 			  struct trc_perf_record *r);

@@ -1,4 +1,4 @@
-/* private.h - what the parts of the drain share. */
+/* private.h - declarations that the parts of the drain share. */
 #ifndef TRC_RECORDER_DRAIN_PRIVATE_H
 #define TRC_RECORDER_DRAIN_PRIVATE_H
 
@@ -27,7 +27,7 @@ struct trc_id_map {
 	uint32_t mask, used;
 };
 
-/* Which thread has a tid, and which thread had it before.  When `entry` is full, it becomes
+/* Which thread has a tid, and which thread had the tid before.  When `entry` is full, it becomes
  * `before`: events that are drained later in the same pass may still name a thread whose slot
  * another thread has taken.  If `entry` becomes full twice in a pass, both grow. */
 struct trc_tid_map {
@@ -246,7 +246,8 @@ uint32_t trc_drain_thread_argument(struct trc_drain *d, uint64_t value, uint64_t
 
 /* ---- sample.c ---- */
 
-/* Writes what service the process is, once it says so.  `last`: the process may soon be gone. */
+/* Writes the name of the process's service as soon as the process publishes it.  `last`: the
+ * process may soon be gone. */
 void trc_drain_service(struct trc_drain *d, bool last);
 
 /* ---- overflow.c ---- */
@@ -282,7 +283,7 @@ static inline void trc_drain_make_room(struct trc_drain *d)
 uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id);
 uint32_t trc_drain_labels(struct trc_drain *d, uint64_t ring_id);
-/* The same for the bytes of a set as they lie in the ring; 0 = the bytes are no set. */
+/* The id of a label set from its bytes as they lie in the ring; 0 = the bytes are no set. */
 uint32_t trc_drain_labels_of(struct trc_drain *d, const char *bytes, uint32_t n_bytes);
 /* Reads the module table. */
 void trc_drain_modules(struct trc_drain *d);
@@ -295,7 +296,8 @@ void trc_drain_modules_end(struct trc_drain *d);
 void trc_drain_slots(struct trc_drain *d);
 /* What each thread is doing, at the end. */
 void trc_drain_status(struct trc_drain *d);
-/* Of a wait that is not announced: somebody may have looked at the thread meanwhile. */
+/* Adds findings about a wait that is not announced: somebody may have looked at the thread
+ * meanwhile. */
 void trc_drain_status_found(struct trc_drain *d, struct trc_status_entry *e,
 			    const struct trc_slot_copy *copy);
 /*
@@ -314,8 +316,8 @@ void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);
 void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
 			 uint64_t end);
-/* Whether it is known by now which thread had the tid then.  If not, a thread may make itself known
- * later that had it already. */
+/* True if it is known by now which thread had the tid at that time.  If false, a thread that had
+ * the tid then may still make itself known. */
 bool trc_drain_tid_is_settled(const struct trc_drain *d, uint32_t tid, uint64_t ticks);
 void trc_drain_tids_free(struct trc_tid_map *map);
 /* The process executed another program: its threads are gone. */
@@ -373,13 +375,14 @@ static inline struct trc_slot *trc_slot_of(const struct trc_drain *d, uint32_t i
 
 /* Notes the current module epoch. */
 void trc_drain_look_at_epoch(struct trc_drain *d);
-/* Modules that were written for the kernel's samples explain nothing beyond the last epoch in which
- * one met them. */
+/* Modules that were written for the kernel's samples are valid up to the last epoch in which a
+ * sample met them. */
 void trc_drain_kernel_modules_end(struct trc_drain *d);
-/* The process's own table has this one as well, from the same epoch on: it is still loaded, and
- * that table tells its end. */
+/* The process's own table has this module as well, from the same epoch on: the module is still
+ * loaded, and the process's table tells its end. */
 void trc_drain_kernel_module_taken(struct trc_drain *d, uint32_t id);
-/* What the kernel samples, as the trace's table tells of it.  How many. */
+/* The events that the kernel samples, as entries of the trace's table.  Returns the number of
+ * entries. */
 uint32_t trc_drain_kernel_entries(const struct trc_drain *d,
 				  struct trc_sample_event_entry entry[TRC_CPU_EVENTS_MAX]);
 
@@ -390,10 +393,11 @@ void trc_drain_starts(struct trc_drain *d);
 
 /* ---- drain.c ---- */
 
-/* Before anything else in a pass: what is committed now.  False: nothing, or nothing of use. */
+/* Before anything else in a pass: notes the records committed so far.  False: there are none, or
+ * none of use. */
 bool trc_drain_ring_look(struct trc_drain *d, uint32_t proc);
 
-/* Hands over the records in word[0..n), which end where the page does, or at head. */
+/* Hands over the records in word[0..n), which end at the page's end or at head. */
 void trc_drain_words(struct trc_drain *d, struct trc_drain_ring *r, const uint64_t *word,
 		     uint64_t n, uint64_t page_end);
 /* Gives up the rest of a page. */

@@ -14,9 +14,10 @@ struct trc_remote_socket {
 	char text[TRC_DESCRIPTOR_BYTES + 1]; /* as in a wait event; "" = not known */
 };
 
-/* Fills in the texts of those that are found until then (CLOCK_MONOTONIC); sorts them by inode. */
+/* Fills in the texts of the sockets that are found until the deadline (CLOCK_MONOTONIC); sorts the
+ * sockets by inode. */
 void trc_remote_sockets(int pid, struct trc_remote_socket *sockets, size_t n, uint64_t until_ns);
-/* Of sockets that the above has sorted: the text of this one; NULL = it is not known. */
+/* The text of this socket, from sockets sorted by trc_remote_sockets(); NULL = not known. */
 const char *trc_remote_socket_text(const struct trc_remote_socket *sockets, size_t n,
 				   uint64_t inode);
 

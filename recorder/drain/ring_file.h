@@ -1,8 +1,8 @@
 /*
- * ring_file.h - the files that rings lie in: finds them, opens them, and tells whether their
- * process lives.
+ * ring_file.h - the files of rings: finds ring files, opens them, and tells whether their processes
+ * live.
  *
- * Not for recorded processes: opening and finding them allocates, and calls libc.
+ * Not for recorded processes: finding and opening ring files allocates, and calls libc.
  *
  * The directory of rings is $TRC_RING_DIR if that is set, else /dev/shm or /tmp.  There are two
  * names:
@@ -46,7 +46,7 @@ struct trc_ring_file {
  */
 int trc_ring_file_open(struct trc_ring_file *f, const char *path, char *error, size_t n_bytes);
 void trc_ring_file_close(struct trc_ring_file *f); /* accepts a file that could not be opened */
-/* Reads `control`, `owner` and `closed` again.  0, or -EBADMSG: it has been cut short. */
+/* Reads `control`, `owner` and `closed` again.  0, or -EBADMSG: the file has been cut short. */
 int trc_ring_file_look(struct trc_ring_file *f);
 
 struct trc_file_name {
@@ -63,9 +63,10 @@ bool trc_temporary_name_parse(const char *name, struct trc_file_name *parsed);
 /* Calls fn with the path of every file that is named like a ring, until it returns non-zero;
  * returns that. */
 int trc_ring_files_each(int (*fn)(void *context, const char *path), void *context);
-/* Opens the ring of this pid, of its latest image.  As trc_ring_file_open(); -ESRCH: none. */
+/* Opens the ring of this pid's latest image.  Returns as trc_ring_file_open() does; -ESRCH: there
+ * is no ring. */
 int trc_ring_file_find(struct trc_ring_file *f, uint32_t pid, char *error, size_t n_bytes);
-/* Why there is none of this pid: what is known of the process says more than that. */
+/* Says why this pid has no ring, from what is known of the process. */
 void trc_ring_missing(uint32_t pid, char *error, size_t n_bytes);
 
 struct trc_snapshot;

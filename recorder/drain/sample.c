@@ -1,4 +1,4 @@
-/* sample.c - what is sampled, and the samples that were lost where no event could tell. */
+/* sample.c - the sampled events, and lost samples that no event could report. */
 #include <errno.h>
 #include <string.h>
 #include "otel_service.h"

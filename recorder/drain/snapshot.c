@@ -1,4 +1,4 @@
-/* snapshot.c - see snapshot.h: taking one, choosing its window, writing it. */
+/* snapshot.c - takes a snapshot, chooses its window, and writes it; see snapshot.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  *       of the newest wait in progress.  `from` is the latest start among the rings that have been
  *       overwritten.  If the newest record less the window asked for is later, `from` is that time:
  *       so a process that has been stopped or stuck for longer shows what it did before.  Within
- *       the window nothing is missing; what lies outside is left out
+ *       the window nothing is missing; events outside are left out
  *   snapshot:H4  the content of the ring is not trusted (drain:G1)
  *   snapshot:H5  no function here calls malloc, stdio or an interposed libc function
  */
@@ -54,7 +54,7 @@ void trc_snapshot_window(const struct trc_snapshot *s, uint64_t *from, uint64_t 
 /* Where the trace ends; if the process has ended, the time at which this was noticed. */
 uint64_t trc_snapshot_end(const struct trc_snapshot *s);
 
-/* Who is asked about waits in progress while the snapshot is written. */
+/* Sets the function that is asked about waits in progress while the snapshot is written. */
 void trc_snapshot_wait_find(struct trc_snapshot *s, trc_wait_find_fn *wait_find, void *context);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * snapshot_copy.c - getting everything out of a mapping that others go on writing to, as fast as
- * memory allows: no word is looked at here that need not be.
+ * snapshot_copy.c - copies everything from a mapping that others go on writing to, as fast as
+ * memory allows: looks at no word without need.
  */
 #include <errno.h>
 #include <string.h>

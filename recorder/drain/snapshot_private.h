@@ -1,4 +1,4 @@
-/* snapshot_private.h - what copying, choosing the window and writing share. */
+/* snapshot_private.h - declarations that copying, choosing the window and writing share. */
 #ifndef TRC_RECORDER_DRAIN_SNAPSHOT_PRIVATE_H
 #define TRC_RECORDER_DRAIN_SNAPSHOT_PRIVATE_H
 

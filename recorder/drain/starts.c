@@ -1,8 +1,9 @@
 /*
  * starts.c - threads that found no slot: only the event of their start tells their kernel's id.
  *
- * Streams are drained one after the other: what names such a thread by its id may be drained before
- * its start.  So the starts are looked for first, in passes in which there may be new ones.
+ * Streams are drained one after the other: an event that names such a thread by its id may be
+ * drained before the thread's start.  So a pass that may have new starts searches for the starts
+ * first.
  */
 #include "private.h"
 

@@ -1,4 +1,5 @@
-/* threads.c - threads of a mapping: who had which tid, what their slots tell, their labels and fibers. */
+/* threads.c - the threads of a mapping: which thread had which tid, the threads' slots, labels and
+ * fibers. */
 #include <string.h>
 #include "format/pages.h"
 #include "recorder/shared/slot_look.h"

@@ -1,4 +1,4 @@
-/* title.c - see title.h.  Own formatting, as in trace_info.c. */
+/* title.c - see title.h.  Formats text by code of its own, as trace_info.c does. */
 #include "title.h"
 
 #include <fcntl.h>

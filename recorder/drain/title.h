@@ -1,4 +1,4 @@
-/* title.h - what a process calls itself: its arguments as they are now (setproctitle()). */
+/* title.h - the title of a process: its present arguments, which setproctitle() changes. */
 #ifndef TRC_RECORDER_DRAIN_TITLE_H
 #define TRC_RECORDER_DRAIN_TITLE_H
 
@@ -6,11 +6,11 @@
 
 enum { TRC_TITLE_BYTES = 1024 };
 
-/* Reads it of this process; what is there stays if nothing can be read, as of a process that has
- * ended.  Context: any thread, may block. */
+/* Reads the title of process `pid`.  `title` is unchanged if nothing can be read, for example after
+ * the process has ended.  Context: any thread, may block. */
 void trc_title_read(char title[TRC_TITLE_BYTES], int pid);
-/* `command`: the arguments that the process began with, separated by zeros.  The title, or NULL: it
- * is the same, or not known. */
+/* `command`: the arguments that the process began with, separated by zeros.  Returns the title, or
+ * NULL if the title is the same as the command, or not known. */
 const char *trc_title_if_changed(const char *title, const char *command, size_t command_bytes);
 
 #endif

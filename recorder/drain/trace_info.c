@@ -1,4 +1,5 @@
-/* trace_info.c - see trace_info.h.  Own formatting: it runs in recorded processes too. */
+/* trace_info.c - see trace_info.h.  Formats text by code of its own, as it runs in recorded
+ * processes, too. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>

@@ -1,10 +1,10 @@
 /*
- * window.c - draining a private copy: one window of it, once.
+ * window.c - drains one window of a private copy, once.
  *
- * Events from before the window are not handed on, but the threads that they tell of become known,
- * and those among them that an event in the window names get their entries.  What a thread was
- * doing is what it was doing when the window ended: its slot was read later, so that where the two
- * disagree the events are right.
+ * Events from before the window are not handed on, but their threads become known.  Of these
+ * threads, those that an event in the window names get entries.  A thread's status is the status at
+ * the window's end.  The thread's slot was read later: where slot and events disagree, the events
+ * are right.
  */
 #include <string.h>
 #include "private.h"
