@@ -2,8 +2,8 @@
  * affinity.c - sched_setaffinity() and pthread_setaffinity_np(): how many procs the process may
  * use.  Context: traced thread, signal handlers.
  *
- * Linux keeps this for each thread.  What counts is the first thread's, the one that taskset(1)
- * and /proc/PID/status look at.
+ * Linux keeps an affinity for each thread.  The recorder takes the affinity of the process's first
+ * thread, as taskset(1) and /proc/PID/status do.
  */
 #include "format/raw.h"
 #include "affinity.h"

@@ -1,16 +1,18 @@
 /*
  * altstack.c - sigaltstack(), and an alternate signal stack for each thread that has none.
  *
- * A thread that has used up its stack cannot run a handler there.  So each recorded thread gets
- * 1 MiB of address space and a guard page; memory is used when a signal is handled there.
+ * A thread that has used up its stack cannot run a handler on its stack.  So each recorded thread
+ * gets an alternate stack: 1 MiB of address space and a guard page.  The stack takes memory only
+ * when a signal is handled on it.
  *
- *   altstack:A1  the program never sees it: sigaltstack() tells of the program's own stack or of
- *       none. Until the program gives a first thread an alternate stack, its handlers are installed
- *       without SA_ONSTACK, so that all run where they would (signal.c). The one thing to notice:
- *       from then on those with SA_ONSTACK run on ours in threads to which it gave none
- *   altstack:A2  at most IN_USE_MAX threads have one, and as many as the share allows (share.h);
- *       POOL of those given back are kept for the next ones
- *   altstack:A3  one is given back only when the kernel knows of it no more
+ *   altstack:A1  the program never sees our stacks: sigaltstack() tells of the program's own stack
+ *       or of none.  Until the program gives a first thread an alternate stack, its handlers are
+ *       installed without SA_ONSTACK, so that all handlers run where they would without us
+ *       (signal.c).  After that, one thing can be noticed: in threads to which the program gave no
+ *       stack, handlers with SA_ONSTACK run on our stack
+ *   altstack:A2  at most IN_USE_MAX threads have an alternate stack of ours, and not more than the
+ *       share allows (share.h).  Of the stacks given back, POOL are kept for later threads
+ *   altstack:A3  a stack is given back only when the kernel does not use it any more
  */
 #include <string.h>
 #include <sys/auxv.h>

@@ -1,7 +1,8 @@
 /*
  * c11.c - mtx_*, cnd_*, thrd_*.  Context: traced thread.
  *
- * Inside glibc these are the pthread objects, but not through any name that could be interposed.
+ * Inside glibc these objects are pthread objects, but glibc's functions call each other by names
+ * that cannot be interposed.
  */
 #include "cond.h"
 #include "mutex_inline.h"

@@ -1,10 +1,10 @@
 /*
  * cond.c - pthread_cond_*.  Context: traced thread, signal handlers.
  *
- * A wait gives up the mutex inside the real call: what that releases is recorded before the
- * wait, for there is no "after" until the wait ends.  The re-acquisition is inside the wait as
- * well: from the signal on the thread counts as a waiter of its mutex, and if that was held, the wait
- * for it is recorded when it is over (recorder/guest/signalled.c).
+ * A wait gives up the mutex inside the real call.  The release is recorded before the wait, as
+ * nothing can be recorded after the release until the wait ends.  The wait also takes the mutex
+ * again inside the real call: from the signal on the thread counts as a waiter of its mutex.  If
+ * the mutex was held, the wait for the mutex is recorded at its end (recorder/guest/signalled.c).
  */
 #include "cond.h"
 #include "versions.h"

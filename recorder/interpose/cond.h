@@ -1,5 +1,5 @@
 /*
- * cond.h - what the interposers of pthread and C11 condition variables share.
+ * cond.h - functions that the interposers of pthread and C11 condition variables share.
  */
 #ifndef TRC_RECORDER_INTERPOSE_COND_H
 #define TRC_RECORDER_INTERPOSE_COND_H

@@ -1,7 +1,8 @@
 /*
  * dl.c - dlclose.  Context: any thread, may block.
  *
- * dlopen is not interposed: it searches by the RUNPATH of its caller, which would be this object.
+ * dlopen is not interposed: dlopen searches by its caller's RUNPATH, and the caller would be this
+ * object.
  */
 #include "operators.h"
 #include "span.h"

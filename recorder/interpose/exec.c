@@ -1,12 +1,13 @@
 /*
- * exec.c - the exec family.  Nothing is recorded here; but what is on its way to a handler of
- * ours would end the next program, which has none, and so would the recorder in LD_PRELOAD end some
- * (exec_target.h).  Context: traced thread, signal handlers.
+ * exec.c - the exec family.  Nothing is recorded here.  But a signal on its way to a handler of
+ * ours would end the next program, which has no such handler.  Some programs would be ended by the
+ * recorder in LD_PRELOAD, too (exec_target.h).  Context: traced thread, signal handlers.
  *
- *   exec:J1  before the real call the thread's samplers are gone, it is asked nothing any more, and
- *       no signal of either is pending; if it returns that is as before. Also while nothing
- *       records: a profile of threads may just have ended
- *   exec:J2  a child that runs in our memory (vfork) does nothing of this
+ *   exec:J1  before the real call the thread's samplers are gone, the thread is asked nothing any
+ *       more, and no signal of samplers or questions is pending.  If the real call returns, all
+ *       this is undone.  The same is done while nothing records: a profile of threads may just have
+ *       ended
+ *   exec:J2  a child that runs in our memory (vfork) does nothing of J1
  *   exec:J3  a SIGPROF that the program ignores is ignored by the next one: a child that runs in
  *       our memory has its own actions, and sees to this as well
  */

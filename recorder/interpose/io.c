@@ -1,6 +1,6 @@
 /*
- * io.c - the families of read and write, and what moves bytes between descriptors.
- * Context: traced thread, signal handlers.
+ * io.c - the families of read and write, and calls that move bytes between descriptors. Context:
+ * traced thread, signal handlers.
  */
 #include "restart.h"
 #include "recorder/unwind/poison.h"

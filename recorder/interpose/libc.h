@@ -3,12 +3,12 @@
  * header declares.
  *
  * Files that define these names are compiled without _FORTIFY_SOURCE and _FILE_OFFSET_BITS
- * (local.mk): both would turn the names into other ones.
+ * (local.mk): both would turn these names into other names.
  */
 #ifndef TRC_RECORDER_INTERPOSE_LIBC_H
 #define TRC_RECORDER_INTERPOSE_LIBC_H
 
-/* What is interposed is not ours to find old. */
+/* Deprecated names are interposed like all others. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 /*
@@ -77,7 +77,7 @@ int __open64_2(const char *path, int flags);
 int __openat_2(int dir, const char *path, int flags);
 int __openat64_2(int dir, const char *path, int flags);
 
-/* The same of streams. */
+/* The checked functions of streams. */
 char *__fgets_chk(char *s, size_t s_bytes, int n, FILE *stream);
 char *__fgets_unlocked_chk(char *s, size_t s_bytes, int n, FILE *stream);
 wchar_t *__fgetws_chk(wchar_t *s, size_t s_chars, int n, FILE *stream);
@@ -95,7 +95,7 @@ int __fwprintf_chk(FILE *stream, int flag, const wchar_t *format, ...);
 int __vwprintf_chk(int flag, const wchar_t *format, va_list args);
 int __vfwprintf_chk(FILE *stream, int flag, const wchar_t *format, va_list args);
 
-/* What the headers make of names of stdio.h, and what old ones made of them. */
+/* Names into which headers, present and old, turn names of stdio.h. */
 int _IO_getc(FILE *stream);
 int _IO_putc(int c, FILE *stream);
 wint_t __wuflow(FILE *stream);

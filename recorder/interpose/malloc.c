@@ -2,8 +2,8 @@
  * malloc.c - malloc and its family.  Context: traced thread, signal handlers; before this object
  * is relocated too: until a session samples the heap nothing here touches a thread-local.
  *
- * The object is the real allocator's own, nothing is put before or behind it: so what one of these
- * gave may be freed by whatever is not interposed, and the other way round.
+ * The object is the real allocator's own, with nothing before or behind it.  So a function that is
+ * not interposed may free an object of these functions, and the other way round.
  */
 #include <elf.h>
 #include <link.h>

@@ -1,10 +1,11 @@
 /*
- * mutex.h - what the interposers of pthread mutexes, C11 mutexes and condition variables share.
+ * mutex.h - functions that the interposers of pthread mutexes, C11 mutexes and condition variables
+ * share.
  *
  * A C11 mutex is a pthread mutex inside glibc, so both come here.  An acquisition tries the lock
- * first and parks only if that fails; a release records only if somebody is parked on it, and
- * then after the release, with a time taken before it.  What the lock word says about waiters
- * does not matter: it says "none" while one that was woken has not run yet.
+ * first, and parks only if the try fails.  A release is recorded only if a thread is parked on the
+ * lock; the record is made after the release, with a time taken before it.  The lock word does not
+ * tell reliably about waiters: it says "none" while a woken waiter has not run yet.
  */
 #ifndef TRC_RECORDER_INTERPOSE_MUTEX_H
 #define TRC_RECORDER_INTERPOSE_MUTEX_H
@@ -20,7 +21,7 @@ enum {
 	TRC_MUTEX_PROTECT = 64,
 	TRC_MUTEX_SPECIAL = TRC_MUTEX_ROBUST | TRC_MUTEX_INHERIT | TRC_MUTEX_PROTECT,
 };
-/* Of the lock word of a mutex with a ceiling: the ceiling. */
+/* The bits of the ceiling in the lock word of a mutex with a ceiling. */
 #define TRC_MUTEX_CEILING 0xfff80000u
 
 static inline int trc_mutex_type(const pthread_mutex_t *mutex)
@@ -28,8 +29,8 @@ static inline int trc_mutex_type(const pthread_mutex_t *mutex)
 	return mutex->__data.__kind & TRC_MUTEX_TYPE;
 }
 
-/* The kernel gives a PI mutex to its next owner, and says so in the lock word; that one does so in
- * the mutex when it runs. */
+/* The kernel gives a PI mutex to its next owner, and stores the owner in the lock word.  The new
+ * owner stores itself in the mutex when it runs. */
 static inline uint32_t trc_mutex_owner(const pthread_mutex_t *mutex)
 {
 	if (mutex->__data.__kind & (TRC_MUTEX_ROBUST | TRC_MUTEX_INHERIT))
@@ -38,7 +39,7 @@ static inline uint32_t trc_mutex_owner(const pthread_mutex_t *mutex)
 	return (uint32_t)__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);
 }
 
-/* Its owner has taken it more than once. */
+/* True if the owner has taken the mutex more than once. */
 static inline bool trc_mutex_is_nested(const pthread_mutex_t *mutex)
 {
 	return trc_mutex_type(mutex) == PTHREAD_MUTEX_RECURSIVE && mutex->__data.__count > 1;
@@ -59,7 +60,7 @@ static inline void trc_mutex_taken(const pthread_mutex_t *mutex)
 	trc_mutex_taken_by(mutex, false);
 }
 
-/* By a call that would not have waited. */
+/* After a call that took the mutex and would not have waited. */
 static inline void trc_mutex_tried(const pthread_mutex_t *mutex)
 {
 	trc_mutex_taken_by(mutex, true);

@@ -1,5 +1,5 @@
 /*
- * mutex_inline.c - is glibc's mutex what mutex_inline.h takes it for?  M1.
+ * mutex_inline.c - does glibc's mutex work as mutex_inline.h assumes? M1.
  */
 #include "mutex_inline.h"
 #include "recorder/unwind/valgrind.h"

@@ -1,27 +1,29 @@
 /*
  * mutex_inline.h - a normal, private mutex that nobody wants: taken and given back without a call.
  *
- * Calling glibc's functions costs more than what they do here.  What they leave in the mutex is
- * part of its ABI only for static initialisers and debuggers, so it is not taken for granted:
+ * Calling glibc's functions costs more than their work on such a mutex.  The content of the mutex
+ * is part of glibc's ABI only for static initialisers and debuggers, so it is not taken for
+ * granted:
  *
- *   mutex_inline:M1  nothing is done here unless the real functions, tried out on private mutexes
- *       when this object is loaded, left exactly what is left here, and are libc's own
- *   mutex_inline:M2  at any moment the mutex is in a state that the real functions could have left
- *       it in: here and there, every other thread may use either
- *   mutex_inline:M3  whoever waits is glibc's: a mutex that is held is waited for by the real call,
- *       and one for which somebody waits is released by it
- *   mutex_inline:M4  the owner's tid is that of a thread that records: then it is this thread's,
- *       and not its parent's (vfork), nor that of the thread that forked
+ *   mutex_inline:M1  nothing is done here unless the real functions are libc's own, and leave the
+ *       same content in a mutex as the code here.  They are tried out on private mutexes when this
+ *       object is loaded
+ *   mutex_inline:M2  at any moment the mutex is in a state that the real functions could have left:
+ *       any thread may use the real functions or this code at any time
+ *   mutex_inline:M3  waiting is left to glibc: the real call waits for a mutex that is held, and
+ *       the real call releases a mutex for which a thread waits
+ *   mutex_inline:M4  the owner's tid is the tid of a thread that records: such a tid is the calling
+ *       thread's own, and not its parent's (vfork) or that of the thread that forked
  */
 #ifndef TRC_RECORDER_INTERPOSE_MUTEX_INLINE_H
 #define TRC_RECORDER_INTERPOSE_MUTEX_INLINE_H
 
 #include "span.h"
 
-/* The __kind of the mutexes that are taken here: 0, or where M1 fails one that no mutex has. */
+/* The __kind of the mutexes that are taken here: 0.  If M1 fails, a kind that no mutex has. */
 extern TRC_HIDDEN int trc_mutex_inline_kind;
-/* Of __kind: a type was chosen (pthread_mutexattr_settype(), all of C11), and it was the normal
- * one; means no more than that locks may not be elided, which glibc does not do by default. */
+/* A bit of __kind: the normal type was chosen explicitly (pthread_mutexattr_settype(), all of C11).
+ * The bit only forbids the elision of locks, which glibc does not do by default. */
 enum { TRC_MUTEX_NO_ELISION = 512 };
 
 /* Context: any thread, while this object is loaded.  After trc_real_resolve(). */
@@ -41,7 +43,7 @@ static inline bool trc_tid_is_own(void)
 	return TRC_LIKELY(session && trc_self.session_if_loud == session);
 }
 
-/* Of a mutex of that kind, by a thread whose tid this is.  False: somebody holds it. */
+/* Takes a mutex of that kind for the thread `tid`.  False: the mutex is held. */
 static inline bool trc_mutex_take(pthread_mutex_t *mutex, uint32_t tid)
 {
 	int unlocked = 0;
@@ -56,7 +58,8 @@ static inline bool trc_mutex_take(pthread_mutex_t *mutex, uint32_t tid)
 	return true;
 }
 
-/* Of a mutex of that kind.  False: nothing was done; somebody waits, or nobody holds it. */
+/* Gives a mutex of that kind back.  False: nothing was done, as a thread waits for the mutex, or no
+ * thread holds it. */
 static inline bool trc_mutex_give(pthread_mutex_t *mutex)
 {
 	int owner = __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED);

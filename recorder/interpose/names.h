@@ -12,8 +12,8 @@
 #include <features.h>
 
 /*
- * Names that have a second, incompatible version on x86-64.  There they stand in version
- * nodes (libtrc.map), and the old ones pass straight to the old real ones (versions.h).
+ * Names that have a second, incompatible version on x86-64.  On x86-64 they stand in version nodes
+ * (libtrc.map), and the old versions pass calls straight to the old real functions (versions.h).
  */
 #ifdef __x86_64__
 #define TRC_NAMES_VERSIONED(V)                                                                     \
@@ -348,7 +348,8 @@
 #define TRC_NAMES_STREAMS_C23(N)
 #endif
 
-/* trc_real_early() keeps what it found for these: they are called early, and often. */
+/* trc_real_early() keeps the functions that it found for these names: they are called early, and
+ * often. */
 #define TRC_NAMES_HEAP(N)                                                                          \
 	N(malloc)                                                                                  \
 	N(calloc)                                                                                  \
@@ -362,8 +363,8 @@
 	N(posix_memalign)
 
 /*
- * Operators of C++, by what gives and what takes back.  A program need not have any: where there
- * are none behind these they do as those of the C++ library (operators.c).
+ * C++'s operators new, then delete.  A program need not have such operators: if there are none
+ * behind ours, ours do as the operators of the C++ library (operators.c).
  */
 #define TRC_NAMES_NEW(N)                                                                           \
 	N(_Znwm)                                                                                   \

@@ -1,10 +1,10 @@
 /*
  * poll.c - waits for descriptors.  Context: traced thread, signal handlers.
  *
- * The object is the set that is waited for: the address of an array, or the epoll descriptor.
- * A timeout behind a pointer is read only after the kernel has read it.  After EINTR select()
- * leaves what is left in its timeout, and the sets are as they were.  A call that found nothing
- * timed out: its event says so, the call itself does not.
+ * The object is the set that is waited for: the address of an array, or the epoll descriptor.  A
+ * timeout behind a pointer is read only after the kernel has read the timeout.  After EINTR
+ * select() leaves the remaining time in its timeout, and the sets are unchanged.  A call that found
+ * nothing timed out: the event has ETIMEDOUT, the call itself returns no error.
  */
 #include "restart.h"
 #include "recorder/unwind/poison.h"

@@ -2,10 +2,11 @@
  * preload.c - libtrc-preload: records a program that knows nothing of trc, for trace-record.
  *
  * trace-record sets TRC_SESSION to a directory; there this object makes the ring's file, and
- * trace-record drains it from outside.  TRC_SESSION_PID is the process to record; others that
- * inherit the environment do not, unless TRC_FOLLOW is set.  TRC_SESSION_NAMESPACE is the pid
- * namespace of that pid, and of trace-record; TRC_SESSION_HZ the rate of the counter, which would
- * take each process 2 ms to measure; TRC_SESSION_FILTERS the number of its seccomp filters.
+ * trace-record drains it from outside.  TRC_SESSION_PID is the process to record; other processes
+ * that inherit the environment are recorded only if TRC_FOLLOW is set.  TRC_SESSION_NAMESPACE is
+ * the pid namespace of that pid, and of trace-record.  TRC_SESSION_HZ is the rate of the counter,
+ * which would take each process 2 ms to measure.  TRC_SESSION_FILTERS is the number of
+ * trace-record's seccomp filters.
  */
 #include <dlfcn.h>
 #include <errno.h>

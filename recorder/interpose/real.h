@@ -3,10 +3,10 @@
  *
  *   real:F1  the table is filled once, by the first constructor of this object, and is read-only
  *       memory from then on
- *   real:F2  before that, and for what libc does not have, REAL() searches by itself: without
- *       dlsym, a lock, an allocation or a relocated word of this object (early.c). So an interposer
- *       works in other objects' constructors, in IFUNC resolvers, and inside the dlsym() that fills
- *       the table
+ *   real:F2  before the table is filled, and for functions that libc does not have, REAL() searches
+ *       by itself: without dlsym, a lock, an allocation or a relocated word of this object
+ *       (early.c).  So an interposer works in other objects' constructors, in IFUNC resolvers, and
+ *       inside the dlsym() that fills the table
  *   real:F3  trc's own threads call REAL(name)() only
  */
 #ifndef TRC_RECORDER_INTERPOSE_REAL_H
@@ -51,7 +51,7 @@ typedef void trc_function(void);
 /* Never NULL: a function that fails with ENOSYS where libc has none.  Signal handlers too. */
 trc_function *trc_real_early(enum trc_real_idx idx);
 
-/* Fills the table, if that has not been done.  Context: any thread, may block. */
+/* Fills the table if it is not filled yet.  Context: any thread, may block. */
 void trc_real_resolve(void);
 
 #define REAL(name)                                                                                 \
@@ -59,7 +59,8 @@ void trc_real_resolve(void);
 		 ? trc_real.name                                                                   \
 		 : (__typeof__(trc_real.name))trc_real_early(TRC_REAL_##name))
 
-/* Without a slot in the list above: the symbol of the first object after this one that has it. */
+/* Searches for a name without a slot in the list above: returns the symbol in the first object
+ * after this one that has the symbol. */
 trc_function *trc_early_lookup(const char *name, const char *version);
 
 #endif

@@ -1,17 +1,18 @@
 /*
- * sandbox.c - programs that forbid themselves what the recorder needs: prctl(), seccomp().
+ * sandbox.c - programs that forbid themselves calls that the recorder needs: prctl(), seccomp().
  *
- *   sandbox:V1  a filter, or the dispatch of system calls, may make the recorder's system calls, or
- *       reading the processor's counter, end the process or raise a signal.  Recording ends before the
- *       call that asks for it, and a log event says why.  If the call then fails, recording does not begin again
- *   sandbox:V2  from then on no system call is made but what the program asks for
- *   sandbox:V3  a filter is asked what it says to the recorder's calls, with arguments of 0.  One
- *       that refuses a call with an error does no harm
- *   sandbox:V4  a filter is there in forked children and in what is executed: where it forbids what
- *       a recording begins with, none begins
+ *   sandbox:V1  with a filter, or with the dispatch of system calls, the recorder's system calls,
+ *       or reading the processor's counter, may end the process or raise a signal.  Recording ends
+ *       before the call that sets a filter or dispatch, and a log event says why.  If the call then
+ *       fails, recording does not begin again
+ *   sandbox:V2  from then on only the program's own system calls are made
+ *   sandbox:V3  a filter is tried out on the recorder's calls, with arguments of 0.  A filter that
+ *       refuses a call with an error does no harm
+ *   sandbox:V4  a filter stays in forked children and in executed programs.  If the filter forbids
+ *       a call that a recording begins with, no recording begins there
  *
- * Not seen are filters that are set by a system call made directly, and what a filter decides by
- * arguments.  Context: traced thread, signal handlers.
+ * Two things are not seen: filters that are set by a system call made directly, and decisions of
+ * filters by arguments.  Context: traced thread, signal handlers.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>

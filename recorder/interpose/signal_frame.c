@@ -1,8 +1,8 @@
 /*
- * signal_frame.c - moving what the kernel has pushed for a handler (signal_own.h).
+ * signal_frame.c - moves the frame that the kernel has pushed for a handler (signal_own.h).
  *
- * The frame is what the kernel will read when the handler returns, and what debuggers and unwinders
- * look for behind the handler.  So all of it is copied, as the kernel lays it out:
+ * The kernel reads the frame when the handler returns, and debuggers and unwinders look for the
+ * frame behind the handler.  So the whole frame is copied, as the kernel lays it out:
  *
  *   return address | the kernel's ucontext | siginfo       ...       the state of wide registers
  *

@@ -1,23 +1,25 @@
 /*
- * signal_mask.c - programs that block the signal of ours (signal:H6) with all the others.
+ * signal_mask.c - programs that block the signal of ours (signal:H6) together with all other
+ * signals.
  *
- * A thread that blocks SIGPROF is not sampled.  Nearly all that do so block SIGVTALRM as well,
- * since they block everything: SIGVTALRM is the twin.
+ * A thread that blocks SIGPROF is not sampled.  Nearly all such threads block every signal, and so
+ * SIGVTALRM as well: SIGVTALRM is the twin of SIGPROF.
  *
- *   signal_mask:M1  while masks are hidden a thread whose mask has both signals has only the twin
- *       in the kernel: our signal reaches it. So the kernel's mask alone tells what the program's
- *       is, wherever libc keeps it or puts it back (siglongjmp(), swapcontext(), a handler's
- *       return)
- *   signal_mask:M2  what is told to the program has both again; children and the next program get
- *       both
- *   signal_mask:M3  a program that speaks of one of the two alone, or whose own SIGPROF finds it
- *       blocked, is left alone from then on: each thread's mask becomes what it is said to be
- *       before its next change, its next new thread or child, or when such a signal comes
+ *   signal_mask:M1  while masks are hidden, a thread whose mask has both signals blocks only the
+ *       twin in the kernel: our signal reaches the thread.  So the kernel's mask alone tells what
+ *       the program's is, wherever libc keeps it or puts it back (siglongjmp(), swapcontext(), a
+ *       handler's return)
+ *   signal_mask:M2  a mask that the program asks for has both signals again; children and the next
+ *       program get both signals
+ *   signal_mask:M3  a program that names one of the two signals alone, or whose own SIGPROF finds
+ *       it blocked, is left alone from then on.  Each thread's mask in the kernel becomes the mask
+ *       that the program was told, before the thread's next change of its mask, its next new thread
+ *       or child, or when such a signal comes
  *   signal_mask:M4  masks that hold for one call, and those of handlers, are the kernel's as the
  *       program gave them: a thread that waits needs no samples
  *
- * Not seen are masks that are changed by a system call made directly.
- * Context: traced thread, signal handlers.
+ * A change of a mask by a system call made directly is not seen.  Context: traced thread, signal
+ * handlers.
  */
 #include <string.h>
 #include "format/raw.h"

@@ -1,7 +1,7 @@
 /*
  * sleep.c - waits for time to pass.  Context: traced thread, signal handlers.
  *
- * The kernel tells what is left when a signal came: nothing is measured here.
+ * The kernel tells the time left when a signal came: nothing is measured here.
  */
 #include "restart.h"
 #include "recorder/unwind/poison.h"

@@ -2,15 +2,15 @@
  * span.h - a wait inside one libc call that may be cancelled, and helpers that all interposers
  * use.
  *
- * A wait that has begun must end also if the thread is cancelled in it, calls
- * pthread_exit() from a signal handler, or jumps out of it: else the thread's slot would say
- * forever that it waits, and the object would keep a waiter too many.  The handlers are
- * registered with _pthread_cleanup_push(): two words to store, run by cancellation,
- * pthread_exit() and longjmp() alike; landing pads (pthread_cleanup_push under -fexceptions)
- * would need libgcc_s at load time, and longjmp() would not run them.
+ * A wait that has begun must end also if the thread is cancelled in it, calls pthread_exit() from a
+ * signal handler, or jumps out of it: else the thread's slot would say forever that the thread
+ * waits, and the object would keep a waiter too many.  The handlers are registered with
+ * _pthread_cleanup_push(): two words to store, run by cancellation, pthread_exit() and longjmp()
+ * alike; landing pads (pthread_cleanup_push under -fexceptions) would need libgcc_s at load time,
+ * and longjmp() would not run them.
  *
  *   span:I1  an interposer changes no result, no errno and no EINTR behaviour of the real call
- *   span:I2  what may still be held when an event is recorded counts in trc_self.locks_held
+ *   span:I2  a lock that may still be held when an event is recorded counts in trc_self.locks_held
  */
 #ifndef TRC_RECORDER_INTERPOSE_SPAN_H
 #define TRC_RECORDER_INTERPOSE_SPAN_H
@@ -31,16 +31,17 @@ struct trc_span {
 	bool retakes_a_lock; /* the real call comes back with a mutex that it gave up */
 };
 
-/* A wait that is recorded if it lasted. */
+/* Begins a wait that is recorded if it lasts long enough. */
 void trc_span_begin(struct trc_span *span, enum trc_reason reason, uint64_t object);
-/* A wait that is announced. */
+/* Begins a wait that is announced. */
 void trc_span_park(struct trc_span *span, enum trc_reason reason, const void *object);
-/* For the real call that begins now: what its cleanup must undo.  The two above do this. */
+/* Notes what the cleanup of the real call that begins now must undo.  The two functions above do
+ * this. */
 void trc_span_guard(struct trc_span *span, bool announced);
 /* After the real call: `result` is 0 or a positive errno. */
 void trc_span_end(struct trc_span *span, int result);
-/* The same in the real call, which is at something else now, and has perhaps registered a handler of
- * its own. */
+/* trc_span_end() inside the real call, which does something else now and may have registered a
+ * handler of its own. */
 void trc_span_end_inside(struct trc_span *span, int result);
 
 static inline bool trc_locks_all(void)
@@ -82,8 +83,8 @@ static inline bool trc_time_valid(const struct timespec *time)
 	}
 
 /*
- * The same of a call on a descriptor, with what it does to others that wait for one.  `moved`: it has
- * read or written something.
+ * TRC_CALL for a call on a descriptor, which may end another thread's wait for a descriptor.
+ * `moved`: the call has read or written something.
  */
 #define TRC_IO_CALL(type, name, REASON, fd, may_wait, moved, parameters, arguments)                \
 	TRC_EXPORT type name parameters                                                            \

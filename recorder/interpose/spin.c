@@ -1,8 +1,8 @@
 /*
  * spin.c - pthread_spin_*.  Context: traced thread, signal handlers.
  *
- * Spin locks are held for less time than a record takes: only a thread that did not get one for
- * about a microsecond parks, and goes on spinning in the real call.
+ * Spin locks are held for less time than a record takes.  So a thread parks only if it did not get
+ * the lock for about a microsecond; it goes on spinning in the real call.
  */
 #include "span.h"
 #include "recorder/unwind/poison.h"

@@ -1,17 +1,16 @@
 /*
  * stdio.c - reads and writes of streams.  Context: traced thread.
  *
- * libc reads and writes the descriptors of streams by calls that cannot be interposed: so the
- * functions of streams are, which are waits if they last.  The object is the descriptor.  A wait
- * for the stream's own lock counts as one for its bytes.
+ * libc reads and writes the descriptors of streams by calls that cannot be interposed.  So the
+ * functions of streams are interposed, and count as waits if they take long.  The object is the
+ * descriptor.  A wait for the stream's own lock counts as a wait for the stream's bytes.
  *
- *   stdio:L1  what the stream's buffer can serve is passed on, after a look at the buffer: no clock
- *       is read
- *   stdio:L2  pointers of a stream that another thread uses may change meanwhile: what they say
- *       decides only how a call is recorded. The bytes between them are looked at only where nobody
- *       can free them: in a process of one thread, or with the stream's lock
- *   stdio:L3  streams without a descriptor (of memory, of functions of the program's) are none of
- *       ours
+ *   stdio:L1  a call that the stream's buffer can serve is passed on after a look at the buffer: no
+ *       clock is read
+ *   stdio:L2  pointers of a stream that another thread uses may change meanwhile, so they decide
+ *       only how a call is recorded.  The bytes between the pointers are read only where nobody can
+ *       free them: in a process of one thread, or with the stream's lock
+ *   stdio:L3  streams without a descriptor (of memory, of functions of the program's) are passed on
  */
 #include <stdarg.h>
 #include "span.h"

@@ -2,8 +2,8 @@
  * syscall.c - waits in calls that the program makes by syscall().
  * Context: traced thread, signal handlers.
  *
- * The assembly thunk of syscall() comes here, with its arguments as they are, for the numbers in
- * trc_syscall_waits; it makes all other calls itself.
+ * For the numbers in trc_syscall_waits the assembly thunk of syscall() comes here, with unchanged
+ * arguments.  The thunk makes all other calls itself.
  */
 #include "format/raw.h"
 #include "restart.h"

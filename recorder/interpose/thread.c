@@ -4,7 +4,7 @@
  *   thread:B1  a handoff belongs to the creator until the real call has succeeded, then to the new
  *       thread, which gives it back before it runs anything of the program's
  *   thread:B2  trc_thread_ended() runs in the last round of thread-specific destructors, so that
- *       what the program's own destructors do is still recorded.  What comes later is not
+ *       events of the program's own destructors are still recorded.  Later events are not recorded
  */
 #include "signal_own.h"
 #include <linux/futex.h>

@@ -1,5 +1,5 @@
 /*
- * thread.h - the end of a thread, and what pthread and C11 threads share.
+ * thread.h - the end of a thread, and functions that pthread and C11 threads share.
  */
 #ifndef TRC_RECORDER_INTERPOSE_THREAD_H
 #define TRC_RECORDER_INTERPOSE_THREAD_H
@@ -12,7 +12,8 @@
 void trc_thread_prepare(void);
 
 /* From now on the calling thread will call trc_thread_ended() as the last thing, whether it
- * returns, exits or is cancelled.  Idempotent; signal handlers too.  False if that cannot be. */
+ * returns, exits or is cancelled.  Idempotent; signal handlers too.  False if this is not
+ * possible. */
 bool trc_thread_arm(void);
 
 /* What a creator hands to the thread that it creates. */

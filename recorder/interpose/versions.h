@@ -1,7 +1,7 @@
 /*
  * versions.h - definitions that must carry a symbol version.
  *
- * An unversioned definition binds to every reference, also to one of an old version whose
+ * An unversioned definition binds to every reference, also to a reference of an old version, whose
  * object has another layout.  So where a name has two versions (names.h), both are defined, with
  * the version nodes of libtrc.map.  The functions themselves are named trc_versioned_*, which the
  * map makes local.

@@ -1,5 +1,6 @@
 /*
- * wakers.h - who ends a wait for a descriptor: the thread that writes to its other end.
+ * wakers.h - which thread ends a wait for a descriptor: the thread that writes to the descriptor's
+ * other end.
  *
  *     thread that reads                       thread that writes
  *     ----------------                        ------------------
@@ -13,7 +14,7 @@
  *     ... returns: leaves                     trc_io_end(): UNPARK with the reason and the
  *     trc_span_end(): WAIT, if it was one     object (the descriptor) of the one who waited
  *
- * and the other way round: whoever reads makes room for who waits to write.
+ * and the other way round: a thread that reads makes room for a thread that waits to write.
  *
  * How two descriptors are known to be ends of the same thing:
  *   - a pipe or FIFO: both have its inode
@@ -23,21 +24,23 @@
  *     when it is first seen
  * The other end of any other descriptor is outside this process or not known: no waker is named.
  *
- *   wakers:V1  a waiter stands in the table before its call and not after it, however that ends
- *   wakers:V2  the table of descriptors may be wrong: one may be closed unseen, or by another thread
- *       while this one learns what it is.  So nobody is named before the kernel has said that both
- *       descriptors are what they are taken for, the writer's and the waiter's: its answer has to
- *       fit the entry's seal.  What does not fit is forgotten
- *   wakers:V3  a descriptor that is closed is forgotten before and after: what another thread learns
- *       meanwhile is lost, never wrong
- *   wakers:V4  a waiter that entered the table after the writer had looked at it is not named: its
- *       wait is ended by the next write, or it did not wait at all
- *   wakers:V5  a forked child has no waiters: the table lies on pages that read as zero there.  A wait
- *       that was begun before a handler forked takes nothing away there
- *   wakers:V6  who waits for several writes, or for several datagrams, is not in the table: the one
- *       that ends its wait is not the one that finds it
- *   wakers:V7  who waits for an epoll descriptor is found by way of the descriptors that it watches.
- *       Only by those whose every write ends the wait: EPOLLONESHOT and EPOLLEXCLUSIVE may not
+ *   wakers:V1  a waiter enters the table before its call, and is out of the table after the call,
+ *       however the call ends
+ *   wakers:V2  the table of descriptors may be wrong: a descriptor may be closed unseen, or by
+ *       another thread while this thread learns what the descriptor is.  So nobody is named before
+ *       the kernel has confirmed both descriptors, the writer's and the waiter's: the kernel's
+ *       answer has to fit the entry's seal.  An entry that does not fit is forgotten
+ *   wakers:V3  a descriptor is forgotten before and after its close: what another thread learns
+ *       about it meanwhile is lost, never wrong
+ *   wakers:V4  a waiter that entered the table after the writer's look at the table is not named:
+ *       the next write ends its wait, or it did not wait at all
+ *   wakers:V5  a forked child has no waiters: the table lies on pages that read as zero there.  A
+ *       wait that began before a handler forked takes nothing away from the child's table
+ *   wakers:V6  a thread that waits for several writes or datagrams is not in the table: the writer
+ *       that finds it is not the writer that ends its wait
+ *   wakers:V7  a thread that waits for an epoll descriptor is found through the descriptors that
+ *       the epoll descriptor watches.  Only descriptors count whose every write ends the wait: a
+ *       write to one with EPOLLONESHOT or EPOLLEXCLUSIVE may not end it
  */
 #ifndef TRC_RECORDER_INTERPOSE_WAKERS_H
 #define TRC_RECORDER_INTERPOSE_WAKERS_H
@@ -76,12 +79,12 @@ struct trc_io {
 	uint64_t at;
 };
 
-/* Behind the first look.  Context: traced thread, signal handlers. */
+/* The rest of trc_io_begin(), after the first look.  Context: traced thread, signal handlers. */
 void trc_io_enter(struct trc_io *io, enum trc_reason reason, int fd, uint64_t since, bool waits);
 void trc_io_wake(const struct trc_io *io);
 void trc_io_leave(struct trc_io *io);
 
-/* Whether there may be another end. */
+/* True if the descriptor may have another end. */
 static inline bool trc_io_is_end(int fd)
 {
 	/* relaxed: wakers:V2. */
@@ -89,8 +92,8 @@ static inline bool trc_io_is_end(int fd)
 	       atomic_load_explicit(&trc_io_fds[fd].in, memory_order_relaxed) != TRC_IO_NOTHING;
 }
 
-/* After trc_span_begin(), which was at `since` (0 = it records nothing).  `one`: the first write
- * will end its wait (wakers:V6). */
+/* After trc_span_begin(), which was at `since` (0 = the span records nothing).  `one`: the first
+ * write will end the wait (wakers:V6). */
 static inline void trc_io_begin(struct trc_io *io, enum trc_reason reason, int fd, uint64_t since,
 				bool one)
 {
@@ -100,7 +103,7 @@ static inline void trc_io_begin(struct trc_io *io, enum trc_reason reason, int f
 		trc_io_enter(io, reason, fd, since, one);
 }
 
-/* The same of a call that does not wait, while something records. */
+/* trc_io_begin() for a call that does not wait, while something records. */
 static inline void trc_io_look(struct trc_io *io, enum trc_reason reason, int fd)
 {
 	io->key = 0;
@@ -116,26 +119,27 @@ static inline void trc_io_returned(struct trc_io *io)
 		trc_io_leave(io);
 }
 
-/* When the caller's own wait is recorded.  `moved`: it has read or written something. */
+/* After the caller's own wait is recorded.  `moved`: the call has read or written something. */
 static inline void trc_io_end(const struct trc_io *io, bool moved)
 {
 	if (__builtin_expect(io->wakes != 0, 0) && moved)
 		trc_io_wake(io);
 }
 
-/* The descriptor is about to be another, or was closed: wakers:V3.  Context: as above. */
+/* The descriptor is about to become another, or was closed: wakers:V3.  Context: as above. */
 void trc_io_forget(int fd);
 void trc_io_forget_from(unsigned int first, unsigned int last);
 
-/* After trc_span_begin(), of who waits for an epoll descriptor (wakers:V7). */
+/* After trc_span_begin(), in a call that waits for an epoll descriptor (wakers:V7). */
 void trc_io_epoll(struct trc_io *io, int epoll, uint64_t since);
-/* Around epoll_ctl(): before it with NULL, `fd` is watched no longer; after it has succeeded. */
+/* Around epoll_ctl(): before the call with NULL, so that `fd` is no longer watched; and after the
+ * call has succeeded. */
 void trc_io_watch(int epoll, int fd, const struct epoll_event *event);
 
 /* The two ends of socketpair(). */
 void trc_io_pair(const int fd[2]);
 
-/* The program forbids the calls that this takes: sockets that are not known are left alone. */
+/* The program forbids the calls that ask about sockets: unknown sockets are left alone. */
 TRC_HIDDEN void trc_io_ask_no_sockets(void);
 
 #endif
