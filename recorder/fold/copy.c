@@ -1,4 +1,4 @@
-/* copy.c - what a view counted, in memory of its own: see fold.h. */
+/* copy.c - the sums of a view, copied into memory of their own: see fold.h. */
 #include <errno.h>
 #include <string.h>
 #include "private.h"

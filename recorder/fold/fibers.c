@@ -1,9 +1,9 @@
 /*
- * fibers.c - fibers, and what they wait for: see private.h.
+ * fibers.c - fibers and their waits: see private.h.
  *
  * A fiber waits from when a thread leaves it, for a reason, to when any thread runs it again, or to
- * its end.  That is no time of a thread's: no park is around it, and none is inside.  What fibers
- * wait for when nobody has looked yet is told by nothing, and not counted.
+ * its end.  This wait is no time of a thread's: no park is around the wait, and none is inside.
+ * Waits of fibers that began before the fold are told by no event, and are not counted.
  */
 #include "private.h"
 

@@ -1,4 +1,4 @@
-/* fold.c - a fold, and what becomes of the events that it is handed. */
+/* fold.c - a fold, and how the fold takes the events that are handed to it. */
 #include <errno.h>
 #include <string.h>
 #include "private.h"

@@ -1,25 +1,25 @@
 /*
  * fold.h - drained events, summed by stack and labels, for any number of profiles at once.
  *
- * Whoever drains feeds one fold: every event that it hands to its writer, and after each pass up to
- * when they are complete.  The fold merges the streams by time and follows threads, locks
- * and live allocations once; each profile that somebody wants is a view: its own time window, its
- * own rate, its own random choice, its own sums.  What is wanted of a view is copied out, and
- * belongs to whoever asked for it.
+ * A drainer feeds one fold: every event that the drainer hands to its writer, and after each pass
+ * the time up to which the events are complete.  The fold merges the streams by time and follows
+ * threads, locks and live allocations once; each wanted profile is a view: its own time window, its
+ * own rate, its own random choice, its own sums.  The result of a view is copied out, and the copy
+ * belongs to the caller.
  *
  *   fold:F1  nothing here calls malloc, stdio, or an interposed libc function: a fold may run
- *       inside other people's processes.  Memory is mapped when a fold is opened, a view added or
- *       copied; it is bounded, and pages that are never needed are never touched
+ *       inside other people's processes.  Memory is mapped when a fold is opened, or a view is
+ *       added or copied.  Memory is bounded, and pages that are never needed are never touched
  *   fold:F2  one thread at a time for a fold and all its views.  A struct trc_folded refers to
- *       neither of them: any thread may read it and free it
+ *       neither fold nor view: any thread may read and free it
  *   fold:F3  the waits of a block profile and the sums of a mutex profile are those that
  *       trace-analyze --pprof derives from the same events
  *   fold:F4  a view counts events whose time lies in its window.  A wait is cut where the window
- *       begins and ends: one in progress at the end counts as long as it has lasted
- *   fold:F5  what is thinned has the right expectation, whoever else wants what: each view decides
- *       by itself, event by event, from a hash of the event and the view's seed
- *   fold:F6  what finds no room, or may have been changed by an event that was lost, is left out
- *       and counted in the lost_* of each view in whose window it lies; it is never guessed
+ *       begins and ends: a wait in progress at the end counts for the time that it has lasted
+ *   fold:F5  sums of thinned events have the right expectation, whatever other views want: each
+ *       view decides by itself, event by event, from a hash of the event and the view's seed
+ *   fold:F6  an entry that finds no room, or that a lost event may have changed, is left out, never
+ *       guessed.  It is counted in the lost_* of each view in whose window it lies
  */
 #ifndef TRC_RECORDER_FOLD_FOLD_H
 #define TRC_RECORDER_FOLD_FOLD_H
@@ -55,33 +55,35 @@ int trc_fold_open(struct trc_fold **out, const struct trc_fold_options *options)
 void trc_fold_close(struct trc_fold *fold);
 
 /*
- * One event, as it was handed to the writer: its ids are those of `tables`, which is asked for
- * their content before this returns.  Times are ticks, of the kernel's records too.  Events of one
- * stream come in order; an event that is earlier than what was merged already (trc_fold_pass()) is
- * taken as if it came then.  Kinds that no view wants cost next to nothing.
+ * One event, as handed to the writer.  The event's ids are ids of `tables`, which is asked for
+ * their content before this returns.  Times are ticks, also times of the kernel's records.  Events
+ * of one stream come in order.  An event that is earlier than the last merge (trc_fold_pass())
+ * counts as if it had come at that merge.  Kinds that no view wants cost next to nothing.
  */
 void trc_fold_event(struct trc_fold *fold, const struct trc_writer *tables,
 		    const struct trc_event *event);
-/* The labels that a thread has, of which no event told: before its first event of a new drain. */
+/* The labels of a thread that no event told of: called before the thread's first event of a new
+ * drain. */
 void trc_fold_thread_labels(struct trc_fold *fold, const struct trc_writer *tables, uint32_t thread,
 			    uint32_t labels);
 /*
- * What a thread waits for, of which no event told: before the first event of a drain that begins
- * while the thread waits, and after trc_fold_lost().  Its park may come yet, or even the end of the
- * wait before; they change nothing.  A thread of which the fold knows a wait for sure keeps that.
+ * A wait of a thread that no event told of: called before the first event of a drain that begins
+ * while the thread waits, and after trc_fold_lost().  The park of this wait may still come, or even
+ * the end of the wait before: both change nothing.  If the fold knows for sure of a wait of the
+ * thread, that wait stays.
  */
 void trc_fold_thread_wait(struct trc_fold *fold, const struct trc_writer *tables,
 			  const struct trc_status_entry *wait);
-/* From now on ids are another writer's, or another file's: a drain has ended and another begins.
- * Serials of threads go on meaning the same. */
+/* From now on ids are another writer's, or another file's: a drain has ended, and another drain
+ * begins.  Serials of threads keep their meaning. */
 void trc_fold_new_tables(struct trc_fold *fold);
-/* Everything up to `upto` ticks has come: it is merged and counted, but for the waits for locks of
- * the last unlock_lag_ns.  Earlier ticks than before change nothing. */
+/* All events up to `upto` ticks have come: merges and counts them, except waits for locks of the
+ * last unlock_lag_ns.  An `upto` earlier than before changes nothing. */
 void trc_fold_pass(struct trc_fold *fold, uint64_t upto);
 /*
  * Events of any thread may be missing from `since` to `until` (ticks): waits and labels that they
- * may have changed are in doubt (F6).  `events`: how many, 0 = that is not known.  Gap events say
- * as much by themselves; this is for when nobody drained.
+ * may have changed are in doubt (F6).  `events`: the number of missing events, 0 = not known.  Gap
+ * events tell of losses by themselves; this function is for times without a drainer.
  */
 void trc_fold_lost(struct trc_fold *fold, uint64_t since, uint64_t until, uint64_t events);
 
@@ -130,31 +132,32 @@ struct trc_view_options {
  * that is later.  On success *out is valid until trc_view_remove() or trc_fold_close().
  * 0, -EINVAL: no such kind; -ENOSPC: TRC_VIEWS_MAX are in use; -ENOMEM.
  *
- * The fold follows live allocations from when the first HEAP view is added to when the last one is
- * removed; who wants to know later what is live keeps one for itself, and copies that.
+ * The fold follows live allocations from the first HEAP view's addition to the last HEAP view's
+ * removal.  A caller that wants to know later what is live keeps a HEAP view of its own, and copies
+ * it.
  */
 int trc_view_add(struct trc_fold *fold, struct trc_view **out,
 		 const struct trc_view_options *options, uint64_t now);
-/* At how many stacks, with their labels, it has counted something; THREADCREATE: how many threads.
- * What has not ended yet is not among them. */
+/* The number of stacks, with their labels, at which the view has counted something; THREADCREATE:
+ * the number of threads.  Waits that have not ended yet do not count. */
 uint64_t trc_view_count(const struct trc_view *view);
 /* Accepts NULL. */
 void trc_view_remove(struct trc_fold *fold, struct trc_view *view);
 /*
  * What the view has counted from the beginning of its window to `until` ticks, waits in progress
  * included.  The view goes on: a snapshot is a copy; the end of a recorder is a copy and a removal.
- * What has been handed over so far is merged up to `until` first, as by trc_fold_pass() and without
- * its lag: so that nothing is missing the caller makes passes until they are complete up to there.
- * If they are beyond, the window ends where they do: the head tells.  On success *out is the
- * caller's: trc_folded_free() it.  0 or -ENOMEM.
+ * Events handed over so far are merged up to `until` first, as by trc_fold_pass(), without the lag.
+ * If nothing may be missing, the caller first makes passes until events are complete up to `until`.
+ * If passes went beyond `until`, the window ends where the last pass did: the head tells.  On
+ * success *out is the caller's: trc_folded_free() it.  0 or -ENOMEM.
  */
 int trc_view_copy(struct trc_fold *fold, struct trc_view *view, uint64_t until,
 		  struct trc_folded **out);
 
 /*
- * HEAP: what lives now, of all that the fold knows, and what was allocated: in the window of
- * `since`, and before it if that lives still.  since NULL: only what lives.  As trc_view_copy(), of
- * up to two; those that were made are the caller's in any case.
+ * HEAP: copies the live objects that the fold knows, and the allocations in the window of `since`,
+ * with earlier allocations that are still live. since NULL: only the live objects.  As
+ * trc_view_copy(), for up to two copies; copies that were made are the caller's in any case.
  */
 int trc_heap_copy(struct trc_fold *fold, struct trc_view *since, uint64_t rate, uint64_t until,
 		  struct trc_folded *out[2], unsigned int *n);
@@ -199,9 +202,9 @@ struct trc_folded_row {
 
 void trc_folded_head(const struct trc_folded *folded, struct trc_folded_head *head);
 uint32_t trc_folded_rows(const struct trc_folded *folded);
-/* Row i < trc_folded_rows(), in no particular order; each stack with its labels is there once. */
+/* Row i < trc_folded_rows(), in no particular order; each stack with its labels has one row. */
 void trc_folded_row(const struct trc_folded *folded, uint32_t i, struct trc_folded_row *row);
-/* The labels of a row, sorted by key; returns how many: row->n_labels.  Texts are borrowed from
+/* The labels of a row, sorted by key; returns their number, row->n_labels.  Texts are borrowed from
  * the struct trc_folded. */
 uint32_t trc_folded_labels(const struct trc_folded *folded, const struct trc_folded_row *row,
 			   struct trc_label label[TRC_LABELS_MAX]);

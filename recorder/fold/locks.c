@@ -1,8 +1,9 @@
 /*
- * locks.c - who was made to wait by which unlock: see private.h.
+ * locks.c - which unlock made which thread wait: see private.h.
  *
- * format/waits/locks.h says what an unlock is charged with.  An unlock is recorded some time after it
- * was done; until the lag is over, waits and unlocks lie in a heap by the time when they were done.
+ * format/waits/locks.h says what an unlock is charged with.  An unlock is recorded some time after
+ * the release.  Until this lag is over, waits and unlocks lie in a heap, ordered by the time when
+ * they happened.
  */
 #include "private.h"
 

@@ -1,12 +1,12 @@
 /*
- * private.h - what the parts of a fold share.
+ * private.h - declarations that the parts of a fold share.
  *
- * An event is taken apart when it comes: its stack and labels become the fold's own
- * (intern.c), and what is left of it waits in the queue of its stream (queue.c) until the
- * streams are merged by time.  Then it goes to the threads and their waits (waits.c), fibers
- * (fold_fibers.c), samples, allocations and threads created (samples.c); waits for locks and
- * unlocks go on to a second queue, which puts unlocks where they were done (locks.c).  What
- * comes out is added to the views (view.c), and copied from there (copy.c).
+ * An event is taken apart when it comes: its stack and labels become the fold's own (intern.c), and
+ * the rest of the event waits in the queue of its stream (queue.c) until the streams are merged by
+ * time.  Then it goes to the threads and their waits (waits.c), fibers (fold_fibers.c), samples,
+ * allocations and threads created (samples.c); waits for locks and unlocks go on to a second queue,
+ * which puts unlocks at the time of the release (locks.c).  The results are added to the views
+ * (view.c), and copied from there (copy.c).
  */
 #ifndef TRC_RECORDER_FOLD_PRIVATE_H
 #define TRC_RECORDER_FOLD_PRIVATE_H
@@ -39,19 +39,20 @@ struct trc_fold_table {
 /* In n_bytes of the arena; 0 or -ENOMEM. */
 int trc_fold_table_init(struct trc_fold_table *t, struct trc_arena *arena, size_t item_bytes,
 			size_t n_bytes);
-/* What a table of so many entries takes. */
+/* The bytes of a table of so many entries. */
 size_t trc_fold_table_bytes(size_t item_bytes, uint32_t max);
 /* The first entry of this key, then the others; NULL = none. */
 void *trc_fold_table_find(const struct trc_fold_table *t, uint64_t key);
 void *trc_fold_table_more(const struct trc_fold_table *t, const void *item);
-/* A new entry, zeroed; NULL = full, or no key.  It is not looked whether there is one. */
+/* A new entry, zeroed; NULL = full, or no key.  Does not check whether the key has an entry
+ * already. */
 void *trc_fold_table_add(struct trc_fold_table *t, uint64_t key);
 void trc_fold_table_remove(struct trc_fold_table *t, void *item);
 /* The entry of this index + 1; NULL = of 0, or a free one. */
 void *trc_fold_table_at(const struct trc_fold_table *t, uint32_t id);
 uint32_t trc_fold_table_id(const struct trc_fold_table *t, const void *item);
 void trc_fold_table_clear(struct trc_fold_table *t);
-/* Both have the same shape: `to` becomes a copy, in its own memory. */
+/* `to` becomes a copy of `from`, in its own memory; both have the same shape. */
 void trc_fold_table_copy(struct trc_fold_table *to, const struct trc_fold_table *from);
 
 static inline uint64_t trc_fold_mix(uint64_t n)
@@ -138,7 +139,7 @@ int trc_fold_queue_init(struct trc_fold_queue *q, struct trc_arena *arena, uint3
 			size_t n_bytes);
 /* Where the next event of this stream goes, its time filled in; NULL = no room. */
 struct trc_fold_event *trc_fold_queue_put(struct trc_fold_queue *q, uint32_t stream, uint64_t time);
-/* The earliest, if it is no later than this; until the next call. */
+/* The earliest event, if it is no later than `upto`; valid until the next call. */
 const struct trc_fold_event *trc_fold_queue_take(struct trc_fold_queue *q, uint64_t upto);
 void trc_fold_queue_mark(struct trc_fold *fold);
 
@@ -179,17 +180,18 @@ struct trc_fold_thread *trc_fold_thread_get(struct trc_fold *fold, uint32_t thre
 /* A park that no event told of. */
 void trc_fold_park_told(struct trc_fold *fold, const struct trc_fold_event *e);
 void trc_fold_thread_event(struct trc_fold *fold, const struct trc_fold_event *e);
-/* What is in progress at the end of `copy`'s window is added to it. */
+/* Adds waits in progress at the end of `copy`'s window to `copy`. */
 void trc_fold_waits_so_far(struct trc_fold *fold, struct trc_view *copy);
 /* The labels that a thread has now. */
 uint32_t trc_fold_labels_of(const struct trc_fold *fold, uint32_t thread);
 void trc_fold_waits_mark(struct trc_fold *fold);
-/* A wait, of a thread or of a fiber, is in no sums; `blocked` = the block profile would have it. */
+/* Counts a wait, of a thread or of a fiber, that is left out of all sums; `blocked` = the block
+ * profile would have it. */
 void trc_fold_leave_out_wait(struct trc_fold *fold, bool blocked, bool of_thread, uint64_t time);
-/* A wait for this is in the block profile: profile:L1. */
+/* True if a wait for this reason is in the block profile: profile:L1. */
 bool trc_fold_is_blocked(unsigned int reason);
-/* One that has ended; and one that goes on, with no other inside of it, in a copy.  What is in doubt
- * is left out and counted. */
+/* Count a wait that has ended; and, in a copy, a wait that goes on with no other wait inside of it.
+ * A wait in doubt is left out and counted. */
 void trc_fold_count_wait(struct trc_fold *fold, const struct trc_fold_park *park, uint64_t end);
 void trc_fold_open_so_far(const struct trc_fold *fold, const struct trc_fold_park *park,
 			  struct trc_view *copy);
@@ -205,7 +207,7 @@ struct trc_fold_fiber {
 
 void trc_fold_fiber_switch(struct trc_fold *fold, const struct trc_fold_event *e);
 void trc_fold_fiber_end(struct trc_fold *fold, uint64_t fiber, uint64_t time);
-/* As the waits of threads. */
+/* trc_fold_waits_so_far() for the waits of fibers. */
 void trc_fold_fibers_so_far(struct trc_fold *fold, struct trc_view *copy);
 void trc_fold_fibers_mark(struct trc_fold *fold);
 
@@ -225,7 +227,7 @@ struct trc_fold_unlock {
 	uint32_t stack, labels;
 };
 
-/* A lock, or what is waited for to read it; key: trc_charge_key(). */
+/* A lock, or the waits to read a rwlock; key: trc_charge_key(). */
 struct trc_fold_lock {
 	struct trc_fold_item item;
 	uint64_t object; /* its address */
@@ -236,8 +238,8 @@ struct trc_fold_lock {
 
 enum trc_fold_lock_step { TRC_FOLD_BEGIN, TRC_FOLD_UNLOCK, TRC_FOLD_END, TRC_FOLD_GAP };
 
-/* What happens to a lock, or to any of them.  At equal times waits begin, then it is released, then
- * waits end. */
+/* An event of one lock, or of all locks (GAP).  At equal times waits begin, then the lock is
+ * released, then waits end. */
 struct trc_fold_lock_event {
 	uint64_t time, order;		/* order: step, then as they came */
 	uint64_t key, object;		/* of the lock; its address */
@@ -249,7 +251,7 @@ struct trc_fold_lock_event {
 /* The id of the wait; 0 = no room, or it is in doubt. */
 uint32_t trc_fold_lock_begin(struct trc_fold *fold, uint64_t start, uint64_t object,
 			     unsigned int reason, uint32_t holder);
-/* How it went: the result; -1 = it was abandoned. */
+/* The wait's end: its result; -1 = the wait was abandoned. */
 void trc_fold_lock_end(struct trc_fold *fold, uint32_t wait, uint64_t end, int result);
 void trc_fold_lock_unlock(struct trc_fold *fold, const struct trc_fold_event *e);
 void trc_fold_lock_gap(struct trc_fold *fold, uint64_t time);
@@ -270,7 +272,7 @@ void trc_fold_sample(struct trc_fold *fold, const struct trc_fold_event *e);
 void trc_fold_samples_lost(struct trc_fold *fold, const struct trc_fold_event *e);
 void trc_fold_alloc(struct trc_fold *fold, const struct trc_fold_event *e);
 void trc_fold_free(struct trc_fold *fold, const struct trc_fold_event *e);
-/* What is live now is in the view, from before its window. */
+/* Adds the objects that are live now to the view, from before its window. */
 void trc_fold_live_add(struct trc_fold *fold, struct trc_view *view);
 void trc_fold_live_forget(struct trc_fold *fold);
 void trc_fold_live_mark(struct trc_fold *fold);
@@ -299,7 +301,7 @@ struct trc_view {
 
 int trc_view_map(struct trc_view **out, const struct trc_view *model);
 void trc_view_unmap(struct trc_view *view);
-/* Adds to a row; what has no room is left out. */
+/* Adds to a row; a row without room is left out. */
 void trc_view_sum(struct trc_view *view, uint32_t stack, uint32_t labels,
 		  const double value[TRC_VIEW_VALUES]);
 /* How much of [from, until) lies in the window. */
@@ -310,12 +312,12 @@ void trc_view_add_wait(struct trc_view *view, uint32_t stack, uint32_t labels, u
 /* What an unlock ended. */
 void trc_view_add_unlock(struct trc_view *view, const struct trc_fold_unlock *unlock,
 			 uint64_t object, uint64_t waits, uint64_t ticks);
-/* A number in [0, 1) that depends on nothing but the view's seed and what it is about. */
+/* A number in [0, 1) that depends only on the view's seed and on `what`. */
 double trc_view_draw(const struct trc_view *view, uint64_t which);
 
 /* ---- copy.c ----------------------------------------------------------------------- */
 
-/* What a copy of a view counted, for anybody.  0 or -ENOMEM. */
+/* Makes the result of a copied view, which refers to neither fold nor view (F2).  0 or -ENOMEM. */
 int trc_folded_make(const struct trc_fold *fold, const struct trc_view *copy,
 		    struct trc_folded **out);
 
@@ -357,14 +359,14 @@ static inline struct trc_view *trc_fold_view(const struct trc_fold *fold, uint32
 	return view && view->options.kind == kind ? view : NULL;
 }
 
-/* A wait of this time may have been changed by an event that was lost. */
+/* True if a lost event may have changed a wait of this time. */
 static inline bool trc_fold_in_doubt(const struct trc_fold *fold, uint64_t start, uint64_t end)
 {
 	return start < fold->gap_time ||
 	       (fold->full_until && start <= fold->full_until && end >= fold->full_since);
 }
 
-/* Counts what is not in the sums of this kind, in each view that has begun by then. */
+/* Counts an entry left out of the sums of this kind, in each view that had begun at that time. */
 void trc_fold_leave_out(struct trc_fold *fold, enum trc_view_kind kind, uint64_t time);
 
 #endif

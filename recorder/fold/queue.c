@@ -1,9 +1,9 @@
 /*
- * queue.c - what has come and is not merged: see private.h.
+ * queue.c - the events that have come and are not merged yet: see private.h.
  *
- * A chain of chunks for each stream, in the order in which its events came; and a heap of the
- * streams that have any, by the time of the first.  Of equal times the stream with the lower number
- * comes first.
+ * Each stream has a chain of chunks, with its events in the order in which they came.  A heap has
+ * the streams that have events, by the time of their first event.  At equal times the stream with
+ * the lower number comes first.
  */
 #include <errno.h>
 #include "private.h"

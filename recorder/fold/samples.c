@@ -2,7 +2,7 @@
  * samples.c - samples of counters and of allocations: see private.h.
  *
  * An allocation of s bytes that was sampled at a mean distance of p bytes was chosen with the
- * chance 1 - exp(-s/p), and stands for 1 / (1 - exp(-s/p)) of its like.
+ * chance 1 - exp(-s/p), and stands for 1 / (1 - exp(-s/p)) such allocations.
  */
 #include "private.h"
 

@@ -1,8 +1,9 @@
 /*
- * waits.c - threads, and what they wait for: see private.h.
+ * waits.c - threads and their waits: see private.h.
  *
- * format/waits/parks.h says what events begin and end.  What is known only at the end of a trace is
- * decided when a copy is made: a wait that is open, though its thread has gone on, lasted until it did.
+ * format/waits/parks.h says what events begin and end.  Questions that only the end of a trace
+ * decides are decided when a copy is made.  An open wait whose thread has gone on lasted until the
+ * thread went on.
  */
 #include "private.h"
 #include "format/waits.h"
