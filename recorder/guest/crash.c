@@ -1,11 +1,11 @@
 /*
  * crash.c - signals that report a fault or end the process, as the thread that got them saw them.
  *
- *   crash:D1  the crash block is the first fatal signal's.  Its stack comes last: if the stack is
- *       in such a state that looking at it ends the process, the rest is there already
- *   crash:D2  a thread that gets a fatal signal after the first waits, a second at the most, until
- *       that one is recorded: its own would end the process. It is so long because the first may be
- *       kept from running while the second runs, on a busy machine or a virtual one
+ *   crash:D1  the crash block is the first fatal signal's.  The stack is filled in last: if reading
+ *       a broken stack ends the process, the rest of the block is there already
+ *   crash:D2  a thread that gets a later fatal signal waits until the first is recorded, a second
+ *       at the most: the later signal would end the process.  The wait may be so long because on a
+ *       busy or virtual machine the first thread may not run while the second runs
  */
 #include <errno.h>
 #include <time.h>

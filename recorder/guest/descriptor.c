@@ -1,8 +1,8 @@
 /*
  * descriptor.c - see descriptor.h.  Context: traced thread, signal handlers.
  *
- * A small table remembers names by number.  Its entries are changed by any thread at any time, and
- * carry a check of their content: a mixture of two reads as unknown.
+ * A small table remembers names by descriptor number.  Any thread may change an entry at any time.
+ * Entries carry a check of their content: a mixture of two entries reads as unknown.
  */
 #include <fcntl.h>
 #include <linux/stat.h>

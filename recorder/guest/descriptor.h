@@ -1,16 +1,16 @@
 /*
  * descriptor.h - what the descriptor of a wait was: a file's path, a socket's addresses.
  *
- * Asked when a wait for a descriptor is about to be recorded, by the thread that has waited: so
- * calls that do not wait pay nothing.  A number may have been closed and opened again since it was
- * named, also by calls that are not seen.
+ * The thread that has waited asks for the name when the wait is about to be recorded: so calls that
+ * do not wait pay nothing.  A number may have been closed and opened again since it was named, also
+ * by calls that are not seen.
  *
- *   descriptor:N1  a name is told only if the kernel says that the descriptor is what was named:
- *       the same device, inode, type and time of birth.  What shares its inode with others (eventfd
- *       and its like) is asked for its name each time
- *   descriptor:N2  a name is told only if the number was not seen to be closed since the wait
- *       began: the wait may have been for what it was before
- *   descriptor:N3  no name is better than a wrong one, and none is an error
+ *   descriptor:N1  a name is told only if the kernel says that the descriptor still is the named
+ *       file: the same device, inode, type and time of birth.  Descriptors that share an inode with
+ *       others (eventfd and its like) are asked for their name each time
+ *   descriptor:N2  a name is told only if no close of the number was seen since the wait began:
+ *       else the wait may have been for the file before
+ *   descriptor:N3  no name is better than a wrong name, and a missing name is no error
  *   descriptor:N4  nothing here waits for a file system: no attribute is fetched
  */
 #ifndef TRC_RECORDER_GUEST_DESCRIPTOR_H
@@ -36,10 +36,10 @@ void trc_descriptor_name(const struct trc_wait *wait, struct trc_descriptor_name
 void trc_descriptor_changed(int fd);
 void trc_descriptors_changed(void);
 
-/* The program forbids the calls for all names, or for those of sockets. */
+/* The program forbids the system calls for all names, or for names of sockets. */
 void trc_descriptors_ask_nothing(void);
 void trc_descriptors_ask_no_sockets(void);
-/* Whether trc_descriptor_socket() may be called.  Context: any. */
+/* True if trc_descriptor_socket() may be called.  Context: any. */
 bool trc_descriptors_ask_sockets(void);
 
 /* descriptor_text.c: what the kernel calls a descriptor.  The text has a zero behind it.

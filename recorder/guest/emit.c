@@ -1,7 +1,7 @@
 /*
  * emit.c - the events that interposers make: waits, wake-ups, locks.
  *
- * A release is recorded after it was done, with the time just before it as its `at`, so that
+ * A release is recorded after the real call, with the time just before the call as `at`: so
  * recording never lengthens a critical section.
  */
 #include <errno.h>

@@ -1,9 +1,9 @@
 /*
  * exec_target.c - see exec_target.h
  *
- *   exec_target:Y1  all of it, together with its caller, takes little of the stack, which may be a
- *       signal handler's: what is large lies in functions that are not inlined, one at a time, and no
- *       function of stdio is called
+ *   exec_target:Y1  this code and its caller take little of the stack, which may be a signal
+ *       handler's.  Large variables lie in functions that are not inlined, one function at a time,
+ *       and no function of stdio is called
  */
 #include <elf.h>
 #include <errno.h>

@@ -2,8 +2,9 @@
  * exec_target.h - will a program that is about to be executed be recorded?
  *
  * A program into which no loader preloads the recorder cannot report itself.  So its caller does.
- * Some loaders end a program for what they cannot preload (musl's), or say so on its standard
- * error (glibc's): there the caller takes the recorder out of LD_PRELOAD.
+ * If a loader cannot preload a library, it ends the program (musl's), or prints a message on the
+ * program's standard error (glibc's).  Before such a program the caller takes the recorder out of
+ * LD_PRELOAD.
  */
 #ifndef TRC_RECORDER_GUEST_EXEC_TARGET_H
 #define TRC_RECORDER_GUEST_EXEC_TARGET_H
@@ -43,8 +44,8 @@ struct trc_exec_env {
 	size_t text_bytes;	   /* and this remains, with its last zero byte */
 	bool is_empty;		   /* no other object is preloaded */
 };
-/* Looks for the recorder in what the program passes: any number of words, or anything.  `env` is
- * all zero before.  Needs trc_exec_preload.  Context: as above. */
+/* Looks for the recorder in the environment that the program passes: any number of words, valid or
+ * not.  `env` is all zero before.  Needs trc_exec_preload.  Context: as above. */
 void trc_exec_env_plan(char *const *envp, struct trc_exec_env *env);
 
 /* Called before a program is executed; NULL = no function is called.  Says in `env`, which is all

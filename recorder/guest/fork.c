@@ -1,5 +1,5 @@
 /*
- * fork.c - a forked child: it has no part in its parent's recording.
+ * fork.c - a forked child, which has no part in its parent's recording.
  */
 #include <stddef.h>
 #include "recorder/ring/rec.h"

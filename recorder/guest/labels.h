@@ -6,8 +6,8 @@
  *   labels:J2  a set keeps a reference to its base.  Where both have a key, the set's own label
  *       counts, not the base's
  *   labels:J3  at most TRC_LABELS_DEPTH sets are chained: a set that would be deeper has all labels
- *       itself.  So has a set whose own labels and its base's could be too many, if some of them did
- *       not have one key
+ *       itself.  The same holds for a set whose own labels and its base's labels might be too many,
+ *       counted as if no key came twice
  *   labels:J4  a thread holds a reference to the set that is in force for it
  *   labels:J5  signal handlers read only trc_self.labels, which is an id and cannot be freed
  *   labels:J6  one thread at a time stores id, entry and session, and id is 0 meanwhile.  So if a
@@ -56,7 +56,7 @@ struct trace_labels {
 /* As trace_labels_create(); *bad gets the index of a wrong label, for a message. */
 int trc_labels_with(const struct trace_labels **out, const struct trace_labels *base,
 		    const struct trace_label *label, size_t n, size_t *bad);
-/* Its parts, for a scope: *label refers to the bytes of *from. */
+/* The parts of trc_labels_with(), for a scope: *label refers to the bytes of *from. */
 int trc_label_check(struct trc_label *label, const struct trace_label *from);
 int trc_labels_with_one(const struct trace_labels **out, const struct trace_labels *base,
 			const struct trc_label *label, uint16_t place);
@@ -69,13 +69,9 @@ uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABE
 /* As trc_labels_with(), for a scope of the calling thread (J7). */
 int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_labels *base,
 			   const struct trace_label *label, size_t n, size_t *bad);
-/* The same for one label, if the set is one that the thread keeps and finds at once; NULL: it is not, or
- * that is no label.  Leaves errno. */
-const struct trace_labels *trc_labels_scope_met(const struct trace_labels *base,
-						const struct trace_label *label);
-/* Gives back what was in force in a scope. */
+/* Gives back the set that was in force in a scope. */
 void trc_labels_scope_end(const struct trace_labels *labels);
-/* The thread ends: gives back what it keeps. */
+/* The thread ends: gives back the sets that the thread keeps. */
 void trc_labels_kept_drop(void);
 
 /* ---- labels_set.c.  Context: traced thread, signal handlers that restore what they found. ---- */
@@ -87,5 +83,8 @@ extern TRC_HIDDEN __thread const struct trace_labels *trc_labels_in_force
 const struct trace_labels *trc_labels_set(const struct trace_labels *labels);
 /* The thread has just become known to the session: makes its labels known, too. */
 void trc_labels_attach(void);
+/* Where the calling thread keeps the result of trc_labels_now(): at the same distance from
+ * pthread_self() in every thread.  Context: any thread. */
+const struct trace_labels *const *trc_labels_place(void);
 
 #endif

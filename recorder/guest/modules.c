@@ -1,15 +1,16 @@
 /*
  * modules.c - which shared objects lie where: the module table.
  *
- * Found when a stack is seen for the first time, by glibc's _dl_find_object(), which is
- * lock-free and signal safe; the ones there at the start of a recording by dl_iterate_phdr().
+ * Objects are found when a stack is seen for the first time, by glibc's _dl_find_object(), which is
+ * lock-free and signal safe.  Objects present at the start of a recording are found by
+ * dl_iterate_phdr().
  *
  *   modules:M1  a stack of epoch e is explained by the entries with first_epoch <= e <= last_epoch
  *   modules:M2  the epoch goes up before an object may be unloaded; in a new epoch an entry is
- *       looked at again before it explains anything, and closed if its object has gone
+ *       checked again before it explains a stack, and closed if its object has gone
  *   modules:M3  after dlclose() the epoch goes up again, and entries whose objects have gone are
- *       closed with the one before: what was there while it was closed is told from what comes to
- *       lie there
+ *       closed with the epoch before.  So code that was there during the dlclose() is told from
+ *       code that is loaded there later
  */
 #include <dlfcn.h>
 #include <elf.h>

@@ -16,8 +16,9 @@ int trc_own_thread_create(pthread_t *thread, void *(*run)(void *), void *arg);
 /* First call in the thread: sets its name, and makes its descriptor table, which is empty.  0 or
  * -errno. */
 int trc_own_thread_begin(const char *name);
-/* The same for a thread that keeps the program's descriptor table, because it does what a thread of
- * the program might do (arming timers and counters, say).  It keeps no descriptor open. */
+/* trc_own_thread_begin() for a thread that keeps the program's descriptor table, because it acts as
+ * a thread of the program might (arming timers and counters, say).  Such a thread keeps no
+ * descriptor open. */
 void trc_own_thread_begin_here(const char *name);
 /* Last call in the thread, however it began. */
 void trc_own_thread_end(void);

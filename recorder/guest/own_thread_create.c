@@ -1,4 +1,5 @@
-/* own_thread_create.c - see own_thread.h; apart, for trace-record's own. */
+/* own_thread_create.c - see own_thread.h; a file of its own, as trace-record's own threads use it,
+ * too. */
 #include <signal.h>
 #include "format/raw.h"
 #include "own_thread.h"

@@ -1,7 +1,7 @@
 /*
  * session.h - a recording of this process: the shared mapping from its creation to its end.
  *
- *   session:N1  at most one session at a time; the switch is on only while it is complete
+ *   session:N1  at most one session at a time; the switch is on only while the session is complete
  *   session:N2  the mapping's addresses stay mapped for ever: a thread that was stopped in the
  *       middle of recording finds memory there, whatever ended the session meanwhile
  *   session:N3  a forked child has no session, and nothing of its parent's mapping
@@ -58,8 +58,8 @@ int trc_session_options_init(struct trc_session_options *options, char *error, s
 void trc_session_flight(struct trc_session_options *options);
 
 /* The next session gets the number after this one.  Both objects of a process remember things by a
- * session's number (label sets, fibers, places in the source).  With numbers of their own neither
- * takes the other's session for its own.  Called before the first session. */
+ * session's number (label sets, fibers, places in the source).  As the numbers differ, neither
+ * object takes the other's session for its own.  Called before the first session. */
 enum { TRC_SESSIONS_OF_PRELOAD = 0x40080000 };
 void trc_session_count_from(uint32_t number);
 
@@ -68,8 +68,8 @@ void trc_session_count_from(uint32_t number);
  * error.  Context: any thread, may block; callers make sure that one call runs at a time.
  */
 int trc_session_open(const struct trc_session_options *options, char *error, size_t n_bytes);
-/* The same in a forked child: does not use memory that another thread may have been changing.  *why
- * is a constant. */
+/* trc_session_open() in a forked child: does not use memory that another thread may have been
+ * changing.  *why is a constant. */
 int trc_session_open_in_child(const struct trc_session_options *options, const char **why);
 struct trc_shared *trc_session_shared(void);
 const char *trc_session_path(void);
@@ -80,7 +80,7 @@ int trc_session_publish(void);
 void trc_session_overwrite(bool on, uint64_t window_ns);
 /* Turns the switch on, or off. */
 void trc_session_record(bool on);
-/* The process has begun to exit as it wants to: whoever recovers its ring will say so. */
+/* The process has begun to exit by itself: a recovery of its ring will say so. */
 void trc_session_exited(void);
 /* After the drainer has taken everything: removes the file, gives the memory back (N2). */
 void trc_session_close(void);

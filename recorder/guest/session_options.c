@@ -1,4 +1,4 @@
-/* session_options.c - what the environment asks for. */
+/* session_options.c - session options from the environment. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,21 +1,21 @@
 /*
- * signalled.c - threads that wait for a condition, and those that were signalled and want their
- * mutex back.
+ * signalled.c - threads that wait for a condition, and signalled threads that want their mutex
+ * back.
  *
- * Who was signalled waits for the mutex, inside the C library, and counts as a waiter of it: so
- * whoever holds the mutex records its release.  Each thread in a wait for a condition has a place in
- * a table; where there is none its mutex is not counted.
+ * A signalled thread waits for the mutex inside the C library, and counts as a waiter of the mutex:
+ * so the mutex's holder records the release.  Each thread in a wait for a condition has a place in
+ * a table.  A thread without a place does not count as a waiter of its mutex.
  *
  *   signalled:G1  a place changes hands by its state only: FREE, BUSY, WAITS, SIGNALLED, FREE, and
  *                 with each round the number in the upper bits
  *   signalled:G2  cond and mutex are stored while the place is BUSY
- *   signalled:G3  a place that is SIGNALLED counts one waiter of its mutex; whoever takes it out of
- *                 that state takes the count back
+ *   signalled:G3  a place that is SIGNALLED counts one waiter of its mutex; the thread that takes
+ *                 the place out of that state takes the count back
  *
- * A signal marks some thread that waits; the C library may wake another one, which then takes the
- * mark over, whether it has a place or not.  A mark may be left over nevertheless: the signal went to
- * a thread of another process, or came before the C library knew of the wait.  It would count as a
- * waiter for as long as its thread sleeps; so a later signal takes back marks that are old.
+ * A signal marks some thread that waits; the C library may wake another thread, which then takes
+ * the mark over, with or without a place of its own.  A mark may be left over nevertheless: the
+ * signal went to a thread of another process, or came before the C library knew of the wait.  Such
+ * a mark would count as a waiter while its thread sleeps; so a later signal takes back old marks.
  */
 #include <sys/mman.h>
 #include "recorder/ring/rec.h"

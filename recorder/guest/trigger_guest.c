@@ -1,16 +1,16 @@
 /*
- * trigger_guest.c - in the recorded process: asking for a snapshot, and the conditions that ask
- * for one (trigger.h).
+ * trigger_guest.c - in the recorded process: requests for snapshots, and the conditions that make
+ * requests (trigger.h).
  *
- *   trigger_guest:Q1  a place of the mapping's list is filled in by one thread at a time; who finds
- *       it taken leaves it, and its request is counted only
- *   trigger_guest:Q2  a task has a place in `tasks` while it is open and of a type that somebody
- *       asked for, and its set has room: 4096 places in sets of 8. When a set is full the task that
- *       began first loses its place, and is not reported
- *   trigger_guest:Q3  what is compared with `trc_trigger_least` is UINT64_MAX where nothing was
+ *   trigger_guest:Q1  one thread at a time fills in a place of the mapping's list.  A thread that
+ *       finds the place taken leaves it, and the thread's request is only counted
+ *   trigger_guest:Q2  an open task of a type in a condition has a place in `tasks`: 4096 places in
+ *       sets of 8.  If a set is full, the task that began first loses its place, and is not
+ *       reported
+ *   trigger_guest:Q3  a member of `trc_trigger_least` is UINT64_MAX if no condition of its kind was
  *       asked for
- *   trigger_guest:Q4  conditions may be replaced while something records: who is looking at the old
- *       ones goes on with them, as they stay until the next time but one
+ *   trigger_guest:Q4  conditions may be replaced while something records.  A thread that is reading
+ *       the old conditions goes on with them, as they stay until the replacement after the next
  */
 #include <errno.h>
 #include <limits.h>
