@@ -1,4 +1,4 @@
-/* address.c - where the server listens, and whom it answers. */
+/* address.c - the address that the server listens at, and the clients that it answers. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * connection.h - the server's open connections: how long each may take, and which one goes
- * when another one wants in.  Each is for one request.
+ * connection.h - the server's open connections: how long each may take, and which connection is
+ * dropped for a new one.  Each connection is for one request.
  *
  *	READING    until the request is whole; ten seconds at most, however it trickles
  *	ANSWERING  the workers have it, and it may take as long as was asked for
@@ -35,23 +35,25 @@ void trc_http_connections_init(struct trc_http_connections *all);
 struct trc_http_connection *trc_http_connection_open(struct trc_http_connections *all, int socket);
 void trc_http_connection_close(struct trc_http_connections *all, struct trc_http_connection *c);
 
-/* The workers have it, or have had it and the reply has so many bytes. */
+/* The workers have the request; or the workers are done, and the reply has so many bytes. */
 void trc_http_connection_answering(struct trc_http_connection *c);
 void trc_http_connection_sending(struct trc_http_connection *c, uint64_t reply_bytes);
 
-/* Drops those whose time is up; how long until it is for another one, -1 = for none. */
+/* Drops connections whose time is up.  Returns the time until the next connection's time is up; -1
+ * = there is none. */
 int trc_http_connections_late(struct trc_http_connections *all);
-/* Which one is to make room for another one: the oldest whose request is not whole yet; or else
- * the one that has been reading its reply for longest, if that is half a minute.  NULL = none. */
+/* The connection to drop for a new one: the oldest connection whose request is not whole yet; else
+ * the connection that has been reading its reply for longest, if for at least half a minute.  NULL
+ * = none. */
 struct trc_http_connection *trc_http_connections_idle(const struct trc_http_connections *all);
 void trc_http_connection_drop(struct trc_http_connection *c);
 
 /* ---- peer.c ---- */
 
-/* Has the kernel find out when the other side is gone without a word. */
+/* Lets the kernel find out when the other side is gone without having closed the connection. */
 void trc_http_peer_watch(int socket);
-/* Of a connection whose other side will send nothing more: whether it does not read either.  That
- * is known of programs of this machine only. */
+/* For a connection whose other side will send nothing more: true if the other side does not read
+ * either.  This is known only for programs on this machine. */
 bool trc_http_peer_is_gone(int socket);
 
 #endif

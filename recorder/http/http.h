@@ -1,17 +1,17 @@
 /*
- * http.h - requests and replies, whoever carries them and whoever has the profiles.
+ * http.h - requests and replies, for any server that carries them and any source of profiles.
  *
  *	libtrc (lib/http_source.c): what there is     libtrc-http.so: how it is asked for
  *	      struct trc_http_source   <------   route.c, index.c, symbol.c
  *	      struct trc_http_host     <------   http_server.c, pool.c
  *
- * libtrc-http.so is opened on request (part.h), and depends on no library of trc's: whoever has a
- * source of its own can use it, as trace-record does (tool/http.h).
+ * libtrc-http.so is opened on request (part.h), and depends on no library of trc's: a program with
+ * a source of its own can use it, as trace-record does (tool/http.h).
  *
- *   http:W1  no request makes the process do what its own API would not: sources check, and a
+ *   http:W1  no request makes the process do more than its own API allows: sources check, and a
  *       thread of trc's own does the work
- *   http:W2  a reply is complete before its first byte is sent: its status is true, and how slowly
- *       it is read is nobody's business but the connection's
+ *   http:W2  a reply is complete before its first byte is sent: the status is true, and a slow
+ *       client holds up only its own connection
  */
 #ifndef TRC_RECORDER_HTTP_HTTP_H
 #define TRC_RECORDER_HTTP_HTTP_H
@@ -26,7 +26,7 @@ struct trc_http_names; /* a source's own */
 
 /* ---- what there is to serve ------------------------------------------------------------- */
 
-/* Waits; false: whoever asked is gone, or the server ends. */
+/* Waits; false: the client is gone, or the server ends. */
 struct trc_http_wait {
 	bool (*wait)(void *context, uint64_t ns);
 	void *context;
@@ -59,8 +59,9 @@ struct trc_http_take {
 	const struct trc_http_wait *wait;
 };
 
-/* Each function may be called by several threads at once.  Those that return int: 0, or a negative
- * errno with a sentence in why; -ENOENT, -EINVAL, -EBUSY and -ENOTSUP have a status of their own.
+/* Each function may be called by several threads at once.  Functions that return int return 0, or a
+ * negative errno with a sentence in why; -ENOENT, -EINVAL, -EBUSY and -ENOTSUP have an HTTP status
+ * of their own.
  */
 struct trc_http_source {
 	/* Calls fn for each profile, in the order of their names. */
@@ -109,8 +110,8 @@ struct trc_http_reply {
 	char path[256]; /* instead: a file that is to be removed, and its directory; "" = none */
 };
 
-/* Fills *reply in, which comes zeroed, always; trc_http_reply_free() it.  Context: any thread, may
- * block. */
+/* Always fills in *reply, which the caller has zeroed; trc_http_reply_free() it.  Context: any
+ * thread, may block. */
 void trc_http_answer(const struct trc_http_source *source, const struct trc_http_request *request,
 		     struct trc_http_reply *reply);
 /* Frees the body and removes the file with its directory. */

@@ -1,4 +1,4 @@
-/* index.c - the page that says what there is. */
+/* index.c - the page that lists the profiles. */
 #include <stdlib.h>
 #include <string.h>
 #include "reply.h"

@@ -1,4 +1,4 @@
-/* pool.c - the threads that answer; see server.h */
+/* pool.c - the threads that answer requests; see server.h */
 #include <errno.h>
 #include <string.h>
 #include "format/now.h"

@@ -1,4 +1,4 @@
-/* reply.h - how replies are put together. */
+/* reply.h - the parts that replies are made of. */
 #ifndef TRC_RECORDER_HTTP_REPLY_H
 #define TRC_RECORDER_HTTP_REPLY_H
 
@@ -8,16 +8,16 @@
 #define TRC_HTTP_HTML	"text/html; charset=utf-8"
 #define TRC_HTTP_BINARY "application/octet-stream"
 
-/* An error with its sentence; what was in the body is gone. */
+/* Makes the reply an error with a sentence; the body so far is dropped. */
 void trc_http_fail(struct trc_http_reply *r, unsigned int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Appends to the body.  0, -ENOMEM, or -EFBIG: more than anybody has asked for. */
+/* Appends to the body. 0, -ENOMEM, or -EFBIG: the body would be larger than any reply may be. */
 int trc_http_add(struct trc_http_reply *r, const void *bytes, size_t n_bytes);
 int trc_http_addf(struct trc_http_reply *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same for HTML: text, whatever is in it. */
+/* trc_http_add() for HTML: appends any text, escaped. */
 int trc_http_add_escaped(struct trc_http_reply *r, const char *text);
-/* A writer that does so. */
+/* A writer that appends to the body. */
 struct trace_writer trc_http_writer(struct trc_http_reply *r);
 void trc_http_drop_body(struct trc_http_reply *r);
 

@@ -1,7 +1,8 @@
 /* route.c - which page a request asks for, with which parameters.
  *
- * Status codes, content types and dispositions are those of Go's net/http/pprof, which tools rely
- * on; but what Go takes for its default, as it makes no sense, is told here. */
+ * Status codes, content types and dispositions are those of Go's net/http/pprof, as tools rely on
+ * them.  One difference: where Go takes its default for an invalid value, the reply here is an
+ * error. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * server.h - inside the server: its thread, which has the sockets, and those that answer.
+ * server.h - inside the server: the thread that has the sockets, and the threads that answer.
  *
  *	trc-http       descriptors of its own; libmicrohttpd's loop      exchanges: READING, DONE
  *	trc-http-work  the program's descriptors (timers and counters    exchanges: QUEUED, BUSY
@@ -7,10 +7,10 @@
  *	               that is being answered, and one that waits for the next
  *
  *   server:Y1  no thread but trc-http touches a descriptor of the server's or calls libmicrohttpd
- *   server:Y2  what else is in here is guarded by `lock`, inside which nothing is waited for but
- *       `changed`
- *   server:Y3  an exchange that is QUEUED or BUSY belongs to the workers, but for `is_cancelled`;
- *       else to trc-http
+ *   server:Y2  everything else in the server is guarded by `lock`.  A thread that holds `lock`
+ *       waits only for `changed`
+ *   server:Y3  an exchange that is QUEUED or BUSY belongs to the workers, except `is_cancelled`;
+ *       else the exchange belongs to trc-http
  *   server:Y4  trc-http is woken by a signal sent to that very thread, which has it blocked and
  *       reads it from a signalfd: a descriptor's number means something else to other threads
  */
@@ -79,22 +79,23 @@ struct trc_http_server {
 
 /* 0; or -EINVAL with a sentence in why. */
 int trc_http_address(struct trc_http_server *s, const char *text, char *why, size_t n_bytes);
-/* Whether this exchange may be answered; else its reply says why not. */
+/* True if this exchange may be answered; else the exchange's reply says why not. */
 bool trc_http_access(const struct trc_http_server *s, struct trc_http_exchange *x);
 
 /* ---- pool.c ---- */
 
 /* The first worker; it makes the others.  0 or -errno. */
 int trc_http_pool_start(struct trc_http_server *s);
-/* Waits until all have ended: s->is_stopping is set. */
+/* Waits until all workers have ended; s->is_stopping is set. */
 void trc_http_pool_end(struct trc_http_server *s);
-/* Hands an exchange over; false: the server ends, and nobody will answer.  What was handed over is
- * DONE when trc_http_pool_end() returns.  Context: trc-http. */
+/* Hands an exchange over; false: the server ends, and no worker will answer.  All exchanges handed
+ * over are DONE when trc_http_pool_end() returns.  Context: trc-http. */
 bool trc_http_pool_put(struct trc_http_server *s, struct trc_http_exchange *x);
 
 /* ---- loop.c, or no_loop.c without libmicrohttpd ---- */
 
-/* What trc-http runs.  `s->is_ready` is set when it listens, or cannot. */
+/* The function of the thread trc-http.  Sets `s->is_ready` when the thread listens, or cannot
+ * listen. */
 void *trc_http_loop(void *server);
 void trc_http_wake(struct trc_http_server *s);
 /* 0 or -ENOTSUP with a sentence in why. */
