@@ -1,4 +1,4 @@
-/* describe.c - what the profile of each kind says of itself (kind.h). */
+/* describe.c - how the profile of each kind describes itself (kind.h). */
 #include "kind.h"
 
 void trc_describe_waits(struct trc_encode_info *info, bool mutex, int64_t period)

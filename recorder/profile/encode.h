@@ -1,9 +1,10 @@
 /*
- * encode.h - what libtrc-profile.so does for libtrc: names of code, and profiles as bytes.
+ * encode.h - the services of libtrc-profile.so for libtrc: names of code, and profiles as bytes.
  *
- * It needs elfutils, protobuf and zlib, which libtrc itself does not: it is loaded when the first
- * profile is asked for, stays, and its names are seen by nobody else.  It may use libc as any
- * library does; callers see to it that the thread records nothing meanwhile (trc_self.quiet).
+ * libtrc-profile.so needs elfutils, protobuf and zlib, which libtrc itself does not need.  It is
+ * loaded for the first profile, and stays; other objects do not see its symbols.  It may use libc
+ * as any library does: callers make sure that the thread records nothing meanwhile
+ * (trc_self.quiet).
  */
 #ifndef TRC_RECORDER_PROFILE_ENCODE_H
 #define TRC_RECORDER_PROFILE_ENCODE_H
@@ -19,7 +20,8 @@ enum { TRC_ENCODE_VERSION = 4, TRC_ENCODE_TYPES_MAX = 64 };
 struct trc_names;
 struct trc_encoder;
 
-/* Whether anybody still wants the names.  May be called for every new one: it returns at once. */
+/* Tells whether the names are still wanted.  May be called for every new name, as it returns at
+ * once. */
 struct trc_encode_wanted {
 	bool (*is)(void *context);
 	void *context;
@@ -29,7 +31,7 @@ struct trc_encode_type {
 	const char *type, *unit;
 };
 
-/* How text begins and what its lines are like: as people, and pprof, know it from Go. */
+/* The styles of text, by first line and form of lines, as people and pprof know them from Go. */
 enum trc_encode_style {
 	TRC_STYLE_VALUES,     /* "NAME: TYPE/UNIT ...", then "VALUE ... @ ADDRESS ..." */
 	TRC_STYLE_COUNTS,     /* "NAME profile: total N", then "COUNT @ ADDRESS ..." */
@@ -104,10 +106,9 @@ struct trc_encode_module {
 /* What libtrc-profile.so exports, and nothing else: a struct trc_encode_module. */
 #define TRC_ENCODE_SYMBOL "trc_encode_module"
 
-/* Loads it if need be.  NULL: it cannot be had, with a sentence in why.
- * trace-record has its own (tool/http.c).
- * Context: any thread, may block; the first time not with a lock held that constructors could want
- * (part.h). */
+/* Loads libtrc-profile.so if need be.  NULL: it cannot be loaded, with a sentence in why.
+ * trace-record has its own (tool/http.c).  Context: any thread, may block; the first time not with
+ * a lock held that constructors could want (part.h). */
 const struct trc_encode_module *trc_encode_load(char *why, size_t n_bytes);
 
 /* ---- encode_modules.c, in libtrc: modules for names_open() ------------------------------- */
@@ -116,9 +117,9 @@ struct trc_module_list {
 	struct trc_module_entry *module; /* the program's first */
 	size_t n_modules;
 };
-/* What lies where: with `recorded` what the session's stacks refer to, else what is loaded now.
- * 0 or -ENOMEM.  free() the module. Context: any thread, may block; with `recorded` the session
- * stays meanwhile. */
+/* Lists modules and their addresses: with `recorded` the modules that the session's stacks refer
+ * to, else the modules that are loaded now.  0 or -ENOMEM. free() the module.  Context: any thread,
+ * may block; with `recorded` the session stays meanwhile. */
 int trc_module_list(struct trc_module_list *list, bool recorded);
 
 #endif

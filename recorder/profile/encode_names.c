@@ -1,7 +1,7 @@
 /*
  * encode_names.c - from return addresses to modules and functions.
  *
- * Each address is looked up once per module that it lies in, and remembered.
+ * Each address is looked up once for each module around it, and the answer is remembered.
  */
 #include <errno.h>
 #include <stdlib.h>

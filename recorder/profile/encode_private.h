@@ -1,4 +1,4 @@
-/* encode_private.h - what the parts of libtrc-profile.so share. */
+/* encode_private.h - declarations that the parts of libtrc-profile.so share. */
 #ifndef TRC_RECORDER_PROFILE_ENCODE_PRIVATE_H
 #define TRC_RECORDER_PROFILE_ENCODE_PRIVATE_H
 
@@ -12,26 +12,27 @@ size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_a
 		      struct trc_symbol out[TRC_SYMBOL_INLINE_MAX],
 		      const struct trc_module_entry **module);
 void trc_names_while(struct trc_names *names, const struct trc_encode_wanted *wanted);
-/* 0, or -ECANCELED: they were not wanted any more. */
+/* 0, or -ECANCELED: the names were not wanted any more. */
 int trc_names_error(const struct trc_names *names);
-/* How far into its function an address lies; -1 = not known. */
+/* The offset of an address in its function; -1 = not known. */
 int64_t trc_names_offset(struct trc_names *names, uint32_t epoch, uint64_t return_address);
 /* The program's own module; NULL = no module is known. */
 const struct trc_module_entry *trc_names_program(const struct trc_names *names);
-/* How many modules there are, and the place of one among them. */
+/* The number of modules, and the place of one module among them. */
 size_t trc_names_modules(const struct trc_names *names);
 size_t trc_names_index(const struct trc_names *names, const struct trc_module_entry *module);
-/* The first epoch since when all frames but these innermost have lain where they do: samples of the
- * same frames are of the same stack if this is the same.  0 = from the beginning, or any. */
+/* The first epoch since which the modules of all frames, except the innermost ones given, have not
+ * moved. Samples of the same frames are of the same stack if this epoch is the same. 0 = from the
+ * beginning, or any. */
 uint32_t trc_names_since(struct trc_names *names, const struct trc_encode_sample *sample,
 			 uint32_t skip);
-/* How many innermost frames are to be left out. */
+/* The number of innermost frames to leave out. */
 uint32_t trc_encode_skip(const struct trc_encode_info *info,
 			 const struct trc_encode_sample *sample);
 
 /* ---- encode_pprof.c ---- */
 
-/* Context of these: they fill in, and write, what trc_pprof_open() made. */
+/* These functions fill in and write the profile that trc_pprof_open() made. */
 struct trc_encode_pprof;
 int trc_encode_pprof_open(struct trc_encode_pprof **out, const struct trc_encode_info *info);
 void trc_encode_pprof_sample(struct trc_encode_pprof *e, const struct trc_encode_sample *sample);

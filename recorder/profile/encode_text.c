@@ -1,10 +1,10 @@
 /*
- * encode_text.c - profiles for people: lines of values and addresses, each followed by what lies
- * there.
+ * encode_text.c - profiles for people: lines of values and addresses, each followed by the
+ * functions at the addresses.
  *
  * The styles are those that Go's tools made known, and that pprof reads.  Numbers of the heap are
- * estimates of what there was, as in the other format: its first line says a rate of 1, so that
- * nobody scales them again.
+ * estimates of the real totals, as in the other format.  The first line says a rate of 1, so that
+ * nobody scales the numbers again.
  */
 #include <errno.h>
 #include <inttypes.h>

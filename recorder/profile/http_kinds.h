@@ -18,14 +18,14 @@ enum trc_http_kind {
 	TRC_HTTP_KINDS,
 };
 
-/* As a process serves them itself; a source may say more in `what` and `flags`. */
+/* The kinds as a process itself serves them; a source may say more in `what` and `flags`. */
 extern __attribute__((visibility("hidden")))
 const struct trc_http_entry trc_http_entries[TRC_HTTP_KINDS];
 
 /* The kind with this name; TRC_HTTP_KINDS = there is none. */
 enum trc_http_kind trc_http_kind(const char *name);
 
-/* Whoever writes a profile asks `wait` whether the client is still there.  *wait is borrowed. */
+/* The writer of a profile asks `wait` whether the client is still there. *wait is borrowed. */
 struct trc_encode_wanted trc_http_wanted(const struct trc_http_wait *wait);
 
 #endif

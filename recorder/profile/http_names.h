@@ -1,11 +1,12 @@
-/* http_names.h - names of functions for a source (http.h), whoever lists its modules. */
+/* http_names.h - names of functions for a source (http.h), with any function that lists the
+ * source's modules. */
 #ifndef TRC_RECORDER_PROFILE_HTTP_NAMES_H
 #define TRC_RECORDER_PROFILE_HTTP_NAMES_H
 
 #include "encode.h"
 #include "recorder/http/http.h"
 
-/* What is loaded now; 0, or a negative errno that leaves *list alone. */
+/* Lists the modules that are loaded now.  0, or a negative errno; *list is then unchanged. */
 typedef int trc_http_list_fn(struct trc_module_list *list);
 
 /* As the functions of struct trc_http_source.  Context: threads of the server. */

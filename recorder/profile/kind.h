@@ -1,12 +1,12 @@
 /*
- * kind.h - what a recorder of <trc/recorder.h> is made of.
+ * kind.h - the parts of a recorder of <trc/recorder.h>.
  *
  *   kind:K1  a recorder's window begins and ends in the draining thread (service.h), for all
- *       members of a multi recorder at one time; what was counted is taken away there, and written
- *       by the caller's thread
- *   kind:K2  `lock` guards everything in a recorder but what is constant; it is not held while a
- *       writer is called.  While it is held, the lock of the recorder's kind may be taken, and while
- *       that one is held, trc_recording_enter() may be called; nothing else
+ *       members of a multi recorder at one time.  The counts are taken out there, and the caller's
+ *       thread writes them
+ *   kind:K2  `lock` guards everything in a recorder that is not constant; it is not held while a
+ *       writer is called.  While `lock` is held, only the lock of the recorder's kind may be taken.
+ *       While the kind's lock is held, only trc_recording_enter() may be called
  *   kind:K3  a recorder that was started in a process is not running in its forked child
  */
 #ifndef TRC_RECORDER_PROFILE_KIND_H
@@ -84,7 +84,7 @@ struct trc_recorder_kind {
 	bool epochs;
 };
 
-/* Larger ones begin with this. */
+/* Recorders with more members begin with this structure. */
 struct trace_recorder {
 	const struct trc_recorder_kind *kind;
 	struct trace_recorder *next; /* of all (recorder.c) */
@@ -101,28 +101,28 @@ struct trace_recorder {
 	unsigned int n_views;
 };
 
-/* A new one of this size, with nothing but kind and format; NULL = no memory, with
+/* A new recorder of this size, with only kind and format set; NULL = no memory, with
  * trace_last_error(). */
 void *trc_recorder_new(size_t n_bytes, const struct trc_recorder_kind *kind,
 		       enum trace_profile_format format);
-/* As trc_recording_copy() for options that may be NULL; and format is what it says it is.
- * `known` begins with struct_bytes and format, and comes filled in with the defaults. */
+/* As trc_recording_copy() for options that may be NULL; also checks the format.  `known` begins
+ * with struct_bytes and format, and comes filled in with the defaults. */
 int trc_recorder_options(void *known, size_t known_bytes, const void *from, const char *init);
 
-/* One view more, in the draining thread.  Its seed is its own. */
+/* Adds a view to the recorder, in the draining thread.  Each view has a seed of its own. */
 int trc_recorder_add_view(struct trace_recorder *r, struct trc_fold *fold,
 			  struct trc_view_options options, uint64_t now);
 
 /* ---- recorder_window.c: n recorders at once, all of their own or none ------------------- */
 
 int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why);
-/* What was counted so far; with `end` the window ends.  taken[n] is the caller's even if it
- * failed: trc_taken_free() each.  With `window` false: instants (look(), take()). */
+/* Takes the counts so far; with `end` the window ends.  taken[n] is the caller's even after an
+ * error: trc_taken_free() each.  With `window` false: instants (look(), take()). */
 int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_taken *taken,
 		       bool window, bool end, char *why);
-/* How much one with views has counted: trc_view_count(). */
+/* The trc_view_count() of a recorder with views. */
 uint64_t trc_recorder_count(struct trace_recorder *r);
-/* Ends the window, and nobody wants to know. */
+/* Ends the window, and drops its counts. */
 void trc_recorders_cancel(struct trace_recorder *const *r, size_t n);
 
 /* ---- write.c ---- */
@@ -131,12 +131,13 @@ void trc_taken_free(struct trc_taken *taken);
 /* One profile of n recorders, in the format of the first. */
 int trc_recorders_write(struct trace_recorder *const *r, size_t n, const struct trc_taken *taken,
 			const struct trace_writer *writer, char *why);
-/* n labels in the encoder's terms; their texts go to text[n_bytes].  How many found room. */
+/* Turns n labels into the encoder's labels; their texts go to text[n_bytes].  Returns the number of
+ * labels that found room. */
 size_t trc_recorder_labels(const struct trc_label *from, uint32_t n, struct trc_pprof_label *to,
 			   char *text, size_t n_bytes);
-/* Finishes it, with err if that is not 0; what the writer makes of that. */
+/* Finishes the writer, with err if err is not 0; returns the writer's result. */
 int trc_writer_finished(const struct trace_writer *writer, int err);
-/* Whether it is one of trace_writer_to_path() that was finished. */
+/* True if the writer is one of trace_writer_to_path() that was finished. */
 bool trc_writer_is_used_up(const struct trace_writer *writer);
 /* In a forked child: the lock is nobody's. */
 void trc_writers_forget(void);
@@ -159,12 +160,13 @@ void trc_recorder_custom_forget(void);
 
 /* ---- recorder_views.c ---- */
 
-/* All waits of threads, whatever they are for; of what is served only.  0 or -ENOMEM. */
+/* A recorder of all waits of threads, for any reason; only for profiles that are served.  0 or
+ * -ENOMEM. */
 int trc_offcpu_recorder(struct trace_recorder **out, enum trace_profile_format format);
 
 /* ---- recorder_multi.c ---- */
 
-/* The members of a multi recorder; of any other it is its own only one.  *each: one_each. */
+/* The members of a multi recorder; any other recorder is its own only member.  *each: one_each. */
 struct trace_recorder *const *trc_recorder_members(struct trace_recorder *const *r, size_t *n,
 						   bool *each);
 

@@ -1,7 +1,7 @@
 /*
  * part.h - parts of trc that are opened when they are first needed: libtrc-NAME.so, beside libtrc
- * in a build tree, in pkglib when installed.  They bring libraries of which the program should
- * see nothing (RTLD_LOCAL), and stay for good.
+ * in a build tree, in pkglib when installed.  Parts bring libraries that the program should not see
+ * (RTLD_LOCAL), and stay for good.
  */
 #ifndef TRC_RECORDER_PROFILE_PART_H
 #define TRC_RECORDER_PROFILE_PART_H

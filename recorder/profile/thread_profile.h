@@ -1,17 +1,18 @@
 /*
  * thread_profile.h - what every thread of this process is doing now.
  *
- * No thread is stopped.  Those that wait where the recorder has seen them begin to wait have told
- * their stack in their slot.  Others that wait are looked at where they lie, and not disturbed.  All
- * others are asked by a signal, a few at a time, and answer for themselves (thread_answer.h).
+ * No thread is stopped.  A thread in a recorded wait has its stack in its slot.  The stacks of
+ * other waiting threads are read from outside, without disturbing the threads.  All other threads
+ * are asked by a signal, a few at a time, and answer for themselves (thread_answer.h).
  *
  *   thread_profile:D1  each thread that was there when the profile began, and is there still, has
  *       one row; threads of trc's own have none
  *   thread_profile:D2  a row is one consistent look at the thread, at its own moment between begin
  *       and end; a stack that is not known is left out, never made up
- *   thread_profile:D3  a thread is not asked if what it is at is known without; nor if that could make a
- *       call of the program's fail or do less, if it blocks the signal, or if the kernel does not say:
- *       then what is seen of the thread is in its row
+ *   thread_profile:D3  a thread is not asked if its stack is known without asking.  Nor is it asked
+ *       if a signal could make a call of the program's fail or do less, if the thread blocks the
+ *       signal, or if the kernel does not say.  Then the row has what is seen of the thread from
+ *       outside
  */
 #ifndef TRC_RECORDER_PROFILE_THREAD_PROFILE_H
 #define TRC_RECORDER_PROFILE_THREAD_PROFILE_H
@@ -26,7 +27,7 @@ enum trc_thread_is {
 	TRC_THREAD_IS_SILENT, /* it did not answer in time: what else there is may be older */
 };
 
-/* What a row's stack is, if not where the thread is now. */
+/* The origin of a row's stack, if the stack is not the thread's present one. */
 enum trc_thread_last {
 	TRC_THREAD_LAST_NONE, /* it is there */
 	TRC_THREAD_LAST_WAIT, /* there it waited last */
@@ -70,34 +71,36 @@ struct trc_thread_profile {
 };
 
 /*
- * Takes one.  A thread that has not answered after deadline_ns (0 = 100 ms) is SILENT; while the
- * calling thread is off its proc that time does not pass, but for 5 ms.  On success *out is the
- * caller's: trc_thread_profile_free() it.  0, -EBUSY: nothing records this process; -ENOMEM, or
- * what /proc failed with.  One at a time is taken, others wait.
- * Context: any thread that records nothing meanwhile, may block; the session stays meanwhile.
+ * Takes a profile.  A thread that has not answered after deadline_ns (0 = 100 ms) is SILENT.  Of
+ * the time that the calling thread is off its proc, only 5 ms count.  On success *out is the
+ * caller's: trc_thread_profile_free() it. 0, -EBUSY: nothing records this process; -ENOMEM, or what
+ * /proc failed with.  One profile at a time is taken, other callers wait.  Context: any thread that
+ * records nothing meanwhile, may block; the session stays meanwhile.
  */
 int trc_thread_profile_take(struct trc_thread_profile **out, uint64_t deadline_ns);
-/* It is one piece of memory: free() does as well.  Accepts NULL. */
+/* A profile is one piece of memory: free() does as well.  Accepts NULL. */
 void trc_thread_profile_free(struct trc_thread_profile *profile);
 
 /*
- * Names creators and holders by their tids, as far as they have a row (thread_resolve.c).  For
- * each row: the creator's serial, and the holder as in a slot, a serial or a tid with
- * TRC_THREAD_IS_TID; 0 = not known.  0 or -ENOMEM.  Context: any thread, may block.
+ * Stores the tids of each row's creator and holder, as far as both have a row themselves
+ * (thread_resolve.c). creator[i] is the serial of row i's creator. holder[i] is the holder as in a
+ * slot: a serial, or a tid with TRC_THREAD_IS_TID. 0 = not known.  0 or -ENOMEM.  Context: any
+ * thread, may block.
  */
 int trc_thread_profile_resolve(struct trc_thread_profile *profile, const uint32_t *creator,
 			       const uint64_t *holder);
 
-/* How many threads the program has; 0 = the kernel does not say.  Context: any thread, may block.
+/* The number of the program's threads; 0 = the kernel does not say.  Context: any thread, may
+ * block.
  */
 uint32_t trc_thread_count(void);
 
 /* "waiting", "running", "did not answer" (thread_text.c). */
 const char *trc_thread_is_name(enum trc_thread_is is);
-/* "of its last wait", "of its last sample"; "" = it is there now. */
+/* "of its last wait", "of its last sample"; "" = the stack is the present one. */
 const char *trc_thread_last_name(enum trc_thread_last last);
 
-/* In a forked child: none is being taken there. */
+/* In a forked child, where no profile is being taken. */
 void trc_thread_profile_forget(void);
 
 #endif

@@ -5,8 +5,8 @@
 #include "kind.h"
 #include "thread_profile.h"
 
-/* Each counts `value` times; with own_labels it says what we know of the thread, as trc::thread_id
- * and others.  Context: any thread that records nothing meanwhile. */
+/* Each sample counts `value` times.  With own_labels each sample has labels about its thread, such
+ * as trc::thread_id.  Context: any thread that records nothing meanwhile. */
 void trc_thread_samples(const struct trc_thread_profile *p, int64_t value, bool own_labels,
 			trc_emit_fn *fn, void *context);
 

@@ -18,12 +18,13 @@
 #include "encode.h"
 #include "thread_profile.h"
 
-/* In a word: "running", what it waits for as in `reason`, "waiting", "did not answer". */
+/* A row's state in a word: "running", a name of `reason` for a wait, "waiting", "did not
+ * answer". */
 const char *trc_thread_state(const struct trc_thread_row *row);
 
-/* *text is the caller's, who free()s it; the modules come from trc_module_list().  0 or -errno,
- * with a sentence in why; -ECANCELED: it is not wanted any more (NULL = it is to the end). Context:
- * any thread that records nothing meanwhile, may block. */
+/* *text is the caller's, who free()s it; the modules come from trc_module_list(). 0 or -errno, with
+ * a sentence in why; -ECANCELED: the text is not wanted any more (NULL = it is wanted to the end).
+ * Context: any thread that records nothing meanwhile, may block. */
 int trc_thread_text(const struct trc_thread_profile *profile, const struct trc_module_list *modules,
 		    const struct trc_encode_wanted *wanted, char **text, size_t *n_bytes, char *why,
 		    size_t why_bytes);
