@@ -1,16 +1,16 @@
 /*
- * heap.c - draws allocations, and follows what was drawn to its end.
+ * heap.c - draws allocations, and follows the drawn objects to their ends.
  *
- *   heap:H1  the distance to the next byte that is drawn is each thread's own, and drawn anew after
- *       each sample, and when the period changes: by then what is left of it has the same
- *       distribution
- *   heap:H2  an object is known before the program has its address, and not any more when the
- *       allocator gets it back: so an address is that of one object at a time
- *   heap:H3  an end that could not be recorded is not forgotten: what ends where nothing is
- *       recorded (a thread behind its end, a child by vfork()) is told by who tells of the heap
- *       next, up to 64 of them at a time; that, and what found no room, when its address is seen
- *       again
- *   heap:H4  nothing here is waited for
+ *   heap:H1  each thread has its own distance to the next byte that is drawn.  The distance is
+ *       drawn anew after each sample, and when the period changes: the rest of a distance has the
+ *       distribution of a whole distance
+ *   heap:H2  an object is known before the program has its address, and is forgotten before the
+ *       allocator gets the address back: so an address belongs to one object at a time
+ *   heap:H3  an object's end that could not be recorded is not forgotten.  An object may end where
+ *       nothing is recorded (in a thread behind its end, in a child by vfork()).  The next thread
+ *       that records an event of the heap also tells of such ends, up to 64 at a time.  Ends beyond
+ *       64, and ends that found no room, are told when the address is seen again
+ *   heap:H4  nothing here waits
  *
  * Context: traced thread, signal handlers.
  */

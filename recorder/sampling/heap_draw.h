@@ -1,5 +1,5 @@
 /*
- * heap_draw.h - how far it is to the next sample.  Whole numbers only: the flags of the floating
+ * heap_draw.h - the distance to the next sample.  Whole numbers only: the flags of the floating
  * point unit, which malloc() does not touch, are the program's.
  */
 #ifndef TRC_RECORDER_SAMPLING_HEAP_DRAW_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of numbers with 32 bits behind the point. */
+/* The product of numbers with 32 bits behind the point. */
 static inline uint64_t trc_heap_product(uint64_t a, uint64_t b)
 {
 	return a * b >> 32;
@@ -45,8 +45,9 @@ static inline uint64_t trc_heap_log2(uint64_t random)
 	return ((uint64_t)(zeros + 1) << 32) - trc_heap_log2_of(random << zeros);
 }
 
-/* Bytes up to and with the one that is drawn, if one in `period` is on average: exponential with
- * that mean, rounded up.  So s bytes hold it with probability 1 - exp(-s / period). */
+/* The number of bytes up to and with the next drawn byte, if one byte in `period` is drawn on
+ * average: exponential with the mean `period`, rounded up.  So s bytes hold the drawn byte with
+ * probability 1 - exp(-s / period). */
 static inline uint64_t trc_heap_distance(uint64_t random, uint64_t period)
 {
 	const uint64_t ln2 = 2977044472; /* with 32 bits behind the point */

@@ -1,4 +1,4 @@
-/* heap_users.c - who wants allocations sampled (heap.h).  Context: any thread, may block. */
+/* heap_users.c - the users of samples of allocations (heap.h).  Context: any thread, may block. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
  * sample_account.c - samples that were due, and did not come (sample:S6).
  *
- * What a thread has used says how many samples of a clock there should have been; of a counter
- * it is known besides for how long it has counted.  What is missing:
+ * The CPU time of a thread says how many samples of a clock there should have been.  For a counter
+ * the time for which it has counted is known, too.  Missing are:
  *
  *   timers     expirations whose signal found the program blocking it until the end.  One that no
  *              tick came for is not missing: the first expirations of other threads make up for it

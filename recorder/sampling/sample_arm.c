@@ -1,8 +1,8 @@
 /*
  * sample_arm.c - the timers and counters of one thread.
  *
- * System calls are made directly: what the program sees of its own timers and descriptors is
- * nobody else's affair.
+ * System calls are made directly: interposed functions would take these timers and descriptors for
+ * the program's own.
  */
 #include <errno.h>
 #include <fcntl.h>

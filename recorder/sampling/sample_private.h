@@ -1,4 +1,4 @@
-/* sample_private.h - what the parts of sample.c share. */
+/* sample_private.h - declarations that the parts of sample.c share. */
 #ifndef TRC_RECORDER_SAMPLING_SAMPLE_PRIVATE_H
 #define TRC_RECORDER_SAMPLING_SAMPLE_PRIVATE_H
 
@@ -6,7 +6,7 @@
 
 enum trc_source_kind { TRC_SOURCE_NONE, TRC_SOURCE_TIMER, TRC_SOURCE_COUNTER };
 
-/* What sends the signals of one event to one thread. */
+/* The timer or counter that sends the signals of one event to one thread. */
 struct trc_source {
 	uint32_t kind;	  /* enum trc_source_kind */
 	int32_t handle;	  /* a timer's id, or a descriptor */
@@ -51,7 +51,7 @@ struct trc_sampler {
 	_Atomic uint64_t counted_ns;
 };
 
-/* Constant while sampling is on, but for what is atomic. */
+/* Constant while sampling is on, except atomic members. */
 struct trc_sample_state {
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	uint32_t number[TRC_CPU_EVENTS_MAX]; /* in the mapping's table */
@@ -71,17 +71,17 @@ struct trc_sample_state {
 };
 extern TRC_HIDDEN struct trc_sample_state trc_sample;
 
-/* The thread's sampler; NULL = it has none.  Context: any thread, signal handlers. */
+/* The thread's sampler; NULL = the thread has none.  Context: any thread, signal handlers. */
 struct trc_sampler *trc_sampler_of(uint32_t tid);
 
 /* Takes the sampler of this thread down, and arms the thread anew.  Context: as above. */
 void trc_sampler_renew(struct trc_sampler *s, uint32_t tid);
 
-/* Nobody takes it down from here to the release, which does so if that was wanted meanwhile; false:
- * somebody does already.  Context: as above. */
+/* Nobody takes the sampler down from here to the release; the release does so if this was wanted
+ * meanwhile.  False: somebody takes the sampler down already.  Context: as above. */
 bool trc_sampler_hold(struct trc_sampler *s);
 void trc_sampler_release(struct trc_sampler *s);
-/* One that was in use lately or is, each time another; NULL = there is none. */
+/* A sampler that is, or was lately, in use: each call returns another; NULL = there is none. */
 struct trc_sampler *trc_sampler_next(void);
 
 /* The program may have fewer descriptors than when sampling began: ours lie lower from now on. True
@@ -90,27 +90,26 @@ bool trc_sample_budget_shrink(void);
 
 /* ---- sample_signal.c ---- */
 
-/* Makes SIGPROF ours, for ever: signals on their way must not end the process. */
+/* Makes SIGPROF ours for ever, as signals on their way must not end the process. */
 void trc_sample_own_signal(void);
-/* Of a thread that has no sampler any more: takes what one of its has left pending, as the thread
- * may have blocked it.  Context: the thread itself. */
+/* In a thread that has no sampler any more: takes signals that its sampler has left pending, as the
+ * thread may have blocked them.  Context: the thread itself. */
 void trc_sample_take_pending(void);
 
 /* ---- sample_account.c ---- */
 
 /*
- * Tells of samples that were due and did not come, as far as that can be known: as an event of the
- * calling thread if the sampler is its own, else in the mapping.  `ended`: this is the last look;
- * a timer's is after it was deleted, a counter's before it is closed.
- * Context: any thread, signal handlers.
+ * Tells of samples that were due and did not come, as far as they can be known: by an event of the
+ * calling thread if the sampler is the thread's own, else in the mapping.  `ended`: this is the
+ * last look; a timer's is after it was deleted, a counter's before it is closed.  Context: any
+ * thread, signal handlers.
  */
 void trc_source_account(struct trc_sampler *s, unsigned int i, bool ended);
-/* What its thread has used up to here, by its clock, was sampled.  Context: as above. */
-void trc_sampler_count(struct trc_sampler *s, uint64_t cpu_ns);
-/* What a thread has used since its counter was let go, and for how much of that it has counted. */
+/* Notes the CPU time of a thread since its counter was let go, and for how much of this time the
+ * counter has counted. */
 void trc_source_stood(struct trc_source *source, uint64_t used_ns, uint64_t counted_ns);
-/* The clock of the CPU time that a thread of this process has used, and what it says; 0 = the
- * thread is gone.  Of tid 0: the calling thread's. */
+/* The clock of a thread's CPU time, and the clock's value; 0 = the thread is gone. tid 0 is the
+ * calling thread. */
 int trc_cpu_clock_of(uint32_t tid);
 uint64_t trc_cpu_time_of(uint32_t tid);
 
@@ -118,27 +117,27 @@ uint64_t trc_cpu_time_of(uint32_t tid);
 
 void trc_sampler_arm(struct trc_sampler *s);
 void trc_sampler_disarm(struct trc_sampler *s);
-/* Whether a counter's descriptor is still ours: the program may have closed it. */
+/* True if a counter's descriptor is still ours: the program may have closed the descriptor. */
 bool trc_source_is_ours(const struct trc_source *source);
-/* Whether all its counters' are. */
+/* True if the descriptors of all the sampler's counters are still ours. */
 bool trc_sampler_is_whole(const struct trc_sampler *s);
-/* How many samples a timer's first signal stands for, if the period is shorter than a tick: a thread
- * that is found by its first tick stands for all of the tick, of which it has used a part.  `expired`:
- * what has expired.  Context: the thread itself. */
+/* The number of samples that a timer's first signal stands for, if the period is shorter than a
+ * tick.  A thread that is found by its first tick stands for the whole tick, although it used only
+ * a part.  `expired`: the expirations.  Context: the thread itself. */
 uint64_t trc_source_first(const struct trc_source *source, uint64_t period, uint64_t expired);
 /* True of a clock that counts all of its thread's CPU time: at a sample it has counted its period,
  * and need not be read. */
 bool trc_source_counts_all(const struct trc_cpu_event *e);
-/* What it counts until its next sample. */
+/* The count until the source's next sample. */
 uint64_t trc_source_next(const struct trc_source *source, const struct trc_cpu_event *e);
-/* What a sample taken now stands for: its period, or more where the counter had to share the
- * hardware since the sample before, or has stood until this signal (sample:S5).  cpu_ns: what the
- * thread had used when its handler began. */
+/* The value of a sample taken now: its period, or more if the counter had to share the hardware
+ * since the sample before, or stood still until this signal (sample:S5).  cpu_ns: the thread's CPU
+ * time when its handler began. */
 uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e,
 			  uint64_t cpu_ns);
-/* For how long it has been counting. */
+/* The time for which the source has been counting. */
 bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns);
-/* In a forked child: its descriptors are closed, its timers are not there. */
+/* In a forked child: closes the sampler's descriptors; its timers are not there. */
 void trc_sampler_abandon(struct trc_sampler *s);
 /* True if a counter of the calling thread's has overflowed, and was not told to go on; its
  * descriptor is ours.  The kernel
@@ -151,7 +150,7 @@ int trc_source_arm_timer(struct trc_source *source, uint32_t tid, uint64_t perio
 void trc_source_disarm_timer(struct trc_source *source);
 /* A counter with a random first period, which does not count yet.  As above. */
 int trc_source_open_counter(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e);
-/* Lets it count.  On failure it is closed. */
+/* Lets the counter count.  On failure the counter is closed. */
 int trc_source_start_counter(struct trc_source *source, uint32_t tid);
 void trc_source_disarm_counter(struct trc_source *source);
 
@@ -159,13 +158,13 @@ void trc_source_disarm_counter(struct trc_source *source);
 
 /* A counter of S7 may turn from then on. */
 uint64_t trc_source_turn_ns(const struct trc_source *source, uint64_t cpu_ns);
-/* From a counter to a timer, if its thread has lived for long enough.  False: it stays a counter,
- * which is to be let go. */
+/* Turns a counter into a timer, if its thread has lived for long enough.  False: the source stays a
+ * counter, which is to be let go. */
 bool trc_source_turn(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns);
 /* The timer has had a sample, which stands for value_ns. */
 void trc_timer_found(struct trc_sampler *s, unsigned int i, uint64_t value_ns);
-/* If the counter that is to come has overflowed, it takes the timer's place, and its sample is to be
- * taken.  False: its descriptor is not ours any more. */
+/* If the counter that is to take the timer's place has overflowed, it takes the place, and its
+ * sample is to be taken.  False: its descriptor is not ours any more. */
 bool trc_sampler_come(struct trc_sampler *s);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * sample_signal.c - one sample: from the signal to its event.
  *
- * Context: signal handler of the interrupted thread, all signals blocked.  Whatever it has
- * interrupted may be in the middle of anything, recording and attaching included.
+ * Context: signal handler of the interrupted thread, all signals blocked.  The interrupted code may
+ * be in the middle of anything, recording and attaching included.
  */
 #include <errno.h>
 #include <string.h>

@@ -2,10 +2,11 @@
  * sample_turn.c - from a counter to a timer (sample:S7), and back where ticks do not find the thread
  * (sample:S8).
  *
- * The kernel looks at a timer of CPU time at ticks that find its thread running.  Where that is chance,
- * every tick's worth of CPU time is found once, on average.  It is none where a thread is woken by
- * what happens at a tick, as are the timers of TCP, or waits for a processor that it gets at a tick: it runs
- * just behind the tick and waits again before the next.
+ * The kernel looks at a timer of CPU time at ticks that find the timer's thread running.  If ticks
+ * find the thread by chance, every tick's worth of CPU time is found once, on average.  Some
+ * threads run just behind a tick, and wait again before the next tick: threads that are woken by
+ * work done at a tick, such as the timers of TCP, or that get their processor at a tick.  Ticks do
+ * not find such threads.
  */
 #include <sys/resource.h>
 #include "format/raw.h"

@@ -1,5 +1,5 @@
 /*
- * task_list.h - which threads this process has, as the kernel tells.
+ * task_list.h - the threads of this process, as the kernel lists them.
  *
  * Allocates nothing.  Context of all: any thread, may block.
  */
@@ -8,17 +8,17 @@
 
 #include <stdint.h>
 
-/* The directory of the threads, at a descriptor where the program has none.  The program may close
- * it all the same, and have something else there. */
+/* The directory of the threads, at a descriptor number that the program does not use.  The program
+ * may close the descriptor all the same, and have another file there. */
 struct trc_tasks {
 	int dir;
 	uint64_t device, inode;
 };
 
-/* 0 or -errno; closing accepts what was not opened. */
+/* 0 or -errno; trc_tasks_close() accepts a list that was not opened. */
 int trc_tasks_open(struct trc_tasks *tasks);
 void trc_tasks_close(const struct trc_tasks *tasks);
-/* Calls fn for each. */
+/* Calls fn for each thread. */
 void trc_tasks_each(int dir, void (*fn)(void *context, uint32_t tid), void *context);
 
 /* The number that a name or a line begins with; 0 = with none. */

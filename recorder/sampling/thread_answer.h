@@ -1,24 +1,24 @@
 /*
- * thread_answer.h - threads asked, by a signal to the very thread, what they are doing.
+ * thread_answer.h - asks threads what they are doing, by a signal to each thread.
  *
- * Whoever asks fills in a cell and sends a SIGPROF that names it; the handler writes the thread's
- * stack, and what else only the thread itself can tell, into that cell.  The cells lie in memory
- * of this process alone, mapped once for ever: an answer may come at any time later.
+ * The asking thread fills in a cell and sends a SIGPROF that names the cell.  The handler writes
+ * the thread's stack, and other facts that only the thread itself knows, into the cell.  The cells
+ * lie in memory of this process alone, mapped once for ever: an answer may come at any time later.
  *
  *   thread_answer:W1  a cell is FREE, ASKED, FILLING, ANSWERED or DROPPED, together with the number
  *       of the question; numbers are never used twice, so that the signal of an old question finds
- *       no cell. Whoever takes a cell from ASKED may go on with it: the thread to FILLING, or who
- *       asked (it has waited long enough) to DROPPED, as which it is FREE again when the signal has
- *       come after all, or the thread is gone
+ *       no cell.  Only one side takes a cell from ASKED: the asked thread to FILLING, or the asking
+ *       thread, when it has waited long enough, to DROPPED.  A DROPPED cell is FREE again when the
+ *       signal has come after all, or the thread is gone
  *   thread_answer:W2  a cell that is FILLING or ANSWERED has its content only once it is ANSWERED
- *   thread_answer:W3  a thread has at most one SIGPROF pending besides those of timers: a question
- *       may be lost where one was, and is then asked again
- *   thread_answer:W4  where the kernel has no memory for what comes with a signal it sends it
- *       without: such a one goes to the cell that the thread was asked by, and never to the
- *       program. So a cell stays the thread's, as DROPPED, while one that has no answer may be on
- *       its way
- *   thread_answer:W5  while a thread is in an exec nothing is sent: what is pending then stays
- *       pending for the next program, which has no handler
+ *   thread_answer:W3  a thread has at most one SIGPROF pending besides those of timers.  So a
+ *       question may be lost if one is pending already, and is then asked again
+ *   thread_answer:W4  if the kernel has no memory for a signal's siginfo, the kernel sends the
+ *       signal without it.  Such a signal goes to the cell by which the thread was asked, and never
+ *       to the program.  So a cell stays the thread's, as DROPPED, while an unanswered signal may
+ *       be on its way
+ *   thread_answer:W5  while a thread is in an exec, nothing is sent: a signal pending then would
+ *       stay pending for the next program, which has no handler
  */
 #ifndef TRC_RECORDER_SAMPLING_THREAD_ANSWER_H
 #define TRC_RECORDER_SAMPLING_THREAD_ANSWER_H
@@ -60,9 +60,9 @@ struct trc_answer {
 	uint64_t frame[TRC_STACK_DEPTH_MAX]; /* return addresses (also the first, made one) */
 };
 
-/* The cells, and SIGPROF ours; those that were answered too late, or whose thread is gone, are FREE
- * again.  0 or -ENOMEM.  Context: any thread, may block; one at a time;
- * while this process is recorded. */
+/* Makes the cells, and SIGPROF ours.  Cells that were answered too late, or whose thread is gone,
+ * are FREE again.  0 or -ENOMEM.  Context: any thread, may block; one at a time; while this process
+ * is recorded. */
 int trc_answers_setup(void);
 /* i < TRC_ANSWERS_MAX, after the above. */
 struct trc_answer *trc_answer_cell(uint32_t i);
@@ -76,31 +76,31 @@ int trc_answer_ask(uint32_t i, uint32_t tid);
 int trc_answer_ask_again(uint32_t i);
 /* Takes the question back; false: an answer comes, or is there. */
 bool trc_answer_drop(uint32_t i);
-/* It is ANSWERED, and the answer no longer wanted. */
+/* Gives back an ANSWERED cell, whose answer is no longer wanted. */
 void trc_answer_give(uint32_t i);
 
 /*
- * Around an exec of the calling thread (W5).  True: from here on nothing is sent, and what was is
- * pending or has arrived; then the second has to follow if the exec fails.  False: there is nothing
- * to do, as in a child that runs in our memory.  It waits for what is just being sent, not for
- * ever.  Context: any thread, signal handlers.
+ * Around an exec of the calling thread (W5).  True: from here on no question is sent, and sent
+ * questions are pending or have arrived.  Then the second function has to follow if the exec fails.
+ * False: there is nothing to do, as in a child that runs in our memory.  The call waits, for a
+ * bounded time, for questions that are just being sent.  Context: any thread, signal handlers.
  */
 bool trc_answers_hold(void);
 void trc_answers_release(void);
-/* Whether anybody has ever been asked here: something may be pending.  Context: as above. */
+/* True if any thread has ever been asked here: a signal may be pending.  Context: as above. */
 bool trc_answers_asked(void);
-/* In a forked child: nobody is in an exec there.  Context: its only thread. */
+/* In a forked child, where no thread is in an exec.  Context: the child's only thread. */
 void trc_answers_forget(void);
 
-/* How many answers there have been in all, and waits until there are more than that, at most so
- * long.  Context: the one thread that asks. */
+/* The first returns the number of answers so far.  The second waits until there are more answers,
+ * for a limited time.  Context: the one thread that asks. */
 uint32_t trc_answers_count(void);
 void trc_answers_wait(uint32_t seen, uint64_t ns);
 
-/* Whether a SIGPROF is a question. */
+/* True if a SIGPROF is a question. */
 bool trc_answer_is_question(const siginfo_t *info);
-/* Answers one, if it is not out of date.  `context` NULL: the thread has waited for the signal.
- * Context: signal handler of the interrupted thread, all signals blocked. */
+/* Answers a question that is not out of date.  `context` NULL: the thread has waited for the
+ * signal.  Context: signal handler of the interrupted thread, all signals blocked. */
 void trc_answer_signal(const siginfo_t *info, const void *context);
 
 #endif
