@@ -1,5 +1,5 @@
-/* child.c - the command's process: started, signalled, waited for, and followed in its
- * way to end. */
+/* child.c - starts the command's process, passes signals to it, waits for it, and ends the way it
+ * ended. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

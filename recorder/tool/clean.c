@@ -1,4 +1,4 @@
-/* clean.c - --clean: removes what dead processes have left behind (leftovers.h). */
+/* clean.c - --clean: removes the files that dead processes have left behind (leftovers.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

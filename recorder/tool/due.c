@@ -1,5 +1,5 @@
 /*
- * due.c - CPU time of a process that came to no sample of the kernel's.
+ * due.c - CPU time of a process that is in no sample of the kernel's.
  *
  * Each thread's counter begins with a whole period.  A thread that uses less CPU time than a period
  * has no sample, and what a thread used after its last sample is in none: no record counts this

@@ -1,4 +1,5 @@
-/* found.c - the processes that appear in the session's directory, and what the kernel records of them. */
+/* found.c - the processes that appear in the session's directory, and the kernel's records of these
+ * processes. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,12 @@
 /*
- * http_threads.c - what every thread of the recorded process does, seen from outside:
- * nobody is asked.  Its slot says what it waits for, and at which stack, or with which registers
- * its stack is found; of the others the kernel says whether they run, and the stack is that of the
- * last wait or sample.
+ * http_threads.c - what every thread of the recorded process does, seen from outside: no thread is
+ * asked.  A waiting thread's slot says what the thread waits for, and has the stack, or the
+ * registers by which the stack is found.  For other threads the kernel says whether they run, and
+ * the stack is the stack of the last wait or sample.
  *
- *   http_threads:Z1  a stack that was read from the thread's memory counts only if the slot has not
- *       changed from before that until after it; of a wait that is in no slot, if the thread has
- *       not run
+ *   http_threads:Z1  a stack that was read from the thread's memory counts only if the slot did not
+ *       change during the reading.  For a wait that is in no slot, the stack counts only if the
+ *       thread did not run meanwhile
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* list.c - --list: what is being recorded, and what has been left behind. */
+/* list.c - --list: the running recordings, and the rings that dead processes have left. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

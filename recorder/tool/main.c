@@ -1,4 +1,4 @@
-/* main.c - trace-record: the order of things. */
+/* main.c - trace-record: parses the options, and runs the verb. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 /*
- * noted_waits.h - where threads of a recorded process wait that have recorded nothing of their wait
- * yet: noted while the process lives, for its end.  When it has died it is too late to look.
+ * noted_waits.h - waits in progress that threads of a recorded process have not recorded yet.  The
+ * waits are noted while the process lives, for the end of its trace: after the process has died, it
+ * is too late to look.
  *
- *   noted_waits:N1  once a second all waits that have lasted for a second are looked at, each once.
- *       The process does not notice: its memory is read, no thread is asked
- *   noted_waits:N2  draining comes first: a look lasts about a millisecond, there is none while a ring
- *       fills up, and all looks at all processes take a twentieth of a processor at most
+ *   noted_waits:N1  once a second all waits that have lasted for a second are looked at, each wait
+ *       once.  The process does not notice: its memory is read, and no thread is asked
+ *   noted_waits:N2  draining comes first.  A look lasts about a millisecond, and there is no look
+ *       while a ring fills up.  All looks at all processes take a twentieth of a processor at most
  */
 #ifndef TRC_RECORDER_TOOL_NOTED_WAITS_H
 #define TRC_RECORDER_TOOL_NOTED_WAITS_H
@@ -14,16 +15,16 @@
 
 /* Context of all: the main thread. */
 
-/* Of the image that p->shared is of, whose header `h` has been checked; before its drain is opened.
- * Without memory nothing is noted. */
+/* Begins for the image of p->shared, whose header `h` has been checked; called before the image's
+ * drain is opened.  Without memory nothing is noted. */
 void trc_noted_waits_begin(struct trc_process *p, const struct trc_shared *h);
 /* After a pass of the drain. */
 void trc_noted_waits_pass(struct trc_process *p);
 /* Until the next look is due; UINT64_MAX = any pass will do. */
 uint64_t trc_noted_waits_sleep_ns(const struct trc_process *p, uint64_t now_ns);
-/* The process lives on, and is recorded no more: all waits now, also the youngest. */
+/* The process lives on, and is recorded no more: looks at all waits now, also the youngest. */
 void trc_noted_waits_last(struct trc_process *p);
-/* After its drain was closed. */
+/* After the image's drain was closed. */
 void trc_noted_waits_end(struct trc_process *p);
 
 #endif

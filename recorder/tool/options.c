@@ -1,4 +1,4 @@
-/* options.c - what trace-record is asked for, and whether that can be. */
+/* options.c - the options of trace-record, and whether they can be met. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>

@@ -1,11 +1,12 @@
 /*
- * procs.h - how many procs a process may use, as it changes: its affinity, the procs
- * that are online, the quota of its cgroup.
+ * procs.h - the number of procs that a process may use, and its changes: by affinity, by procs that
+ * go on- or offline, by the quota of the cgroup.
  *
  *   procs:E1  trace-record looks at the number at most once a second.  A change has the time of the look
  *       that found it.  Two changes between two looks are recorded as one, or, if the second undoes
  *       the first, not at all
- *   procs:E2  a change that the process tells of itself (trc_shared.procs_told) is not told again
+ *   procs:E2  a change that the process itself has recorded (trc_shared.procs_told) is not recorded
+ *       again
  */
 #ifndef TRC_RECORDER_TOOL_PROCS_H
 #define TRC_RECORDER_TOOL_PROCS_H
@@ -32,11 +33,11 @@ struct trc_procs {
  * procs_told in the mapping, NULL without one. */
 void trc_procs_look(struct trc_procs *p, int pid, const _Atomic uint64_t *told, uint64_t now_ns,
 		    bool force);
-/* The first n changes have been told for good. */
+/* Drops the first n changes, which are in the trace. */
 void trc_procs_drop(struct trc_procs *p, unsigned int n);
 
-/* The parts, for tests: how many bits a list such as "0-3,8" has in common with another; the procs
- * that a quota allows, rounded up, 0 = any number. */
+/* The parts, for tests.  The first: the number of procs that two lists such as "0-3,8" have in
+ * common.  The second: the procs that a quota allows, rounded up; 0 = any number. */
 uint32_t trc_procs_common(const char *list, const char *other);
 uint32_t trc_procs_quota(const char *cpu_max);
 

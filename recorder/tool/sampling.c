@@ -1,4 +1,4 @@
-/* sampling.c - what is to be sampled, by whom, and how the command is told of its
+/* sampling.c - the events to sample, who samples each event, and how the command is told of its
  * part. */
 #include <stdio.h>
 #include <stdlib.h>

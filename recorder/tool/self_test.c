@@ -1,9 +1,10 @@
 /*
  * self_test.c - --self-test: can this machine record?  See self_test.h.
  *
- *   self_test:J1  a line says `ok` if the trace has what the program's own account says, `limited`
- *       if it has less or in a slower way, and `FAILED` if it has nothing of it or something else: more waits
- *       than there were, or times of less than half or more than twice as much
+ *   self_test:J1  a line says `ok` if the trace agrees with the program's own account.  It says
+ *       `limited` if the trace has less, or got it in a slower way.  It says `FAILED` if the trace
+ *       has nothing of the account, or contradicts it: more waits than there were, or times of less
+ *       than half or more than twice as much
  *   self_test:J2  the exit status is 0 if no line says FAILED
  */
 #include "self_test.h"

@@ -1,9 +1,9 @@
 /*
  * self_test.h - --self-test: can this machine record?
  *
- * trace-record records a program of its own as it records any other: trace-record itself, which then waits
- * for a lock and uses CPU time, and writes down by libc and the kernel alone what it did.  Then the trace is
- * read and compared with that account.
+ * trace-record records a program of its own as it records any other program.  The program is
+ * trace-record itself, which then waits for a lock, uses CPU time, and writes an account of both by
+ * libc and the kernel alone.  Then the trace is read and compared with the account.
  */
 #ifndef TRC_RECORDER_TOOL_SELF_TEST_H
 #define TRC_RECORDER_TOOL_SELF_TEST_H
@@ -16,7 +16,7 @@
 
 enum { TRC_SELF_TEST_FRAMES = 16 };
 
-/* What the program knows of itself. */
+/* The program's own account. */
 struct trc_self_test_account {
 	uint64_t lock;	   /* its address */
 	uint32_t waits;	   /* for the lock, in which the kernel took the thread off its processor */
@@ -26,7 +26,7 @@ struct trc_self_test_account {
 	uint64_t frame[TRC_SELF_TEST_FRAMES];
 };
 
-/* What its trace has of this. */
+/* The parts of the account that the trace has. */
 struct trc_self_test_seen {
 	uint32_t waits;
 	uint32_t waits_with_stack; /* with the callers that the account has */
@@ -41,7 +41,8 @@ struct trc_self_test_seen {
 	char switches_said[256]; /* whether the kernel tells of switches, and why not */
 };
 
-/* Context: the recorded program.  Its exit status: 0; 1 if it could not write its account; or 2. */
+/* Context: the recorded program.  Returns the exit status: 0; 1 if the account could not be
+ * written; or 2. */
 int trc_self_test_program(const char *account_path);
 /* 0, or -errno with a sentence in error. */
 int trc_self_test_read(const char *trace_path, const struct trc_self_test_account *account,

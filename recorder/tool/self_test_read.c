@@ -1,4 +1,4 @@
-/* self_test_read.c - what a trace has of the program that --self-test records; see self_test.h. */
+/* self_test_read.c - reads the trace of the program that --self-test records; see self_test.h. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

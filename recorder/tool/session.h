@@ -1,4 +1,4 @@
-/* session.h - what the parts that deal with the session's processes share. */
+/* session.h - declarations that the parts for the session's processes share. */
 #ifndef TRC_RECORDER_TOOL_SESSION_H
 #define TRC_RECORDER_TOOL_SESSION_H
 
@@ -83,46 +83,47 @@ void trc_process_unmap(struct trc_process *p);
 uint64_t trc_process_pass(struct trc_process *p);
 /* Tells the trace of changes of the procs, up to this time. */
 void trc_process_procs(struct trc_process *p, uint64_t until_ns);
-/* How it ended, for the info of that name. */
+/* The text of how the process ended, for the info of that name. */
 void trc_process_ended(const struct trc_process *p, char *text, size_t n_bytes);
-/* The process is gone, or if not: nobody wants to wait for it.  Completes the file. */
+/* The process is gone, or trace-record no longer waits for it.  Completes the file. */
 void trc_process_finish(struct trc_process *p);
 void trc_process_free(struct trc_process *p);
-/* Of a new image.  `h` may be hostile. */
+/* Begins with the title of a new image.  `h` may be hostile. */
 void trc_process_begin_title(struct trc_process *p, const struct trc_shared *h);
-/* Looks at what it calls itself, while it is there. */
+/* Reads the process's title, while the process is there. */
 void trc_process_look_at_title(struct trc_process *p);
-/* NULL = as when it began, or not known. */
+/* The process's title; NULL = the title is unchanged since the beginning, or not known. */
 const char *trc_process_own_title(const struct trc_process *p);
 
 /* ---- due.c ---- */
 
-/* Looks at the process's CPU time, while it is there: until somebody has waited for it. */
+/* Reads the process's CPU time.  Possible until the process has been waited for. */
 void trc_process_used(struct trc_process *p);
-/* What came of it from the kernel. */
+/* Counts the process's samples in a record of the kernel's: samples that came, or that the kernel
+ * says were lost. */
 void trc_process_came(struct trc_process *p, const struct trc_perf_record *r);
-/* After the last of these: tells the trace how many samples were due and did not come. */
+/* After the last sample: tells the trace how many samples were due and did not come. */
 void trc_process_tell_due(struct trc_process *p);
 
 /* ---- status.c ---- */
 
-/* How it ended, as waitpid() would tell its parent; false if that cannot be known.  That it has ended
- * is for the caller to know. */
+/* How the process ended, as waitpid() would tell its parent; false if this cannot be known.  The
+ * caller knows that the process has ended. */
 bool trc_process_status(const struct trc_process *p, int *status);
 
 /* ---- unrecorded.c ---- */
 
 struct trc_tool_dir;
-/* Whether a file of a session's directory tells of a program that is not recorded. */
+/* True if a file of a session's directory tells of a program that is not recorded. */
 bool trc_unrecorded_is(const char *name);
-/* Names them in one line, if there are any. */
+/* Names the programs that were not recorded in one line, if there are any. */
 void trc_unrecorded_say(const struct trc_tool_dir *dir);
 
 /* ---- dir.c ---- */
 
 /*
- *   session:X1  while its trace-record lives a session's directory has a shared lock (flock); who
- *       wants to remove one as a leftover first takes the exclusive lock
+ *   session:X1  while its trace-record lives, a session's directory has a shared lock (flock).  A
+ *       process that wants to remove a directory as a leftover first takes the exclusive lock
  */
 struct trc_tool_dir {
 	char path[200];
@@ -137,9 +138,10 @@ int trc_tool_dir_make(struct trc_tool_dir *d);
 bool trc_tool_dir_changed(const struct trc_tool_dir *d);
 void trc_tool_dir_file(const struct trc_tool_dir *d, const char *name, char path[PATH_MAX]);
 void trc_tool_dir_unlink(const struct trc_tool_dir *d, const char *name);
-/* With what is in it. */
+/* Removes the directory with its content. */
 void trc_tool_dir_remove(struct trc_tool_dir *d);
-/* X1.  False if its trace-record is gone; then the lock is ours until the descriptor is closed. */
+/* X1.  False if the directory's trace-record is gone; then the lock is ours until the descriptor is
+ * closed. */
 bool trc_tool_dir_lives(int dir_fd);
 
 #endif

@@ -33,14 +33,14 @@ struct trc_tool_session {
 
 /* NULL = no such process. */
 struct trc_process *trc_found_process(const struct trc_tool_session *s, int pid);
-/* Hands out what the kernel has recorded, but for the latest: processes and threads that are younger
- * than looked_ns may not be known yet. */
+/* Hands out the kernel's records, except the latest: processes and threads that are younger than
+ * looked_ns may not be known yet. */
 void trc_found_kernel_pass(struct trc_tool_session *s);
 /* The process is gone. */
 bool trc_found_has_ended(const struct trc_process *p);
-/* Its trace is complete. */
+/* The process's trace is complete. */
 void trc_found_finish(struct trc_tool_session *s, struct trc_process *p);
-/* Looks at what there is in the session's directory. */
+/* Looks for new files in the session's directory. */
 void trc_found_scan(struct trc_tool_session *s);
 
 #endif

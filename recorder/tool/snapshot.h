@@ -2,7 +2,7 @@
  * snapshot.h - one snapshot of a process that is being recorded, or has just ended, as
  * a file.
  *
- *   snapshot:Z1  all or nothing: a file is there only if the snapshot is complete in it
+ *   snapshot:Z1  all or nothing: the file is there only if it has the complete snapshot
  */
 #ifndef TRC_RECORDER_TOOL_SNAPSHOT_H
 #define TRC_RECORDER_TOOL_SNAPSHOT_H
@@ -36,7 +36,7 @@ struct trc_tool_snapshot {
 	char error[TRC_FILE_PATH_BYTES + 256];
 };
 
-/* Writes it.  0, or -errno with a sentence in s->error. */
+/* Writes the snapshot. 0, or -errno with a sentence in s->error. */
 int trc_tool_snapshot_write(struct trc_tool_snapshot *s, struct trc_snapshot *snapshot,
 			    const char *path);
 

@@ -1,4 +1,4 @@
-/* status.c - how a process ended that is somebody else's child. */
+/* status.c - how a process ended that is not our child. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

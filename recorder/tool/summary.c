@@ -1,5 +1,5 @@
-/* summary.c - what is told at the end: by trace-analyze, which knows how to read a
- * trace, or if it does not answer in time in one line of our own. */
+/* summary.c - the summary at the end. trace-analyze, which can read a trace, writes it; if
+ * trace-analyze does not answer in time, the summary is one line of our own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

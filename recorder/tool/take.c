@@ -1,4 +1,4 @@
-/* take.c - --snapshot and --recover: from a ring that is found to a trace. */
+/* take.c - --snapshot and --recover: find a ring, and make a trace of it. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* target.c - the command: found, and looked at before it is run. */
+/* target.c - finds the command, and checks it before it is run. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -2,11 +2,11 @@
  * tool.h - the parts of trace-record.
  *
  * The command runs as a child under libtrc-preload.  Each process that records makes a ring file
- * PID.IMAGE.ring in the session's directory; trace-record maps it and drains it from outside, so
- * that nothing is lost when the process is killed.
+ * PID.IMAGE.ring in the session's directory; trace-record maps the file and drains the ring from
+ * outside, so that nothing is lost when the process is killed.
  *
- *   tool:Y1  one thread, but with --http (http:E1); signal handlers only set flags, pass
- *       signals on and end a sleep
+ *   tool:Y1  one thread, except with --http (http:E1); signal handlers only set flags, pass signals
+ *       on and end a sleep
  *   tool:Y2  whatever happens to the trace, the command is not disturbed, and its status is ours
  *   tool:Y3  the session's directory is gone when trace-record ends, unless it was killed
  */
@@ -82,18 +82,18 @@ __attribute__((format(printf, 1, 2))) void trc_tool_say(const char *format, ...)
 
 /* ---- options.c ---- */
 
-/* Returns if what is asked for can be tried; else exits by itself. */
+/* Returns if the options can be tried; else exits by itself. */
 void trc_tool_options_parse(struct trc_tool_options *o, int argc, char **argv);
-/* What was asked for, as options that would ask for it again. */
+/* The options as text that would ask for the same again. */
 void trc_tool_options_text(const struct trc_tool_options *o, char *text, size_t n_bytes);
 
 /* ---- sampling.c ---- */
 
-/* One more -e.  0, or -1: too long. */
+/* Adds the list of another -e.  0, or -1: too long. */
 int trc_sampling_add(struct trc_sampling *s, const char *list);
 /* Decides who samples what.  0, or -errno with a sentence in error. */
 int trc_sampling_settle(struct trc_sampling *s, char *error, size_t n_bytes);
-/* Context: the child.  What its recorder reads. */
+/* Sets the variables that the command's recorder reads.  Context: the child. */
 void trc_sampling_environment(const struct trc_sampling *s);
 
 /* ---- target.c ---- */
@@ -107,9 +107,9 @@ int trc_target_check(const char *command, char sanitizer[TRC_SANITIZER_BYTES]);
  * that the recorder took for the program's errors.
  */
 bool trc_target_is_sanitizer(const char *name);
-/* False: the program at `path` needs none. */
+/* Finds the sanitizer's runtime.  False: the program at `path` needs none. */
 bool trc_target_sanitizer(const char *path, char name[TRC_SANITIZER_BYTES]);
-/* The preload library.  0, or -ENOENT after saying so. */
+/* The path of the preload library.  0, or -ENOENT after saying so. */
 int trc_target_preload(char path[PATH_MAX]);
 /* A tool of ours beside this one, installed or in a build tree.  False if it is not there. */
 bool trc_target_sibling(const char *room, const char *name, char path[PATH_MAX]);
@@ -128,11 +128,12 @@ struct trc_child {
 extern _Atomic uint32_t trc_child_wake;
 /* SIGINT, SIGTERM or SIGHUP came when there was no child any more. */
 extern _Atomic bool trc_child_hurry;
-/* A signal came that ends a program, for the command as a rule: nothing is waited for before it. */
+/* A signal that ends a program came, as a rule for the command: nothing is waited for any more
+ * before the command begins. */
 extern _Atomic bool trc_child_ending;
 
-/* Signals that were asked for as conditions and came, bit by bit from signal 1: they are not passed
- * on.  Whoever deals with them takes them back. */
+/* Signals that are conditions and came, bit by bit from signal 1: they are not passed on.  The code
+ * that deals with a signal clears its bit. */
 extern _Atomic uint64_t trc_child_asked;
 
 /* trace-record begins: from here on time is measured (TRC_SESSION_HZ). */
@@ -146,8 +147,8 @@ int trc_child_fork(struct trc_child *c, const struct trc_tool_options *options, 
 int trc_child_go(struct trc_child *c);
 /* Ends a child that has not been told to go. */
 void trc_child_cancel(struct trc_child *c);
-/* Takes note of ends and stops of children; calls fn for each other process that has ended, and
- * `ends` for each one before it is waited for.  True if there are children still. */
+/* Takes note of ends and stops of children.  Calls fn for each other process that has ended, and
+ * `ends` for each process before it is waited for.  True if there still are children. */
 bool trc_child_reap(struct trc_child *c, void (*ends)(void *context, pid_t pid),
 		    void (*fn)(void *context, pid_t pid, int status), void *context);
 /* Ends this process the way the child ended. */
@@ -162,12 +163,12 @@ struct trc_tool_session;
 /* Makes the directory.  0 or -errno after saying why. */
 int trc_tool_session_open(struct trc_tool_session **out, const struct trc_tool_options *options);
 const char *trc_tool_session_dir(const struct trc_tool_session *s);
-/* The command's process is there and waits: opens its output file, and the kernel's switch records.
- * 0 or -errno after saying why. */
+/* The command's process exists and waits: opens the process's output file, and the kernel's switch
+ * records.  0 or -errno after saying why. */
 int trc_tool_session_begin(struct trc_tool_session *s, pid_t pid);
-/* Drains until the command has ended, and with --follow all that descend from it. */
+/* Drains until the command has ended, and with --follow all its descendants. */
 void trc_tool_session_run(struct trc_tool_session *s, struct trc_child *child);
-/* Removes what is left; files without a trace as well.  Accepts NULL. */
+/* Removes the remaining files, also ring files without a trace.  Accepts NULL. */
 void trc_tool_session_close(struct trc_tool_session *s);
 
 /* A snapshot that was written. */
@@ -178,7 +179,7 @@ struct trc_tool_taken {
 	uint64_t events, file_bytes, window_ns, samples;
 };
 
-/* What came of it. */
+/* The result of a recording. */
 struct trc_tool_result {
 	const char *path; /* of the command's own trace, or with --follow the first; NULL = none */
 	const char *process; /* what its name has of the process */
@@ -197,8 +198,9 @@ void trc_tool_session_result(const struct trc_tool_session *s, struct trc_tool_r
 
 /* ---- record.c ---- */
 
-/* Runs the command, records it, and tells what came of it.  0: it has run, and `child` says how it ended.
- * Else one of the exit statuses above, after saying why: it has not been run. */
+/* Runs and records the command, and reports the result. 0: the command has run, and `child` says
+ * how it ended.  Else the command has not been run: one of the exit statuses above, after saying
+ * why. */
 int trc_tool_record(const struct trc_tool_options *o, struct trc_child *child);
 
 /* ---- summary.c ---- */

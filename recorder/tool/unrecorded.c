@@ -1,5 +1,5 @@
-/* unrecorded.c - programs that were executed and are not recorded, as nothing can be
- * preloaded there: what their callers have left word of (preload.c). */
+/* unrecorded.c - executed programs that are not recorded, as nothing can be preloaded into them.
+ * Their callers leave files that tell of them (preload.c). */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
