@@ -1,5 +1,5 @@
-/* child.c - starts the command's process, passes signals to it, waits for it, and ends the way it
- * ended. */
+/* child.c - starts the command's process, passes signals to it, waits for it, and ends trace-record
+ * as the command ended. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /*
- * noted_waits.h - waits in progress that threads of a recorded process have not recorded yet.  The
- * waits are noted while the process lives, for the end of its trace: after the process has died, it
- * is too late to look.
+ * noted_waits.h - where threads of a recorded process wait, for waits that the threads have not
+ * recorded yet.  The waits are noted while the process lives, for the end of its trace: after the
+ * process has died, it is too late to look.
  *
  *   noted_waits:N1  once a second all waits that have lasted for a second are looked at, each wait
  *       once.  The process does not notice: its memory is read, and no thread is asked

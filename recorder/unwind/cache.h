@@ -1,18 +1,19 @@
 /*
  * cache.h - rules by address, for the whole process.
  *
- * One table of 64-bit words, mapped once, never grown: 16 Ki sets of four.  A word holds what is
- * left of the address beside the number of its set, the epoch of the module list, and
- * the rule in short:
+ * One table of 64-bit words, mapped once, never grown: 16 Ki sets of four.  A word holds the bits
+ * of the address that the number of its set does not tell, the epoch of the module list, and the
+ * rule in short:
  *
  *	63           30 29    24 23  22 21              0
  *	| address >> 14 | epoch | kind | cfa | fp, or wide |
  *
  *   cache:H1  a word is stored whole and is valid alone: no order between words matters
- *   cache:H2  set and word together tell the address (48 bits) exactly: a hit is never another's
+ *   cache:H2  set and word together tell the address (48 bits) exactly: a hit never belongs to
+ *       another address
  *   cache:H3  a word of a past epoch is never hit, although its few bits of the epoch come round
- *       again: each change of epoch empties the table, and who stores a word takes it back
- *       if meanwhile the epoch has changed
+ *       again.  Each change of epoch empties the table, and a thread that stores a word takes it
+ *       back if the epoch has changed meanwhile
  *   cache:H4  a rule that does not fit lies in the table of wide rules; its word is stored
  *       (release) after it; wide rules are never changed
  */
@@ -74,7 +75,7 @@ static inline uint32_t trc_cache_epoch(void)
 	return atomic_load_explicit(&trc_cache.epoch, memory_order_acquire);
 }
 
-/* The low bits of return addresses are spread well enough. */
+/* The set of an address, by its low bits, which are spread well enough. */
 static inline uint32_t trc_cache_set(uintptr_t address)
 {
 	return (uint32_t)(address & ((1u << TRC_CACHE_SET_BITS) - 1)) * TRC_CACHE_WAYS;
@@ -110,15 +111,14 @@ static inline uint32_t trc_short_kind(uint32_t rule)
 	return rule >> TRC_SHORT_FIELD_BITS & 3;
 }
 
-/* The rule in short: SP or FP, or 0 if it does not fit.  Context: any. */
+/* The rule in short: SP or FP, or 0 if the rule does not fit.  Context: any. */
 uint32_t trc_short_make(const struct trc_rule *rule);
 
-/* Keeps a rule for `address`, found while `epoch` was the epoch.  Does nothing where there is
- * no room for a wide one, or the epoch has passed.
- * Context: traced thread, signal handlers. */
+/* Keeps a rule for `address`, found while `epoch` was the epoch.  Does nothing if there is no room
+ * for a wide rule, or the epoch has passed.  Context: traced thread, signal handlers. */
 void trc_cache_put(uintptr_t address, uint32_t epoch, const struct trc_rule *rule);
 
-/* The rule of a short one of kind WIDE.  Context: traced thread, signal handlers. */
+/* The rule that a short rule of kind WIDE refers to.  Context: traced thread, signal handlers. */
 const struct trc_rule *trc_cache_wide(uint32_t rule);
 
 /* Maps the table, once.  Returns 0 or -errno.  Context: any thread, may block. */

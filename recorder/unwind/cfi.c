@@ -2,8 +2,9 @@
  * cfi.c - see cfi.h.  The encodings are those of the Linux Standard Base
  * (.eh_frame, .eh_frame_hdr) and of DWARF 4, section 6.4.
  *
- *   cfi:C1  a cursor never moves past its end; once it would have, it is bad, and reads zero
- *   cfi:C2  what an instruction says is kept only for the four places of a rule and the one
+ *   cfi:C1  a cursor never moves past its end; a read that would do so makes the cursor bad, and
+ *       from then on it reads zero
+ *   cfi:C2  the effect of an instruction is kept only for the four places of a rule and the one
  *       register asked for
  */
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
  * cfi.h - from the bytes of .eh_frame_hdr and .eh_frame to the rule for one address.
  *
- * Believes nothing of what it reads: every byte is fetched within the bounds given, every loop
- * ends with the bytes that feed it.  Uses less than 1 kB of stack: signal stacks are small.
+ * Believes none of the bytes: every byte is fetched within the bounds given, every loop ends with
+ * the bytes that feed it.  Uses less than 1 kB of stack: signal stacks are small.
  */
 #ifndef TRC_RECORDER_UNWIND_CFI_H
 #define TRC_RECORDER_UNWIND_CFI_H
@@ -29,8 +29,8 @@ struct trc_cfi_bytes {
  */
 int trc_cfi_rule(const struct trc_cfi_bytes *bytes, uintptr_t pc, struct trc_rule *rule);
 
-/* The same, and in *place where the caller's value of `reg` is to be found; only for registers
- * that a rule does not hold.  Context: traced thread, signal handlers. */
+/* As trc_cfi_rule(); also stores in *place where the caller's value of `reg` is, for registers that
+ * a rule does not hold.  Context: traced thread, signal handlers. */
 int trc_cfi_register(const struct trc_cfi_bytes *bytes, uintptr_t pc, uint32_t reg,
 		     struct trc_rule *rule, struct trc_place *place);
 

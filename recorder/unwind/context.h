@@ -1,6 +1,6 @@
 /*
- * context.h - the registers in a ucontext_t, by DWARF's numbers, and where the kernel
- * puts it on a signal's stack.
+ * context.h - the registers in a ucontext_t, by DWARF's numbers, and the place of the ucontext_t on
+ * a signal's stack.
  */
 #ifndef TRC_RECORDER_UNWIND_CONTEXT_H
 #define TRC_RECORDER_UNWIND_CONTEXT_H
@@ -47,7 +47,7 @@ static inline uint32_t trc_context_register_off(uint32_t reg)
 }
 #endif
 
-/* Of a context known to be readable; reg < TRC_REGS or TRC_REG_PC. */
+/* A register in a context that is known to be readable; reg < TRC_REGS or TRC_REG_PC. */
 static inline TRC_NO_SANITIZE uintptr_t trc_context_register(uintptr_t context, uint32_t reg)
 {
 	return *(const volatile uintptr_t *)(context + trc_context_register_off(reg));

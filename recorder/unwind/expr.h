@@ -1,5 +1,5 @@
 /*
- * expr.h - a cursor over bytes not to be trusted, and DWARF expressions as places.
+ * expr.h - a cursor over untrusted bytes, and DWARF expressions as places.
  */
 #ifndef TRC_RECORDER_UNWIND_EXPR_H
 #define TRC_RECORDER_UNWIND_EXPR_H
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "rule.h"
 
-/* Reads [at, end).  A read beyond end makes it bad, for good, and yields zero. */
+/* Reads [at, end).  A read beyond end makes the cursor bad, for good, and yields zero. */
 struct trc_cursor {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -33,10 +33,10 @@ uint64_t trc_cursor_uleb(struct trc_cursor *from);
 int64_t trc_cursor_sleb(struct trc_cursor *from);
 
 /*
- * What the expression yields, in terms of registers: found once, when the rule is made, so that
- * nothing is left to evaluate at capture.  `pc` is a constant there: the rule is for that
- * address alone (so the PLT's expression becomes rsp + 8 or rsp + 16).  UNKNOWN for
- * anything but sums of one register and constants, and one fetch from such an address.
+ * The expression's value in terms of registers, found once, when the rule is made: nothing is left
+ * to evaluate at capture.  `pc` is a constant, as the rule is for that address alone (so the PLT's
+ * expression becomes rsp + 8 or rsp + 16).  Only sums of one register and constants, and one fetch
+ * from such an address, are supported; UNKNOWN for anything else.
  */
 struct trc_place trc_expr_place(struct trc_cursor expression, uintptr_t pc);
 

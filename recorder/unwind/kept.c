@@ -2,9 +2,9 @@
  * kept.c - see kept.h.
  *
  * One table for all threads of the process: threads that do the same work have the same stacks
- * (K2).  The set of a stack follows from the address that it is walked from and from its depth.  Of
- * each way of a set the hint tells a place of the stack and the return address there: with few
- * exceptions one hint of a set fits, and only that way's words are compared.
+ * (K2).  The set of a stack follows from the address that it is walked from and from its depth.
+ * Each way of a set has a hint: a place on the stack and the return address there.  With few
+ * exceptions one hint of a set fits, and only the words of that way are compared.
  */
 #include <errno.h>
 #include <stdatomic.h>

@@ -1,10 +1,11 @@
 /*
  * memory.c - see memory.h.
  *
- * The stacks that are known: the main thread's, whose top the kernel tells, and those of threads
- * that called trc_unwind_thread(); and of coroutines those that the program told of.  Of others (signal
- * stacks, other coroutines, threads from before us) nobody tells where they end, and what follows may be unmapped between any two instructions: they
- * are read in copies that the kernel makes, at every capture anew.
+ * Known stacks are: the main thread's, whose top the kernel tells; stacks of threads that called
+ * trc_unwind_thread(); stacks of coroutines that the program told of.  The ends of other stacks
+ * (signal stacks, other coroutines, threads from before us) are not known, and the memory behind
+ * them may be unmapped between any two instructions.  So other stacks are read in copies that the
+ * kernel makes, at every capture anew.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -2,8 +2,8 @@
  * memory.h - which addresses of a stack may be read.
  *
  *   memory:M1  [lo, hi) of a range is mapped and stays so while the thread runs on that stack
- *   memory:M2  beyond the range nothing is loaded: it may be another thread's, which may unmap it
- *       at any time. The kernel copies it, or refuses
+ *   memory:M2  beyond the range nothing is loaded: the memory may be another thread's, and may be
+ *       unmapped at any time.  The kernel copies such memory, or refuses
  */
 #ifndef TRC_RECORDER_UNWIND_MEMORY_H
 #define TRC_RECORDER_UNWIND_MEMORY_H
@@ -12,10 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Walking a stack reads what the compiler guards: other functions' frames. */
+/* Walking a stack reads memory that the compiler guards: other functions' frames. */
 #define TRC_NO_SANITIZE __attribute__((no_sanitize("address", "undefined", "thread")))
 
-/* What the kernel copied last, of [lo, hi); 0, 0 = nothing. */
+/* The kernel's last copy, of [lo, hi); 0, 0 = nothing. */
 struct trc_copied {
 	uintptr_t lo;
 	uintptr_t hi;
@@ -44,9 +44,9 @@ struct trc_range {
 
 /*
  * Sets *range (but for `copied`) to what may be loaded from `sp` upwards.  `own_sp` is a stack
- * pointer of the caller itself: what lies above it on the same stack is in use.  Where the stack is
- * none that we know it is the rest of the page that the caller runs in, if that is where `sp` is, or
- * else empty.  Context: traced thread, signal handlers.
+ * pointer of the caller itself: memory above it on the same stack is in use.  On an unknown stack
+ * the range is the rest of the page that the caller runs in, if `sp` is in this page, else empty.
+ * Context: traced thread, signal handlers.
  */
 void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp);
 
@@ -54,7 +54,7 @@ void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp);
  * Context: as above. */
 uintptr_t trc_range_above(uintptr_t sp);
 
-/* Whether the 8 bytes at `at` can be read, now.  Context: traced thread, signal handlers. */
+/* True if the 8 bytes at `at` can be read now.  Context: traced thread, signal handlers. */
 bool trc_memory_readable(uintptr_t at);
 
 /*
@@ -63,8 +63,8 @@ bool trc_memory_readable(uintptr_t at);
  */
 bool trc_memory_copy(void *to, uintptr_t from, uint32_t bytes);
 
-/* Fetches the 8 bytes at `at` (a multiple of 8), copying what is around them where that has not
- * been done yet.  Otherwise as above. */
+/* Fetches the 8 bytes at `at` (a multiple of 8); first copies the memory around them if that has
+ * not been done yet.  Otherwise as trc_memory_copy(). */
 bool trc_copied_read(struct trc_copied *copied, uintptr_t at, uintptr_t *value);
 
 static inline bool trc_range_has(const struct trc_range *range, uintptr_t at)
@@ -78,11 +78,11 @@ void trc_range_setup(void);
 /* As trc_unwind_thread(). */
 void trc_range_thread(size_t stack_bytes);
 
-/* The calling thread is about to run a coroutine on this stack; NULL = not known where that ends.
- * It stays there until the next call.  Context: traced thread. */
+/* The calling thread is about to run a coroutine on this stack, until the next call; NULL = the end
+ * of the stack is not known.  Context: traced thread. */
 void trc_range_coroutine(const struct trc_range *stack);
 
-/* Fetches 8 bytes.  Returns false, and leaves *value, where there is nothing to read. */
+/* Fetches 8 bytes.  Returns false, and leaves *value alone, if the bytes cannot be read. */
 static inline TRC_NO_SANITIZE bool trc_range_read(const struct trc_range *range, uintptr_t at,
 						  uintptr_t *value)
 {

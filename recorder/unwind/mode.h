@@ -1,5 +1,5 @@
 /*
- * mode.h - how stacks are captured now: what setup.c chose, for unwind.c.
+ * mode.h - how stacks are captured now: the choice of setup.c, for unwind.c.
  */
 #ifndef TRC_RECORDER_UNWIND_MODE_H
 #define TRC_RECORDER_UNWIND_MODE_H

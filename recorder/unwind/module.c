@@ -6,12 +6,12 @@
  *
  *   module:O1  a reader of the list believes what it copied only if `sequence` was even and the
  *       same before and after
- *   module:O2  that a call lies before an address is believed for MADE_USES more uses: while a frame
- *       is to return there, nobody changes the code; and what only looks like one was checked not
- *       long ago.  That no call lies there is never believed.  Whether the address has come to lie
- *       in a module is looked up each time
- *   module:O3  a word is stored whole and is valid alone: threads and handlers that use one at the
- *       same time may miss uses of each other, no more
+ *   module:O2  the answer that a call lies before an address is believed for MADE_USES more uses:
+ *       while a frame is to return there, nobody changes the code; and an address that only looks
+ *       like a return address was checked not long ago.  The answer that no call lies there is
+ *       never believed.  Whether the address now lies in a module is looked up each time
+ *   module:O3  a word is stored whole and is valid alone.  Threads and handlers that use a word at
+ *       the same time may miss uses of each other, no more
  */
 #include <dlfcn.h>
 #include <elf.h>

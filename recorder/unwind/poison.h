@@ -1,10 +1,11 @@
 /*
- * poison.h - included last by every file whose functions record events: none of them may
- * allocate, print or take a lock, nor call what is interposed and would record (raw.h).
+ * poison.h - included last by every file whose functions record events: no such function may
+ * allocate, print, take a lock, or call an interposed function that would record (raw.h).
  *
  * A file of recorder/interpose that defines some of these names for the program says so before it
  * includes this header, by TRC_DEFINES_HEAP, TRC_DEFINES_STDIO, TRC_DEFINES_MUTEX or
- * TRC_DEFINES_SYSCALL: it calls them as REAL(name), and may not call them otherwise.
+ * TRC_DEFINES_SYSCALL: the file calls these functions as REAL(name), and may not call them
+ * otherwise.
  */
 #ifndef TRC_DEFINES_HEAP
 #pragma GCC poison malloc calloc realloc free

@@ -1,9 +1,9 @@
 /*
- * rule.h - what one row of .eh_frame or of .sframe says, in the terms that the unwinder needs.
+ * rule.h - one row of .eh_frame or .sframe, in the terms that the unwinder needs.
  *
  * A rule tells how to get from one frame to its caller: the canonical frame address (CFA) first,
- * then the return address, the frame pointer and the stack pointer of the caller.  It holds
- * no address of any module, only offsets: it stays true when modules come and go.
+ * then the return address, the frame pointer and the stack pointer of the caller.  A rule holds no
+ * address of any module, only offsets: so it stays true when modules come and go.
  */
 #ifndef TRC_RECORDER_UNWIND_RULE_H
 #define TRC_RECORDER_UNWIND_RULE_H

@@ -1,5 +1,5 @@
 /*
- * setup.c - choosing how stacks are captured, and what may block on the way.
+ * setup.c - chooses how stacks are captured, and does the work that may block.
  *
  *   setup:S1  `setup` guards every change of the mode and of the module list; it is taken with no
  *       other lock of trc held

@@ -1,8 +1,8 @@
 /*
  * sframe.h - from the bytes of a section .sframe to the rule for one address.
  *
- * Version 3 of the format (binutils 2.46) and version 2 (2.41).  Believes nothing of what it reads,
- * as cfi.h does.
+ * Version 3 of the format (binutils 2.46) and version 2 (2.41).  Believes none of the bytes, as
+ * cfi.h does.
  */
 #ifndef TRC_RECORDER_UNWIND_SFRAME_H
 #define TRC_RECORDER_UNWIND_SFRAME_H

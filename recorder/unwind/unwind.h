@@ -1,16 +1,17 @@
 /*
  * unwind.h - the calling thread's stack, as return addresses.
  *
- * A guest's unwinder: it runs inside other people's locks and signal handlers.  It never
- * allocates, locks, prints or changes errno, and it reads no memory that it has not made sure
- * of, so that a broken stack can only ever end early.
+ * A guest's unwinder: it runs inside other people's locks and signal handlers.  The unwinder never
+ * allocates, locks, prints or changes errno.  It reads only memory that is known to be readable, so
+ * a broken stack can only end a walk early.
  *
  *   unwind:U1  frame[0..n) are addresses, innermost first.  All are return addresses (the call lies
- *       before them), but for those that a signal interrupted, which are exact: the first of
- *       trc_unwind_context(), and one that follows the kernel's signal return trampoline
- *   unwind:U2  by rules, the result is a prefix of the true stack: what lies beyond what can be
- *       known is left out, never made up.  Where mode auto crosses code without rules it may
- *       miss a caller that keeps no frame pointer, as mode fp does
+ *       before the address), except the addresses that a signal interrupted, which are exact: the
+ *       first of trc_unwind_context(), and an address that follows the kernel's signal return
+ *       trampoline
+ *   unwind:U2  by rules, the result is a prefix of the true stack: frames that cannot be known are
+ *       left out, never made up.  Where mode auto crosses code without rules, it may miss a caller
+ *       that keeps no frame pointer, as mode fp does
  *   unwind:U3  each frame lies above the frame that it called, except across a signal frame
  *   unwind:U4  before trc_unwind_setup() every capture returns 0
  */
@@ -31,8 +32,8 @@ enum trc_unwind_mode {
 	TRC_UNWIND_NONE,
 };
 
-/* The mode by its name in TRC_UNWIND and --unwind.  Returns false, and leaves *mode, for a name
- * that is none.  Context: any. */
+/* The mode by its name in TRC_UNWIND and --unwind.  Returns false, and leaves *mode alone, for an
+ * unknown name.  Context: any. */
 bool trc_unwind_mode_parse(const char *name, enum trc_unwind_mode *mode);
 const char *trc_unwind_mode_name(enum trc_unwind_mode mode);
 
@@ -68,18 +69,19 @@ struct trc_unwind_start {
 	uintptr_t pc, sp, fp;
 };
 
-/* Those of the caller of the function that this stands in, which must not be inlined. */
+/* The registers of the caller of the function that this macro stands in; the function must not be
+ * inlined. */
 #define TRC_UNWIND_CALLER()                                                                        \
 	((struct trc_unwind_start){(uintptr_t)__builtin_return_address(0),                         \
 				   (uintptr_t)__builtin_dwarf_cfa(),                               \
 				   *(const volatile uintptr_t *)__builtin_frame_address(0)})
 
 /*
- * Captures the calling thread's stack from a frame of it on, which is frame[0].  Mode libunwind
- * captures all of it, and frame[0] is one of trc's.  Otherwise as trc_unwind().
+ * Captures the calling thread's stack from a given frame on, which is frame[0].  Mode libunwind
+ * captures the whole stack, and frame[0] is a frame of trc's.  Otherwise as trc_unwind().
  */
 uint32_t trc_unwind_from(const struct trc_unwind_start *start, uint64_t *frame, uint32_t max);
-/* Whether captures take pthread mutexes, as libunwind's do.  Context: any. */
+/* True if captures take pthread mutexes, as libunwind's do.  Context: any. */
 bool trc_unwind_takes_locks(void);
 
 /*
@@ -90,44 +92,45 @@ bool trc_unwind_takes_locks(void);
 uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max);
 
 /*
- * Of a stack that is deeper than it is kept.  frame[0..TRC_STACK_DEPTH_MAX) are its innermost frames,
- * taken by the same function just before: by trc_unwind() with `skip` 0, the first `before` frames
- * left out, or, where `ucontext` is not NULL, by trc_unwind_context().  If there are more,
- * TRC_FRAMES_ELIDED and the TRC_STACK_OUTERMOST outermost ones take the place of the last of them.
- * A walk that does not reach the outermost one in TRC_UNWIND_WALK_MAX frames leaves them out: then
- * TRC_FRAMES_ELIDED comes last.
+ * Shortens a stack that has more frames than are kept.  frame[0..TRC_STACK_DEPTH_MAX) are its
+ * innermost frames, taken by the same function just before: by trc_unwind() with `skip` 0, the
+ * first `before` frames left out, or, where `ucontext` is not NULL, by trc_unwind_context().  If
+ * the stack has more frames, TRC_FRAMES_ELIDED and the TRC_STACK_OUTERMOST outermost frames take
+ * the place of the last of these frames.  A walk that does not reach the outermost frame in
+ * TRC_UNWIND_WALK_MAX frames leaves the outermost frames out: then TRC_FRAMES_ELIDED comes last.
  * Context: traced thread, signal handlers.
  */
 enum { TRC_UNWIND_WALK_MAX = 4096 };
 void trc_unwind_elide(const void *ucontext, uint64_t *frame, uint32_t before);
-/* The same of a stack taken by trc_unwind_from(), with the same start. */
+/* trc_unwind_elide() for a stack taken by trc_unwind_from(), with the same start. */
 void trc_unwind_elide_from(const struct trc_unwind_start *start, uint64_t *frame, uint32_t before);
 
 /*
- * The stack of another thread, from a frame of it on that stays meanwhile: who asks looks before and
- * behind whether it has stayed, and otherwise what was found is nothing.  The thread may go on and its
- * stack may be unmapped all the same: the kernel copies what is read (memory:M2).  Mode libunwind
- * captures as auto does.  Context: any thread that records.
+ * The stack of another thread, from a frame on that stays meanwhile.  The caller checks before and
+ * after the call that the frame has stayed; if not, the result is worth nothing.  The thread may go
+ * on, and its stack may be unmapped, all the same: the kernel copies the memory that is read
+ * (memory:M2).  Mode libunwind captures as auto does.  Context: any thread that records.
  */
 uint32_t trc_unwind_other(const struct trc_unwind_start *start, uint64_t *frame, uint32_t max);
 /* As trc_unwind_elide_from(), of a stack taken by trc_unwind_other(). */
 void trc_unwind_elide_other(const struct trc_unwind_start *start, uint64_t *frame, uint32_t before);
 
 /*
- * As trc_unwind_other(), where it has to be known whether anything is missing.  By unwind rules alone, in
- * modes fp and none nothing; start->fp 0: it is not known, nor is it guessed.  *is_whole: the last frame is the
- * outermost one; otherwise the walk ended for want of a rule or a register, or at `max`, which may be up
- * to TRC_UNWIND_WALK_MAX.  *copied (memory.h) has what the caller has copied of the stack already, and room.
+ * As trc_unwind_other(), and tells whether frames are missing.  Walks by unwind rules alone; in
+ * modes fp and none finds nothing. start->fp 0: the frame pointer is not known, and is not guessed.
+ * *is_whole: the last frame is the outermost; otherwise the walk ended for want of a rule or a
+ * register, or at `max`, which may be up to TRC_UNWIND_WALK_MAX. *copied (memory.h) has the part of
+ * the stack that the caller has copied already, and room.
  */
 struct trc_copied;
 uint32_t trc_unwind_whole(const struct trc_unwind_start *start, struct trc_copied *copied,
 			  uint64_t *frame, uint32_t max, bool *is_whole);
 
 /*
- * Forgets what is known about addresses: they may now belong to another module.  To be called
- * after every dlclose(), and after every dlopen(): what it loaded may lie where another thread
- * has just unloaded something, and not yet got around to saying so.
- * Context: any thread, may block; not signal safe.
+ * Forgets what is known about addresses: they may now belong to another module.  To be called after
+ * every dlclose() and every dlopen(): a loaded object may lie where another thread has just
+ * unloaded an object, without having called this function yet.  Context: any thread, may block; not
+ * signal safe.
  */
 void trc_unwind_modules_changed(void);
 

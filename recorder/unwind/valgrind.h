@@ -2,7 +2,7 @@
  * valgrind.h - does valgrind run this program?
  *
  * A "client request" of valgrind's: instructions that do nothing on a processor, and that valgrind
- * knows.  Written out, so that nothing of valgrind's is needed to build.
+ * knows.  The instructions are written out, so that the build needs no file of valgrind's.
  */
 #ifndef TRC_RECORDER_UNWIND_VALGRIND_H
 #define TRC_RECORDER_UNWIND_VALGRIND_H

@@ -1,5 +1,5 @@
 /*
- * walk.c - see walk.h: the steps that are not ordinary.
+ * walk.c - see walk.h: the steps other than those by short rules.
  */
 #include <errno.h>
 #include <ucontext.h>

@@ -1,9 +1,10 @@
 /*
  * walk.h - from one frame to the next.
  *
- *   walk:W1  range.lo <= sp, or the range is empty: what a frame saved lies at or above its sp
+ *   walk:W1  range.lo <= sp, or the range is empty: the registers that a frame saved lie at or
+ *       above its sp
  *   walk:W2  pc is below TRC_CACHE_ADDRESS_MAX and not in the first pages
- *   walk:W3  a step that fails leaves nothing to go on with: the walk is over
+ *   walk:W3  a step that fails ends the walk
  */
 #ifndef TRC_RECORDER_UNWIND_WALK_H
 #define TRC_RECORDER_UNWIND_WALK_H
@@ -33,8 +34,8 @@ struct trc_walk {
 	bool guess;	     /* cross code without rules, where that can be checked */
 };
 
-/* Under which the cache has the rule of a frame: for a return address the call's, which lies
- * before it; so all keys are one more than an address within the instruction. */
+/* The key of a frame's rule in the cache.  For a return address the rule is that of the call, which
+ * lies before the address: so all keys are one more than an address within the instruction. */
 static inline uintptr_t trc_walk_key(const struct trc_walk *walk)
 {
 	return walk->pc + walk->exact;
@@ -59,20 +60,20 @@ static inline uintptr_t trc_pc_plain(uintptr_t pc)
 }
 
 /*
- * Any step; the one for all that trc_step_short() does not do.  Returns false if the walk is
- * over.  Context: traced thread, signal handlers.
+ * Any step; for the steps that trc_step_short() does not take.  Returns false if the walk is over.
+ * Context: traced thread, signal handlers.
  */
 bool trc_walk_step(struct trc_walk *walk);
 
-/* Whether the walk's frame says that it is the outermost one.  Context: as above. */
+/* True if the walk's frame says that it is the outermost frame.  Context: as above. */
 bool trc_walk_is_outermost(const struct trc_walk *walk);
 
-/* Whether the walk's frame is in code without rules, which trc_walk_step() may cross by its frame
+/* True if the walk's frame is in code without rules, which trc_walk_step() may cross by the frame
  * pointer.  Context: as above. */
 bool trc_walk_is_crossing(const struct trc_walk *walk);
 
-/* From where there is no code to who called that, by the return address just made.  Returns false
- * if there is none. */
+/* Goes from an address without code to the caller, by the return address that the call has just
+ * pushed.  Returns false if there is none. */
 bool trc_walk_lost(struct trc_walk *walk);
 
 /* Where the caller's registers lie, by a short rule. */
