@@ -24,6 +24,8 @@ struct trc_procs {
 /* Free with trc_procs_free(), also after a failure.  0 or -ENOMEM. */
 int trc_procs_of(struct trc_procs *procs, const struct trc_report *r);
 void trc_procs_free(struct trc_procs *procs);
+/* The last step at or before this time; NULL = there is none. */
+const struct trc_procs_step *trc_procs_step_at(const struct trc_procs *procs, int64_t ts_ns);
 /* For how long of this time no proc was left. */
 int64_t trc_procs_taken_ns(const struct trc_procs *procs, int64_t from_ns, int64_t to_ns);
 /* For how long of this time more of the program's threads could run than there are procs. */

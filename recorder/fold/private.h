@@ -3,7 +3,7 @@
  *
  * An event is taken apart when it comes: its stack and labels become the fold's own (intern.c), and
  * the rest of the event waits in the queue of its stream (queue.c) until the streams are merged by
- * time.  Then it goes to the threads and their waits (waits.c), fibers (fold_fibers.c), samples,
+ * time.  Then it goes to the threads and their waits (waits.c), fibers (fibers.c), samples,
  * allocations and threads created (samples.c); waits for locks and unlocks go on to a second queue,
  * which puts unlocks at the time of the release (locks.c).  The results are added to the views
  * (view.c), and copied from there (copy.c).
@@ -196,7 +196,7 @@ void trc_fold_count_wait(struct trc_fold *fold, const struct trc_fold_park *park
 void trc_fold_open_so_far(const struct trc_fold *fold, const struct trc_fold_park *park,
 			  struct trc_view *copy);
 
-/* ---- fold_fibers.c --------------------------------------------------------------------- */
+/* ---- fibers.c --------------------------------------------------------------------- */
 
 /* A fiber that waits for something that is in the block profile; key: its number. */
 struct trc_fold_fiber {

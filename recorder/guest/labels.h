@@ -69,6 +69,10 @@ uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABE
 /* As trc_labels_with(), for a scope of the calling thread (J7). */
 int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_labels *base,
 			   const struct trace_label *label, size_t n, size_t *bad);
+/* The same for one label, if the set is one that the thread keeps and finds at once; NULL: it is not, or
+ * that is no label.  Leaves errno. */
+const struct trace_labels *trc_labels_scope_met(const struct trace_labels *base,
+						const struct trace_label *label);
 /* Gives back the set that was in force in a scope. */
 void trc_labels_scope_end(const struct trace_labels *labels);
 /* The thread ends: gives back the sets that the thread keeps. */
@@ -83,8 +87,5 @@ extern TRC_HIDDEN __thread const struct trace_labels *trc_labels_in_force
 const struct trace_labels *trc_labels_set(const struct trace_labels *labels);
 /* The thread has just become known to the session: makes its labels known, too. */
 void trc_labels_attach(void);
-/* Where the calling thread keeps the result of trc_labels_now(): at the same distance from
- * pthread_self() in every thread.  Context: any thread. */
-const struct trace_labels *const *trc_labels_place(void);
 
 #endif

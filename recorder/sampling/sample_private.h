@@ -105,6 +105,9 @@ void trc_sample_take_pending(void);
  * thread, signal handlers.
  */
 void trc_source_account(struct trc_sampler *s, unsigned int i, bool ended);
+/* Counts the CPU time that the sampler's thread has used up to here, by its clock, as sampled.  Context:
+ * as above. */
+void trc_sampler_count(struct trc_sampler *s, uint64_t cpu_ns);
 /* Notes the CPU time of a thread since its counter was let go, and for how much of this time the
  * counter has counted. */
 void trc_source_stood(struct trc_source *source, uint64_t used_ns, uint64_t counted_ns);

@@ -40,6 +40,20 @@ static inline void trc_sample_count_loss(struct trc_shared *shared, uint32_t eve
 				  memory_order_relaxed);
 }
 
+/* Counts the CPU time that a thread has used while the event was armed for it (layout.h).  Context: as
+ * above. */
+static inline void trc_sample_count_armed(struct trc_shared *shared, uint32_t event, uint64_t ns)
+{
+	/* relaxed: a count of its own. */
+	atomic_fetch_add_explicit(&shared->sample_event[event - 1].armed_ns, ns,
+				  memory_order_relaxed);
+}
+
+/* The event is sampled from now on, or not any more.  now_ns: the CPU time that the process has used.
+ * Context: one thread at a time. */
+void trc_sample_event_on(struct trc_shared *shared, uint32_t event, uint64_t now_ns);
+void trc_sample_event_off(struct trc_shared *shared, uint32_t event, uint64_t now_ns);
+
 /* Counts a thread that is not sampled for want of descriptors or memory. */
 static inline void trc_sample_count_missing(struct trc_shared *shared, uint32_t event)
 {
