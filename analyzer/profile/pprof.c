@@ -237,7 +237,9 @@ static void export_comments(struct exporter *e)
 	for (size_t i = 0; i < e->profile->n_comments; i++)
 		trc_pprof_comment(e->pprof, e->profile->comment[i]);
 	if (trc_reader_warning(e->reader)) {
-		snprintf(text, sizeof(text), "incomplete: %s", trc_reader_warning(e->reader));
+		snprintf(text, sizeof(text), "%s: %s",
+			 trc_reader_info(e->reader)->complete ? "warning" : "incomplete",
+			 trc_reader_warning(e->reader));
 		trc_pprof_comment(e->pprof, text);
 	}
 	if (lost_events) {

@@ -29,7 +29,8 @@ struct row {
 	int64_t locks_ns, files_ns;
 	int64_t cost_ns; /* all of these */
 	uint64_t n_threads, n_events, lost_events;
-	char *incomplete; /* owned: what is missing; NULL = nothing */
+	char *incomplete; /* owned: what is missing or odd; NULL = nothing */
+	bool is_cut;	  /* its end is missing */
 	/* What is waited for most, but by idle threads. */
 	struct {
 		char *what, *place; /* owned; "mutex settings+16"; NULL = there is no wait */
@@ -143,7 +144,7 @@ static int row_largest_wait(struct row *row, struct trc_report *r)
 
 	d = err ? NULL : largest_group(&g);
 	if (d) {
-		row->wait.reason = d->group->reason;
+		row->wait.reason = d->group->reason; /* one of several, of one kind */
 		row->wait.waits = d->group->waits;
 		row->wait.ns = d->group->total_ns - d->group->no_proc_ns; /* timeline:P1 */
 		trc_line_begin(&line, TRC_WIDTH_MAX, false);
@@ -237,7 +238,8 @@ static void add_sums(struct trc_many *many, struct row *row, const struct trc_re
 	many->n_events += row->n_events;
 	many->n_bytes += file->file_bytes;
 	many->lost_events += row->lost_events;
-	many->n_incomplete += !file->complete;
+	row->is_cut = !file->complete;
+	many->n_incomplete += row->is_cut;
 	many->n_full += file->table_full != 0;
 	many->n_threads += row->n_threads;
 }
@@ -333,6 +335,11 @@ static bool has_failed(const struct row *row)
 	       (has_status(row->ended) && strcmp(row->ended, "exit 0") != 0);
 }
 
+static bool must_be_told(const struct row *row)
+{
+	return has_failed(row) || row->incomplete || row->lost_events;
+}
+
 /* How many are told one by one: not what is next to nothing, unless it failed or is not all there. */
 static size_t n_told(const struct row **row, size_t n, size_t max)
 {
@@ -340,7 +347,7 @@ static size_t n_told(const struct row **row, size_t n, size_t max)
 
 	for (size_t i = 0; i < n && i < max; i++)
 		if (row[i]->cost_ns >= row[0]->cost_ns / 1000 || row[i]->worst_ns == INT64_MAX ||
-		    has_failed(row[i]) || row[i]->incomplete || row[i]->lost_events)
+		    must_be_told(row[i]))
 			told = i + 1;
 	return told;
 }
@@ -474,7 +481,10 @@ static void print_details(struct trc_report *r, const struct row *row, int64_t f
 	if (row->incomplete) {
 		next_detail(&line, &any);
 		trc_line_style(&line, TRC_STYLE_ALARM);
-		trc_line_add(&line, "the end is missing");
+		if (row->is_cut)
+			trc_line_add(&line, "the end is missing");
+		else
+			trc_line_data(&line, row->incomplete, r->width);
 		trc_line_style(&line, TRC_STYLE_PLAIN);
 	}
 	if (row->tasks.type) {
@@ -539,10 +549,12 @@ static void print_rest(struct trc_report *r, const struct row **row, size_t n)
 	struct row sums = {.cpu_ns = TRC_NEVER};
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
+	size_t n_failed = 0;
 
 	if (!n)
 		return;
 	for (size_t i = 0; i < n; i++) {
+		n_failed += must_be_told(row[i]);
 		sums.n_threads += row[i]->n_threads;
 		trc_report_add(&sums.locks_ns, row[i]->locks_ns);
 		trc_report_add(&sums.files_ns, row[i]->files_ns);
@@ -557,6 +569,11 @@ static void print_rest(struct trc_report *r, const struct row **row, size_t n)
 	add_duration(&line, sums.locks_ns);
 	add_duration(&line, sums.files_ns);
 	trc_line_add(&line, "  in %zu more", n);
+	if (n_failed) {
+		trc_line_style(&line, TRC_STYLE_ALARM);
+		trc_line_add(&line, ", of which %zu failed or lack something", n_failed);
+		trc_line_style(&line, TRC_STYLE_PLAIN);
+	}
 	trc_report_line(r, &line);
 }
 
@@ -724,6 +741,14 @@ static void json_number(FILE *out, const char *name, int64_t number)
 		fprintf(out, ",\"%s\":%" PRId64, name, number);
 }
 
+/* A lock's waits may have several reasons, which are of one kind. */
+static const char *wait_kind(unsigned int reason)
+{
+	uint8_t kind = trc_wait_kind(reason);
+
+	return kind ? trc_wait_kind_name(kind) : trc_reason_name(reason);
+}
+
 static void json_row(FILE *out, const struct row *row)
 {
 	fputs("{\"path\":", out);
@@ -739,7 +764,7 @@ static void json_row(FILE *out, const struct row *row)
 	json_number(out, "events", (int64_t)row->n_events);
 	json_number(out, "lost_events", (int64_t)row->lost_events);
 	json_text(out, "incomplete", row->incomplete);
-	json_text(out, "wait_reason", row->wait.what ? trc_reason_name(row->wait.reason) : NULL);
+	json_text(out, "wait_kind", row->wait.what ? wait_kind(row->wait.reason) : NULL);
 	json_text(out, "wait_for", row->wait.what);
 	json_text(out, "wait_place", row->wait.place);
 	json_number(out, "waits", row->wait.what ? (int64_t)row->wait.waits : TRC_NEVER);
@@ -760,6 +785,7 @@ static void json_finding(FILE *out, const struct row *row, const struct trc_find
 	json_number(out, "cost_ns", finding->cost_ns);
 	json_text(out, "sentence", finding->sentence);
 	json_text(out, "why", finding->why);
+	json_text(out, "remedy", trc_finding_remedy(finding));
 	putc('}', out);
 }
 

@@ -107,6 +107,14 @@ static bool slot_read(const struct look *l, uint32_t i, struct seen *seen,
 	return !seen->done && open->since <= l->until;
 }
 
+/* True if the process has executed another program: the memory that was opened is nobody's any more. */
+static bool is_other_image(const struct look *l)
+{
+	char byte;
+
+	return l->at->mem_fd && !pread(*l->at->mem_fd, &byte, 1, 0);
+}
+
 /* ---- what is found --------------------------------------------------------------------------- */
 
 static void stack_read(const struct look *l, struct wait *wait, const struct trc_slot_wait *open)
@@ -162,7 +170,7 @@ static void wait_look(const struct look *l, uint32_t i, struct seen *seen,
 		return;
 	stack_read(l, wait, open);
 	name_read(l, wait, open);
-	if (!is_unchanged(l, i, seen)) {
+	if (!is_unchanged(l, i, seen) || is_other_image(l)) {
 		wait_free(wait);
 		return;
 	}

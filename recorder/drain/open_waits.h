@@ -23,6 +23,9 @@ struct trc_open_waits_at {
 	const struct trc_shared *header; /* a checked copy of the header, of now */
 	int pid;
 	bool no_names; /* its threads are called otherwise here: descriptors stay without names */
+	/* A descriptor of /proc/PID/mem from before, by which a new image of the process is told from the one
+	 * that has the mapping; NULL = it is not asked. */
+	const int *mem_fd;
 	/* 0 = a whole round, 200 ms at most; else a round takes several calls of about this length */
 	uint64_t slice_ns;
 };

@@ -62,8 +62,10 @@ static void no_room_keep(struct trace_labels *set, uint32_t session)
 {
 	if (!id_begin(set, session))
 		return;
-	/* relaxed, both: without an id there is nothing that an entry belongs to. */
+	/* relaxed, both: without an id there is nothing that an entry belongs to.  The release fence between
+	 * them: who sees this entry sees no id (labels:J6). */
 	atomic_store_explicit(&set->id, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
 	atomic_store_explicit(&set->entry, no_room_now(), memory_order_relaxed);
 	/* release: as in id_keep(). */
 	atomic_store_explicit(&set->session, session, memory_order_release);

@@ -8,6 +8,7 @@
 #include "recorder/guest/closing.h"
 #include "recorder/guest/labels.h"
 #include "recorder/guest/own_thread.h"
+#include "recorder/interpose/signal.h"
 #include "recorder/ring/rec.h"
 #include "recorder/ring/slot_inline.h"
 #include "recorder/shared/slot_look.h"
@@ -138,7 +139,7 @@ static bool own_put(struct found *found, uint32_t tid, const struct own *own)
 	struct trc_slot_wait wait;
 
 	/* relaxed: the session stays. */
-	if (self->session_if_loud != atomic_load_explicit(&trc_switch.on, memory_order_relaxed))
+	if (self->session != atomic_load_explicit(&trc_switch.on, memory_order_relaxed))
 		return !own->labels || self->quiet || self->ended || self->attaching;
 	if (self->tid != tid)
 		return false;
@@ -273,7 +274,8 @@ static bool look_at_call(struct taking *t, uint32_t i, uint64_t *frame, bool par
 		return false;
 	trc_task_look(t->tasks.dir, tid, 0, &look);
 	is_found = look.is == TRC_TASK_BLOCKED && find(t, tid, &look, &found);
-	if (!trc_task_still_end(&still) || !is_found || !(found.is_whole || partly))
+	if (!trc_task_still_end(&still) || !is_found ||
+	    !(found.is_whole || (partly && found.n_frames)))
 		return false;
 	row_put(t, i, &found, &look);
 	return true;
@@ -347,11 +349,14 @@ static uint32_t procs_usable(void)
 	return n ? n : 1;
 }
 
-/* One for each proc besides this thread's, as far as that pays. */
+/* One for each proc besides this thread's, as far as that pays.  None in a program that has set a
+ * filter: the filter may forbid to create threads. */
 static uint32_t helpers_wanted(uint32_t n_rows)
 {
 	uint32_t n_procs = procs_usable(), n = n_rows / ROWS_EACH;
 
+	if (trc_sandbox_is_restricted())
+		return 0;
 	if (n > HELPERS_MAX)
 		n = HELPERS_MAX;
 	return n < n_procs ? n : n_procs - 1;

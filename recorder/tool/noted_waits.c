@@ -1,5 +1,9 @@
 /* noted_waits.c - see noted_waits.h */
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+#include "format/now.h"
 #include "recorder/drain/open_waits.h"
 #include "recorder/shared/clock.h"
 #include "noted_waits.h"
@@ -7,6 +11,7 @@
 enum {
 	ROUND_NS = 1000000000, /* from one round to the next */
 	SLICE_NS = 1000000,
+	SLOW_NS = 20000000, /* of processor time: then the process is not looked at any more */
 	LAST_NS = 50000000,
 	PAUSE_SHARE = 20, /* a look is followed by a pause so many times as long */
 	FULL_SOON = 64,	  /* of a ring, 256 being all of it */
@@ -18,10 +23,20 @@ struct trc_noted_waits {
 	uint64_t round_ns;	  /* when the last round began */
 	uint64_t until;		  /* ticks: the waits of this round began before then */
 	bool in_round;		  /* it is not over */
+	bool is_over;		  /* the image is gone, or takes too long to look at (N2) */
+	int mem_fd;
 };
 
 /* Of all processes. */
 static uint64_t pause_until_ns;
+
+static int memory_open(int pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
 
 void trc_noted_waits_begin(struct trc_process *p, const struct trc_shared *h)
 {
@@ -30,7 +45,11 @@ void trc_noted_waits_begin(struct trc_process *p, const struct trc_shared *h)
 	p->bases.wait_find = NULL;
 	if (n)
 		n->found = trc_open_waits_new();
-	if (!n || !n->found) {
+	if (n)
+		n->mem_fd = memory_open(p->pid);
+	if (!n || !n->found || n->mem_fd < 0) {
+		if (n)
+			trc_open_waits_free(n->found);
 		free(n);
 		return;
 	}
@@ -43,8 +62,10 @@ void trc_noted_waits_begin(struct trc_process *p, const struct trc_shared *h)
 
 void trc_noted_waits_end(struct trc_process *p)
 {
-	if (p->noted_waits)
+	if (p->noted_waits) {
 		trc_open_waits_free(p->noted_waits->found);
+		close(p->noted_waits->mem_fd);
+	}
 	free(p->noted_waits);
 	p->noted_waits = NULL;
 }
@@ -58,6 +79,7 @@ static bool look(struct trc_process *p, uint64_t slice_ns, uint64_t until)
 					     .header = h,
 					     .pid = p->pid,
 					     .no_names = p->tids != NULL,
+					     .mem_fd = &p->noted_waits->mem_fd,
 					     .slice_ns = slice_ns};
 
 	/* acquire: as in trc_slots_used(). */
@@ -83,18 +105,23 @@ static bool round_begins(struct trc_noted_waits *n, uint64_t now_ns)
 
 static bool can_be_looked_at(const struct trc_process *p)
 {
-	return p->noted_waits && p->drain && !p->ended && !p->ring_cut && p->pid > 0;
+	return p->noted_waits && !p->noted_waits->is_over && p->drain && !p->ended &&
+	       !p->ring_cut && p->pid > 0;
 }
 
 void trc_noted_waits_pass(struct trc_process *p)
 {
 	struct trc_noted_waits *n = p->noted_waits;
-	uint64_t now_ns = trc_clock_vdso();
+	uint64_t now_ns = trc_clock_vdso(), cpu_ns;
+	char byte;
 
 	if (!can_be_looked_at(p) || now_ns < pause_until_ns ||
 	    trc_drain_fullest(p->drain) >= FULL_SOON || (!n->in_round && !round_begins(n, now_ns)))
 		return;
+	cpu_ns = trc_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	n->in_round = !look(p, SLICE_NS, n->until);
+	n->is_over = trc_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns > SLOW_NS ||
+		     !pread(n->mem_fd, &byte, 1, 0);
 	pause_until_ns = trc_clock_vdso();
 	pause_until_ns += PAUSE_SHARE * (pause_until_ns - now_ns);
 }

@@ -6,7 +6,8 @@
  *   noted_waits:N1  once a second all waits that have lasted for a second are looked at, each wait
  *       once.  The process does not notice: its memory is read, and no thread is asked
  *   noted_waits:N2  draining comes first.  A look lasts about a millisecond, and there is no look
- *       while a ring fills up.  All looks at all processes take a twentieth of a processor at most
+ *       while a ring fills up.  All looks at all processes take a twentieth of a processor at most.
+ *       A process that cannot be looked at so quickly, such as one of very many mappings, is looked at no more
  */
 #ifndef TRC_RECORDER_TOOL_NOTED_WAITS_H
 #define TRC_RECORDER_TOOL_NOTED_WAITS_H

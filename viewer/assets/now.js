@@ -186,14 +186,14 @@ function nowBox(place) {
 		box.append(`and ${plural(place.more, "thread")} more`);
 		return box;
 	}
-	const i = now.of.get(place.number), [first, ...more] = nowHeld(place.number);
-	const names = [first, ...more].filter((k) => k !== undefined).map((k) => nowObject(now.locks.object[k], false)).join(", ");
+	const i = now.of.get(place.number), {told, more} = nowHeld(place.number);
+	const names = [...told.map((k) => nowObject(now.locks.object[k], false)), ...nowMoreHeld(more)].join(", ");
 	const go = () => i === undefined ? select({kind: "thread", id: place.number}) : nowGo(i);
 	const button = el("button", {type: "button", class: place.ring ? "ring" : "", title: [...nowLines(place.number), place.ring ? "in a deadlock" : ""]
 		.filter((line) => line).join("\n"), onclick: go, onfocus: () => nowChoose(place.number)},
 	el("b", {}, place.ring ? "⟳ " : "", nowName(place.number)), el("span", {}, i === undefined ? "it has ended" : nowState(i)),
 	el("span", {class: "dim"}, i === undefined ? "" : stackPlace(now.rows.stack[i], 2)),
-	names ? el("span", {}, `holds ${names}`) : null, names ? el("span", {class: "dim"}, nowTaken(first)) : null);
+	names ? el("span", {}, `holds ${names}`) : null, names ? el("span", {class: "dim"}, nowTaken(told[0])) : null);
 	button.dataset.thread = String(place.number);
 	box.append(button);
 	return box;

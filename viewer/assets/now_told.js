@@ -2,6 +2,7 @@
 // waits for, where, and where it took the locks that it holds; of a deadlock what the report says of it.
 
 const CHAIN_TOLD = 32, BLOCKED_TOLD = 10; // threads
+const HELD_TOLD = 12; // locks of a thread
 
 // A list of stacks' functions with their lines, one a line, for a title.
 /** @param {number} stack */
@@ -9,10 +10,19 @@ function nowStackLines(stack) {
 	return stackOwn(stack).map((f) => `    ${[f.function || f.address, f.place].filter((part) => part).join(" ")}`);
 }
 
-// Locks that others wait for come first.
-/** @param {number} number @returns {number[]} */
+// The locks that a thread holds, those first that others wait for; and how many there are besides.
+/** @param {number} number @returns {{told: number[], more: number}} */
 function nowHeld(number) {
-	return [...now.held.get(number) || []].sort((a, b) => Number(now.locks.waiters[b] > 0) - Number(now.locks.waiters[a] > 0));
+	const held = now.held.get(number) || [], awaited = held.filter((k) => now.locks.waiters[k] > 0);
+	const told = [...awaited, ...held.filter((k) => !(now.locks.waiters[k] > 0))].slice(0, HELD_TOLD);
+
+	return {told, more: held.length - told.length};
+}
+
+// "and 7,988 locks more"
+/** @param {number} more */
+function nowMoreHeld(more) {
+	return more ? [`and ${plural(more, "lock")} more`] : [];
 }
 
 // A lock by its variable's name, or by its address; `whole`: by both.
@@ -58,10 +68,11 @@ function nowTaken(k) {
 // All that is known of a thread, a line each.
 /** @param {number} number */
 function nowLines(number) {
-	const i = now.of.get(number);
+	const i = now.of.get(number), {told, more} = nowHeld(number);
 
 	return [`${nowName(number)} ${nowSays(i, true)}`, ...i === undefined ? [] : nowStackLines(now.rows.stack[i]),
-		...nowHeld(number).flatMap((k) => [nowHolds(k, true), ...now.locks.stack[k] ? ["taken at", ...nowStackLines(now.locks.stack[k])] : ["where it was taken was not recorded"]])];
+		...told.flatMap((k) => [nowHolds(k, true), ...now.locks.stack[k] ? ["taken at", ...nowStackLines(now.locks.stack[k])] : ["where it was taken was not recorded"]]),
+		...nowMoreHeld(more)];
 }
 
 // ---- beside the picture ----
@@ -76,21 +87,21 @@ function nowChain(number) {
 	return [...chain];
 }
 
-/** @param {number} k */
-function nowLockTold(k) {
-	const all = [...table("lock", "holds_from").holds_from].includes(HOLDS_ALL);
-
+/** @param {number} k @param {boolean} all whether all acquisitions were recorded */
+function nowLockTold(k, all) {
 	return [el("p", {}, nowHolds(k)), now.locks.stack[k] ? stackView("Taken at", now.locks.stack[k])
 		: el("p", {class: "dim"}, "Where it was taken was not recorded", ...all ? ["."] : [": ", el("code", {class: "option"}, "--locks=all"), " records it."])];
 }
 
 /** @param {number} number */
 function nowThreadTold(number) {
-	const i = now.of.get(number), waits = i !== undefined && now.rows.state[i] === NOW_WAITING;
+	const i = now.of.get(number), waits = i !== undefined && now.rows.state[i] === NOW_WAITING, {told, more} = nowHeld(number);
+	const all = told.length > 0 && table("lock", "holds_from").holds_from.includes(HOLDS_ALL);
 	const go = () => i === undefined ? select({kind: "thread", id: number}) : nowGo(i);
 
 	return el("div", {class: "now-thread"}, el("p", {}, el("button", {type: "button", class: "link", onclick: go}, nowName(number)), ` ${nowSays(i)}`),
-		i === undefined ? null : stackView(waits ? "Waits at" : "Last seen at", now.rows.stack[i]), ...nowHeld(number).flatMap(nowLockTold));
+		i === undefined ? null : stackView(waits ? "Waits at" : "Last seen at", now.rows.stack[i]), ...told.flatMap((k) => nowLockTold(k, all)),
+		...nowMoreHeld(more).map((text) => el("p", {}, text)));
 }
 
 // Those that wait for a deadlock, and are in none themselves.
@@ -107,9 +118,9 @@ function nowBlocked(number) {
 /** @param {number} thread @returns {[(HTMLElement | null)[], (HTMLElement | null)[]]} */
 function nowDeadlockTold(thread) {
 	const d = trace.dead, row = d.thread.findIndex((each, i) => each === thread && d.cycle[i] !== 0), number = row < 0 ? 0 : d.number[row];
-	const ring = Array.from(d.thread).filter((_, i) => d.number[i] === number && d.cycle[i]);
+	const rows = Array.from(d.thread, (_, i) => i).filter((i) => d.number[i] === number && d.cycle[i]), ring = rows.map((i) => d.thread[i]);
 	const found = head.findings.find((f) => f.kind === "deadlock" && ring.includes(f.thread));
-	const certain = ring.every((each) => d.certain[Array.from(d.thread).indexOf(each)]);
+	const certain = rows.every((i) => d.certain[i]);
 
 	if (!number)
 		return [[], []];

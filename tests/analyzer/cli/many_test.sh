@@ -144,7 +144,7 @@ assert sorted(row) == ['31', '32', '33', '34', '35'], row
 r = row['35']
 assert (r['ended'], r['lost_events'], r['incomplete'], r['threads']) == ('exit 0', 5, None, 2), r
 assert (r['task_type'], r['tasks'], r['task_p99_ns']) == ('request', 2, 899000000), r
-assert (r['wait_reason'], r['wait_for'], r['wait_place'], r['waits'], r['waited_ns']) == ('cond', 'cond 0x7f20', '0x1f', 1, 500000000), r
+assert (r['wait_kind'], r['wait_for'], r['wait_place'], r['waits'], r['waited_ns']) == ('cond', 'cond 0x7f20', '0x1f', 1, 500000000), r
 assert (r['locks_ns'], r['files_ns'], r['lasted_ns'], r['path']) == (5000000, 0, 900000000, 'ends.35.trc'), r
 assert row['31']['ended'] == 'killed by signal 11 (SIGSEGV)' and row['31']['task_type'] is None, row['31']
 assert [(f['path'], f['kind'], f['severity']) for f in j['findings']] == [('ends.31.trc', 'crash', 'alarm')], j['findings']
