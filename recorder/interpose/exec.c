@@ -17,6 +17,7 @@
 #include "signal.h"
 #include "signal_own.h"
 #include "span.h"
+#include "recorder/shared/signals.h"
 #include "recorder/unwind/poison.h"
 
 extern char **environ;

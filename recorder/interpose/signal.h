@@ -53,8 +53,6 @@ bool trc_runs_go(void);
 /* True if the program has forbidden itself, and so the recorder, some system calls: nothing is
  * recorded, and the recorder makes no system call any more. */
 bool trc_sandbox_entered(void);
-/* True if the program has set a filter, whatever the filter forbids. */
-bool trc_sandbox_is_restricted(void);
 /* Called before a filter is set in which no recording can begin; NULL = nobody wants to know.  Set once,
  * at start.  Context: any thread, a child that runs in its parent's memory. */
 extern void (*trc_filter_hook)(void);

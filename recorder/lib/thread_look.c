@@ -8,9 +8,9 @@
 #include "recorder/guest/closing.h"
 #include "recorder/guest/labels.h"
 #include "recorder/guest/own_thread.h"
-#include "recorder/interpose/signal.h"
 #include "recorder/ring/rec.h"
 #include "recorder/ring/slot_inline.h"
+#include "recorder/shared/signals.h"
 #include "recorder/shared/slot_look.h"
 #include "recorder/unwind/memory.h"
 #include "thread_profile_private.h"
@@ -355,7 +355,7 @@ static uint32_t helpers_wanted(uint32_t n_rows)
 {
 	uint32_t n_procs = procs_usable(), n = n_rows / ROWS_EACH;
 
-	if (trc_sandbox_is_restricted())
+	if (trc_sandbox_is_restricted && trc_sandbox_is_restricted())
 		return 0;
 	if (n > HELPERS_MAX)
 		n = HELPERS_MAX;

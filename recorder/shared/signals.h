@@ -33,6 +33,10 @@ void trc_signal_fatal(int number, const siginfo_t *info, const void *context);
 int trc_signal_own(int number, bool (*take)(const siginfo_t *info, const void *context))
 	__attribute__((weak, visibility("hidden")));
 
+/* True if the program has set a filter of system calls, whatever the filter forbids.  The function is NULL
+ * where nothing is interposed.  Context: any thread, signal handlers. */
+bool trc_sandbox_is_restricted(void) __attribute__((weak, visibility("hidden")));
+
 /* The handler that the kernel has in place of SIG_DFL; it is not the program's.  NULL = there is
  * none. */
 extern __attribute__((visibility("hidden"))) void *trc_signal_default;

@@ -295,14 +295,21 @@ END_TEST
 
 START_TEST(by_frame_pointers_all_are_asked)
 {
+	const struct trc_thread_row *row;
 	const char *note;
-	struct worker w;
+	struct worker w, slow;
 
 	ck_assert_int_eq(trc_unwind_setup(TRC_UNWIND_FP, &note), 0);
 	worker_start(&w, wait_to_go_on);
 	wait_until_it_sleeps(&w);
+	worker_start(&slow, sleep_by_syscall);
+	wait_until_it_sleeps(&slow);
 	take(LONG_NS);
 	ck_assert(expect_row(w.tid, TRC_THREAD_IS_WAITING)->asked);
+	/* One that is not to be asked has the place of its call. */
+	row = row_of(slow.tid);
+	ck_assert(row->reason != TRC_REASON_SLEEP || (row->not_asked && row->n_frames));
+	worker_end(&slow);
 	worker_end(&w);
 }
 END_TEST
