@@ -142,19 +142,19 @@ same 'who ran instead longest, and how long all did' \
 		coalesce(o.start_ns, l.woken_ns) < l.running_ns AND coalesce(o.end_ns, l.running_ns) > l.woken_ns WHERE l.latency_ns > 1000000 GROUP BY 1, 2) GROUP BY id"
 
 # ---- from the post until the thread runs ----
-agreed=
-for try in 1 2 3; do
-	record wakes --sched
+# A thread that is taken off its processor between its wait and its clock measures more than the trace has.
+while another_run; do
+	measure record wakes --sched
 	sql dump.trc "SELECT l.latency_ns FROM sched_latency l JOIN threads t ON t.id = l.thread JOIN parks p ON
 		p.id = l.park WHERE t.name = 'woken' AND p.reason = 'sem' ORDER BY l.woken_ns" >trace.tsv
 	# The program's begins before the post and ends after the wait: it is longer, by little.
 	paste trace.tsv <(grep ^wake truth.tsv) | awk -F '\t' '
 		{ off = $3 - $1; n++; good += off > -2000 && off < 100000; trace += $1; truth += $3 }
 		END { printf "%d of %d, mean %.1f of %.1f us\n", good, n, trace / n / 1e3, truth / n / 1e3
-			exit n != 300 || good < 0.95 * n }' && agreed=$try
-	[ -z "$agreed" ] || break
+			exit n != 300 || good < 0.95 * n }' >woken.txt ||
+		differs "woken to running: $(cat woken.txt)" || continue
 done
-expect "woken to running is what the program measures (run $try)" test "$agreed"
+passed "woken to running is what the program measures: $(cat woken.txt)"
 expect 'their waker is the thread that posted' test "$(sql dump.trc "SELECT count(DISTINCT waker_thread), min(waker_thread)
 	FROM sched_latency l JOIN threads t ON t.id = l.thread WHERE t.name = 'woken' AND kind = 'woken'")" = '1	1'
 "$trace_analyze" --json dump.trc >dump.json || fail 'no --json'

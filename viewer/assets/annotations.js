@@ -3,6 +3,7 @@
 
 const TYPE_COLOURS = 12;
 
+/** @param {number} textId */
 function typeColour(textId) {
 	return (Math.imul(textId, 0x9e3779b1) >>> 16) % TYPE_COLOURS;
 }
@@ -10,20 +11,25 @@ function typeColour(textId) {
 // ---- columns (viewer/rows.h) ----
 
 // What a column is made from that has no bytes of its own: by name, given get(name), other columns, and entryOf(name), {n, max}.
+/** @param {(name: string) => Numbers} get @param {(name: string) => {n: number, max: number}} entryOf */
 function columnsMade(get, entryOf) {
 	// Threads that are mostly another column's (V4): mostly(i) of row i.
+	/** @param {string} name @param {(i: number) => number} mostly */
 	const threadsBeside = (name, mostly) => {
 		const beside = get(name), threads = numberArray(beside.length, entryOf("thread.serial").n);
 		for (let i = 0; i < threads.length; i++)
 			threads[i] = beside[i] === 0 ? mostly(i) : beside[i] - 1;
 		return threads;
 	};
+	/** @param {string} rows */
 	const threadsByTask = (rows) => {
 		const task = get(`${rows}.task`), thread = get("task.thread");
 		return threadsBeside(`${rows}.thread_beside`, (i) => task[i] === 0 ? 0 : thread[task[i] - 1]);
 	};
+	/** @param {string} name */
 	const numbersMade = (name) => numberArray(entryOf(name).n, entryOf(name).max);
 	// Times of rows, from their differences to when the rows' tasks begin, or, without a task, to the row before (V5).
+	/** @param {string} rows @param {string} name */
 	const timesInTask = (rows, name) => {
 		const times = numbersMade(`${rows}.${name}`), beside = get(`${rows}.${name}_in_task`), task = get(`${rows}.task`), start = get("task.start");
 		for (let i = 0; i < times.length; i++)
@@ -55,6 +61,7 @@ function columnsMade(get, entryOf) {
 }
 
 // Rows by a column of numbers 0..n: those of k are order[first[k]..first[k + 1]).
+/** @param {Numbers} numbers @param {number} n */
 function rowsBy(numbers, n) {
 	const first = new Uint32Array(n + 2), order = new Uint32Array(numbers.length);
 
@@ -69,6 +76,7 @@ function rowsBy(numbers, n) {
 }
 
 // Rows that are instants by thread, and their times in that order.
+/** @param {Numbers} thread @param {Numbers} time @param {number} nThreads */
 function instantsBy(thread, time, nThreads) {
 	const {first, order} = rowsBy(thread, nThreads);
 
@@ -79,6 +87,7 @@ function instantsBy(thread, time, nThreads) {
 
 // Rows sorted by lane, as lanes; laneOf(i) < n, or -1 for a row that is not drawn.  Coloured by `colour`,
 // or else by `type`.
+/** @param {{n: number, start: Numbers, length: Numbers, colour?: Numbers, type?: Numbers}} rows @param {number} nLanes @param {(i: number) => number} laneOf */
 function lanesOf(rows, nLanes, laneOf) {
 	const first = new Uint32Array(nLanes + 1), order = new Uint32Array(rows.n);
 	const s = timesMake(rows.n), e = new Float64Array(rows.n), v = new Uint8Array(rows.n);
@@ -116,15 +125,15 @@ function lanesPack(lanes) {
 
 /** @param {LanesPacked} packed @returns {Lane[]} */
 function lanesUnpack({s, e, v, nodes, order, bounds}) {
-	return lanesOver({s, e, v}, bounds, null, nodes).lanes.map((lane) => ({...lane, order}));
+	return lanesOver({s, e, v}, bounds, null, nodes).lanes.map((/** @type {Lane} */ lane) => ({...lane, order}));
 }
 
 const REGION_LANES_MAX = 64, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 200;
 
 // Regions, or pieces of them: a lane for each depth of each thread, those of thread index t from base[t] on, depths[t] of them.
-/** @param {RegionRows} g */
+/** @param {RegionRows} g @param {number} nThreads */
 function regionLanes(g, nThreads) {
-	const depths = new Uint8Array(nThreads), base = [];
+	const depths = new Uint8Array(nThreads), base = /** @type {number[]} */ ([]);
 	let nLanes = 0;
 
 	for (let i = 0; i < g.n; i++)
@@ -198,6 +207,7 @@ function latencySteps(rows) {
 
 // Types of tasks, those with most time first, of which the first TASK_TRACKS_MAX have lanes, `depth` of them from `base` on: tasks at the
 // same time lie in lanes below each other, and when there is no lane left they share the last one.
+/** @param {{n: number, type: Numbers, start: Numbers, length: Numbers, open: Numbers}} k */
 function taskLanes(k) {
 	const byType = new Map(), laneNumber = new Int32Array(k.n).fill(-1), {steps, medians} = latencySteps(k);
 	let nLanes = 0;
@@ -216,7 +226,7 @@ function taskLanes(k) {
 		const type = byType.get(k.type[i]), {ends} = type;
 		if (!shown.has(type))
 			continue;
-		let l = ends.findIndex((end) => end <= k.start[i]);
+		let l = ends.findIndex((/** @type {number} */ end) => end <= k.start[i]);
 		if (l < 0 && ends.length < TASK_LANES_MAX)
 			l = ends.length;
 		if (l < 0) {

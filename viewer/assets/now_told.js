@@ -13,7 +13,7 @@ function nowStackLines(stack) {
 // The locks that a thread holds, those first that others wait for; and how many there are besides.
 /** @param {number} number @returns {{told: number[], more: number}} */
 function nowHeld(number) {
-	const held = now.held.get(number) || [], awaited = held.filter((k) => now.locks.waiters[k] > 0);
+	const held = /** @type {number[]} */ (now.held.get(number) || []), awaited = held.filter((k) => now.locks.waiters[k] > 0);
 	const told = [...awaited, ...held.filter((k) => !(now.locks.waiters[k] > 0))].slice(0, HELD_TOLD);
 
 	return {told, more: held.length - told.length};

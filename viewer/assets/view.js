@@ -13,7 +13,7 @@ const view = {
 	trail: [], before: [], after: [], // see steps.js
 };
 
-/** @param {"range" | "selection" | "range-selection" | "tracks"} what */
+/** @param {"range" | "selection" | "range-selection" | "tracks" | "guest"} what */
 function viewChanged(what) {
 	for (const listener of view.listeners)
 		listener(what);
