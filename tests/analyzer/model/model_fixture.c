@@ -7,29 +7,43 @@
 #include "model_fixture.h"
 #include "tests/format/assemble.h"
 
-/* One at a time is enough. */
-static uint8_t *bytes;
+/* The models that are open, and the bytes of their traces. */
+enum { OPEN_MAX = 4 };
+static struct {
+	struct trc_model *m;
+	uint8_t *bytes;
+} opened[OPEN_MAX];
 
 struct trc_model *model_of(const char *text, unsigned int parts)
 {
 	struct trc_error error = {""};
 	struct trc_reader *reader = NULL;
 	struct trc_model *m = NULL;
-	size_t n_bytes;
+	uint8_t *bytes;
+	size_t n_bytes, place = 0;
 	char line[256] = "";
 
+	while (place < OPEN_MAX && opened[place].m)
+		place++;
+	ck_assert_uint_lt(place, OPEN_MAX);
 	ck_assert_msg(!trc_assemble(text, &bytes, &n_bytes, line), "%s", line);
 	ck_assert_msg(!trc_reader_open_memory(&reader, bytes, n_bytes, &error), "%s", error.text);
 	ck_assert_msg(!trc_model_open_reader(&m, reader, &error), "%s", error.text);
 	ck_assert_msg(!trc_model_need(m, parts, &error), "%s", error.text);
+	opened[place].m = m;
+	opened[place].bytes = bytes;
 	return m;
 }
 
 void model_close(struct trc_model *m)
 {
 	trc_model_close(m);
-	free(bytes);
-	bytes = NULL;
+	for (size_t i = 0; i < OPEN_MAX; i++) {
+		if (!m || opened[i].m != m)
+			continue;
+		free(opened[i].bytes);
+		opened[i].m = NULL;
+	}
 }
 
 const struct trc_park *park_of(const struct trc_model *m, uint32_t thread, int64_t start_ns)
