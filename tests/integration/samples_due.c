@@ -3,7 +3,7 @@
  *
  *   blocked  with SIGPROF blocked half of the time: for long, and many times shortly
  *   open     never blocks it
- *   threads  in threads of half a millisecond each
+ *   threads  in 3,000 threads of half a millisecond each, one after the other
  *
  * Output: nanoseconds; and how many of them went by without the program: between two looks at its
  * clock, which are some microseconds apart.  A hypervisor that takes a processor away for a while
@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 		pthread_create(&thread, NULL, burn_all_blocked, (void *)800000);
 		pthread_join(thread, NULL);
 	} else if (strcmp(what, "threads") == 0) {
-		for (int i = 0; i < 500; i++) {
+		for (int i = 0; i < 3000; i++) {
 			pthread_create(&thread, NULL, burn, (void *)500);
 			pthread_join(thread, NULL);
 		}
