@@ -124,6 +124,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/whatif/program.c analyzer/whatif/program.h \
 	analyzer/whatif/replay.c analyzer/whatif/replay.h \
 	analyzer/whatif/sections.c analyzer/whatif/sections.h \
+	analyzer/whatif/turns.c analyzer/whatif/turns.h \
 	analyzer/whatif/waits.c analyzer/whatif/waits.h \
 	analyzer/whatif/whatif.c analyzer/whatif/whatif.h
 libtrcanalyze_la_LIBADD = libtrcsymbols.la libtrcpprof.la libtrcformat.la -lpthread

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "turns.h"
 
 int64_t trc_time_between(int64_t from_ns, int64_t to_ns)
 {
@@ -512,6 +513,8 @@ int trc_program_make(struct trc_program *p, const struct trc_model *m, bool assu
 		err = trc_sections_make(&p->sections, &p->waits, assume, error);
 	if (!err)
 		err = make_ops(p);
+	if (!err)
+		err = trc_turn_measure(&p->turn_ns, m);
 	if (err && !*error->text)
 		snprintf(error->text, sizeof(error->text), "what if: out of memory");
 	return err;

@@ -58,6 +58,7 @@ struct trc_program {
 	uint32_t n_moments;
 	int64_t wake_ns; /* where from being woken to running is not known: the middle one of those known */
 	int64_t wake_low_ns; /* a fourth of them is below */
+	int64_t turn_ns;     /* of threads that share a proc (turns.h) */
 	uint64_t n_kept;     /* waits that keep their length though others may have ended them */
 	int64_t kept_ns;
 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "heap.h"
+#include "turns.h"
 
 /* Looking for a thread that is made to go on takes as many steps as there are threads. */
 #define FORCED_STEPS_MAX UINT64_C(20000000)
@@ -49,12 +50,11 @@ struct sim {
 	const struct trc_op *op;
 	struct thread *thread;
 	struct lock *lock;
-	bool *without;	  /* by operation: the release of a lock that was only tried */
-	uint32_t *moment; /* NOBODY, TOLD, or the thread that awaits it */
-	struct trc_heap timers, active; /* by time; by virtual_ns */
+	bool *without;		/* by operation: the release of a lock that was only tried */
+	uint32_t *moment;	/* NOBODY, TOLD, or the thread that awaits it */
+	struct trc_heap timers; /* by time */
+	struct trc_turns turns; /* Y3 */
 	int64_t now_ns;
-	int64_t virtual_ns,
-		virtual_at_ns; /* Y3: how long each active thread has had a proc, and up to when */
 	int64_t start_ns;
 };
 
@@ -66,29 +66,6 @@ static void wait_for(struct sim *s, uint32_t thread, int64_t ns, enum stage then
 	trc_heap_push(&s->timers, trc_time_after(s->now_ns, ns), thread);
 }
 
-static void virtual_go_on(struct sim *s)
-{
-	__int128 ns = trc_time_between(s->virtual_at_ns, s->now_ns);
-
-	if (s->active.n > s->options->procs)
-		ns = ns * s->options->procs / (__int128)s->active.n;
-	s->virtual_ns = trc_time_after(s->virtual_ns, (int64_t)ns);
-	s->virtual_at_ns = s->now_ns;
-}
-
-/* When the next active thread has had its time; INT64_MAX = none is active. */
-static int64_t active_until_ns(const struct sim *s)
-{
-	__int128 ns;
-
-	if (!s->active.n)
-		return INT64_MAX;
-	ns = trc_time_between(s->virtual_ns, s->active.entry[0].key);
-	if (s->active.n > s->options->procs)
-		ns = (ns * (__int128)s->active.n + s->options->procs - 1) / s->options->procs;
-	return trc_time_after(s->virtual_at_ns, ns < INT64_MAX ? (int64_t)ns : INT64_MAX);
-}
-
 static void be_active(struct sim *s, uint32_t thread, const struct trc_op *op)
 {
 	if (!s->options->procs) {
@@ -96,8 +73,7 @@ static void be_active(struct sim *s, uint32_t thread, const struct trc_op *op)
 		return;
 	}
 	s->thread[thread].stage = STAGE_OFF;
-	virtual_go_on(s);
-	trc_heap_push(&s->active, trc_time_after(s->virtual_ns, op->on_ns), thread);
+	trc_turns_need(&s->turns, s->now_ns, thread, op->on_ns);
 }
 
 /* B7; with `procs` waiting for one is part of the simulation. */
@@ -391,8 +367,12 @@ static void go_on(struct sim *s, uint32_t thread)
 			be_active(s, thread, op);
 			return;
 		case STAGE_OFF:
-			wait_for(s, thread, op->off_ns, STAGE_DO);
-			return;
+			if (op->off_ns) {
+				wait_for(s, thread, op->off_ns, STAGE_DO);
+				return;
+			}
+			t->stage = STAGE_DO; /* at once: it still has its proc */
+			continue;
 		case STAGE_DO:
 			done = do_op(s, thread, op);
 			break;
@@ -450,25 +430,35 @@ static int run(struct sim *s)
 	uint64_t steps = 0;
 
 	for (;;) {
-		int64_t active_ns = active_until_ns(s);
-		bool timer = s->timers.n && s->timers.entry[0].key <= active_ns;
+		int64_t turns_ns = trc_turns_next_ns(&s->turns);
 		uint32_t thread;
 
-		if (!timer && !s->active.n) {
+		if (s->timers.n && s->timers.entry[0].key <= turns_ns) {
+			s->now_ns = s->timers.entry[0].key;
+			go_on(s, trc_heap_pop(&s->timers));
+		} else if (s->turns.running.n) {
+			s->now_ns = turns_ns;
+			if (!trc_turns_next(&s->turns, &thread))
+				continue;
+			go_on(s, thread);
+			trc_turns_leave(&s->turns, s->now_ns);
+		} else {
 			int err = force_one(s, &steps);
 
 			if (err)
 				return err == -ENOENT ? 0 : err;
-			continue;
 		}
-		s->now_ns = timer ? s->timers.entry[0].key : active_ns;
-		if (s->options->procs)
-			virtual_go_on(s);
-		if (!timer && s->virtual_ns < s->active.entry[0].key)
-			s->virtual_ns = s->active.entry[0].key;
-		thread = trc_heap_pop(timer ? &s->timers : &s->active);
-		go_on(s, thread);
 	}
+}
+
+static int turns_open(struct sim *s)
+{
+	uint32_t n_threads = s->options->procs ? (uint32_t)s->p->waits.n_threads : 0;
+	int64_t active_ns = 0;
+
+	for (size_t i = 0; n_threads && i < s->p->ops.n; i++)
+		active_ns = trc_time_after(active_ns, s->op[i].on_ns);
+	return trc_turns_make(&s->turns, n_threads, s->options->procs, s->p->turn_ns, active_ns);
 }
 
 static int sim_open(struct sim *s)
@@ -483,9 +473,8 @@ static int sim_open(struct sim *s)
 	s->moment = calloc((size_t)s->p->n_moments + 1, sizeof(*s->moment));
 	s->replay->task_begin_ns = calloc(n_tasks + 1, sizeof(int64_t));
 	s->replay->task_end_ns = calloc(n_tasks + 1, sizeof(int64_t));
-	if (trc_heap_make(&s->timers, n_threads) || trc_heap_make(&s->active, n_threads) ||
-	    !s->thread || !s->without || !s->lock || !s->moment || !s->replay->task_begin_ns ||
-	    !s->replay->task_end_ns)
+	if (trc_heap_make(&s->timers, n_threads) || turns_open(s) || !s->thread || !s->without ||
+	    !s->lock || !s->moment || !s->replay->task_begin_ns || !s->replay->task_end_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_tasks; i++)
 		s->replay->task_begin_ns[i] = s->replay->task_end_ns[i] = TRC_NEVER;
@@ -507,7 +496,7 @@ static void sim_close(struct sim *s)
 	free(s->lock);
 	free(s->moment);
 	trc_heap_free(&s->timers);
-	trc_heap_free(&s->active);
+	trc_turns_free(&s->turns);
 }
 
 int trc_replay_run(struct trc_replay *replay, const struct trc_program *p,
@@ -518,7 +507,7 @@ int trc_replay_run(struct trc_replay *replay, const struct trc_program *p,
 
 	*replay = (struct trc_replay){0};
 	err = sim_open(&s);
-	s.start_ns = s.now_ns = s.virtual_at_ns = trc_model_start_ns(p->m);
+	s.start_ns = s.now_ns = trc_model_start_ns(p->m);
 	for (uint32_t i = 0; i < p->waits.n_threads && !err; i++) {
 		s.thread[i].op = p->first[i];
 		wait_for(&s, i, trc_time_between(s.start_ns, p->begin_ns[i]), STAGE_ACTIVE);

@@ -6,8 +6,8 @@
  *       as the last
  *   replay:Y2  readers share.  A reader that comes while others read does not wait for a waiting writer.  A
  *       writer that releases the lock hands it over to all waiting readers; if there are none, it wakes a writer
- *   replay:Y3  with `procs` the active threads share the procs equally at each moment, and need the time that they
- *       were on a proc.  Without `procs` each thread has its own proc, and needs the time that it was active
+ *   replay:Y3  with `procs` the active threads take turns on the procs (turns.h), and need the time that they were on a
+ *       proc.  Without `procs` each thread has its own proc, and needs the time that it was active
  *   replay:Y4  assumed sections can make threads wait for each other in a circle.  Then one of them is made to go on: the
  *       thread whose wait was recorded first
  */

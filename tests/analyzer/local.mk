@@ -18,6 +18,7 @@ model_tests = tests/analyzer/model/model_waits_test tests/analyzer/model/model_u
 	tests/analyzer/model/between_test tests/analyzer/causes/causes_test \
 	tests/analyzer/causes/task_times_test \
 	tests/analyzer/causes/thread_times_test \
+	tests/analyzer/whatif/turns_test \
 	tests/analyzer/whatif/whatif_test
 check_PROGRAMS += $(model_tests)
 TESTS += $(model_tests)
@@ -58,6 +59,9 @@ tests_analyzer_model_model_lock_order_test_LDADD = libtrcmodelfixture.la -lm
 tests_analyzer_model_model_locks_test_SOURCES = tests/analyzer/model/model_locks_test.c
 tests_analyzer_model_model_locks_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_model_locks_test_LDADD = libtrcmodelfixture.la -lm
+tests_analyzer_whatif_turns_test_SOURCES = tests/analyzer/whatif/turns_test.c
+tests_analyzer_whatif_turns_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_whatif_turns_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_whatif_whatif_test_SOURCES = tests/analyzer/whatif/whatif_test.c
 tests_analyzer_whatif_whatif_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_whatif_whatif_test_LDADD = libtrcmodelfixture.la -lm

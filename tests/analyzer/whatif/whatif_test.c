@@ -225,7 +225,8 @@ static const struct whatif_case {
 	 "run 7000 7000 5000\n"},
 	{"what ends with a semicolon is one change", ONE_LOCK, "lock 0x10 * 0.5; ",
 	 "run 8000 8000 5000\njob 6500 6500 3500\n"},
-	{"one proc for two threads", PROCS, "procs 1", "run 4000 4000 8000\njob 4000 4000 8000\n"},
+	/* Neither turn is over before its thread is: the second begins its task when it has the proc. */
+	{"one proc for two threads", PROCS, "procs 1", "run 4000 4000 8000\njob 4000 4000 4000\n"},
 	{"more procs than threads change nothing", PROCS, "procs 7",
 	 "run 4000 4000 4000\njob 4000 4000 4000\n"},
 	{"threads that wait for each other for ever still do",
