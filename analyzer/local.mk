@@ -90,6 +90,9 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/longest.c \
 	analyzer/words/lost.c \
 	analyzer/report/many.c analyzer/report/many.h \
+	analyzer/report/many_json.c \
+	analyzer/report/many_print.c \
+	analyzer/report/many_rows.h \
 	analyzer/words/names.c analyzer/words/stack_text.h \
 	analyzer/report/now.c \
 	analyzer/words/selection.c \
