@@ -11,7 +11,8 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/caused.c \
 	analyzer/derive/convoys.c analyzer/derive/convoys.h \
 	analyzer/derive/lock_sums.c analyzer/model/lock_sums.h \
-	analyzer/derive/deadlocks.c analyzer/derive/exec.c \
+	analyzer/derive/deadlocks.c analyzer/derive/deadlocks.h analyzer/derive/deadlock_cycles.c \
+	analyzer/derive/deadlock_rows.c analyzer/derive/exec.c \
 	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \
 	analyzer/derive/heap.c analyzer/derive/holds.c analyzer/derive/sections.c \
 	analyzer/derive/labels.c analyzer/derive/latencies.c \

@@ -1,5 +1,5 @@
 /*
- * deadlocks.c - who holds what the waiting threads wait for, and who waits in a circle.
+ * deadlocks.c - who holds what the waiting threads wait for, and so who waits for whom.
  *
  * Each waiter recorded who held the lock when the wait began.  That may be long ago: so for each lock
  * the newest claim counts, whichever thread made it.
@@ -23,7 +23,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "locks.h"
+#include "deadlocks.h"
 
 struct claim {
 	uint64_t object;
@@ -37,39 +37,11 @@ struct claim {
 	int64_t first_since_ns; /* since when somebody has been waiting for it that still is */
 };
 
-/* Nodes: `from` waits for something that `to` has. */
-struct edge {
-	uint32_t from, to;
-	bool certain;
-};
-
 /* D5 */
 struct read_lock {
 	uint64_t object;
 	uint32_t first_reader; /* thread; 0 = none was seen yet */
 	uint32_t n_writers;    /* that wait for its readers */
-};
-
-struct deadlocks {
-	struct trc_model *m;
-	const struct trc_lock_uses *uses;
-	struct trc_thread_now *now;
-	uint32_t n;			/* threads, the first nodes: rows of threads_now */
-	uint32_t n_nodes;		/* the others are read_locks */
-	struct trc_array read_locks;	/* struct read_lock */
-	struct trc_index read_lock_row; /* by object */
-	struct trc_index row;		/* by thread */
-	struct trc_index claim_row;	/* by object */
-	struct trc_array claims;	/* struct claim: of every lock that is waited for */
-	struct trc_array edges;		/* struct edge; after edges_sort() by `from` */
-	uint32_t *first_edge;		/* [n_nodes + 1] */
-	int64_t until_ns;		/* D4 */
-	int64_t last_gap_ns;
-	uint32_t *dead; /* [n_nodes]: number of the deadlock, 0 = none */
-	bool *in_cycle; /* [n_nodes] */
-	uint32_t n_dead;
-	const struct edge **
-		lock_kept; /* [n_nodes - n]: of a read_lock in a deadlock, one that keeps it; NULL = none */
 };
 
 static bool is_exclusive(unsigned int reason)
@@ -92,14 +64,14 @@ static uint8_t reason_held(uint8_t reason)
 
 /* --- claims --- */
 
-static struct claim *claim_of(const struct deadlocks *d, uint64_t object)
+static struct claim *claim_of(const struct trc_deadlocks *d, uint64_t object)
 {
 	uint32_t row = trc_index_get(&d->claim_row, object);
 
 	return row == TRC_INDEX_NONE ? NULL : (struct claim *)d->claims.row + row;
 }
 
-static struct claim *claim_find_or_add(struct deadlocks *d, uint64_t object)
+static struct claim *claim_find_or_add(struct trc_deadlocks *d, uint64_t object)
 {
 	struct claim *claim = claim_of(d, object);
 
@@ -112,7 +84,7 @@ static struct claim *claim_find_or_add(struct deadlocks *d, uint64_t object)
 	return claim;
 }
 
-static int claims_begin(struct deadlocks *d)
+static int claims_begin(struct trc_deadlocks *d)
 {
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct trc_thread_now *now = &d->now[i];
@@ -149,7 +121,7 @@ static void claim_took(struct claim *claim, const struct trc_park *park)
 }
 
 /* D1 */
-static void claims_from_parks(struct deadlocks *d)
+static void claims_from_parks(struct trc_deadlocks *d)
 {
 	const struct trc_park *park = d->m->parks.row;
 
@@ -172,7 +144,7 @@ static void claims_from_parks(struct deadlocks *d)
 }
 
 /* D1 */
-static void claims_from_uses(struct deadlocks *d)
+static void claims_from_uses(struct trc_deadlocks *d)
 {
 	const struct trc_lock_use *use = d->uses->uses.row;
 
@@ -185,7 +157,7 @@ static void claims_from_uses(struct deadlocks *d)
 }
 
 /* D2 */
-static void claims_check(struct deadlocks *d)
+static void claims_check(struct trc_deadlocks *d)
 {
 	struct claim *claim = d->claims.row;
 
@@ -200,30 +172,30 @@ static void claims_check(struct deadlocks *d)
 
 /* --- who waits for whom --- */
 
-static bool nothing_missing_since(const struct deadlocks *d, int64_t ns)
+static bool nothing_missing_since(const struct trc_deadlocks *d, int64_t ns)
 {
 	return d->m->window_ns <= ns && d->last_gap_ns < ns;
 }
 
-static int edge_put(struct deadlocks *d, uint32_t from, uint32_t to, bool certain)
+static int edge_put(struct trc_deadlocks *d, uint32_t from, uint32_t to, bool certain)
 {
-	struct edge *edge = trc_array_add(&d->edges);
+	struct trc_wait_edge *edge = trc_array_add(&d->edges);
 
 	if (!edge)
 		return -ENOMEM;
-	*edge = (struct edge){from, to, certain};
+	*edge = (struct trc_wait_edge){from, to, certain};
 	return 0;
 }
 
 /* D3: the thread in row `to` had at that time what somebody waits for. */
-static bool is_certain(const struct deadlocks *d, uint32_t to, int64_t ns)
+static bool is_certain(const struct trc_deadlocks *d, uint32_t to, int64_t ns)
 {
 	return trc_reader_info(d->m->reader)->complete &&
 	       ((d->now[to].state == TRC_THREAD_WAITING && d->now[to].since_ns <= ns) ||
 		nothing_missing_since(d, ns));
 }
 
-static int edge_add(struct deadlocks *d, uint32_t from, uint32_t holder, int64_t ns)
+static int edge_add(struct trc_deadlocks *d, uint32_t from, uint32_t holder, int64_t ns)
 {
 	uint32_t to = trc_index_get(&d->row, holder);
 
@@ -235,12 +207,12 @@ static int edge_add(struct deadlocks *d, uint32_t from, uint32_t holder, int64_t
 }
 
 /* Only the thread itself can end what a joiner waits for, whenever it was asked. */
-static int edge_add_join(struct deadlocks *d, uint32_t from, uint32_t joined)
+static int edge_add_join(struct trc_deadlocks *d, uint32_t from, uint32_t joined)
 {
 	return edge_add(d, from, joined, INT64_MAX);
 }
 
-static int edge_of_claim(struct deadlocks *d, uint32_t from, struct claim *claim)
+static int edge_of_claim(struct trc_deadlocks *d, uint32_t from, struct claim *claim)
 {
 	size_t n = d->edges.n;
 	int err = edge_add(d, from, claim->holder, claim->ns);
@@ -249,7 +221,7 @@ static int edge_of_claim(struct deadlocks *d, uint32_t from, struct claim *claim
 	return err;
 }
 
-static int edges_from_waits(struct deadlocks *d)
+static int edges_from_waits(struct trc_deadlocks *d)
 {
 	int err = 0;
 
@@ -269,7 +241,7 @@ static int edges_from_waits(struct deadlocks *d)
 
 /* ---- readers (D5) ---- */
 
-static struct read_lock *read_lock_of(const struct deadlocks *d, uint64_t object)
+static struct read_lock *read_lock_of(const struct trc_deadlocks *d, uint64_t object)
 {
 	uint32_t row = trc_index_get(&d->read_lock_row, object);
 
@@ -281,7 +253,7 @@ static bool waits_to_write(const struct trc_thread_now *now)
 	return now->reason == TRC_REASON_RWLOCK_WRITE;
 }
 
-static int read_locks_find(struct deadlocks *d)
+static int read_locks_find(struct trc_deadlocks *d)
 {
 	for (uint32_t i = 0; i < d->n; i++) {
 		struct read_lock *lock;
@@ -298,7 +270,7 @@ static int read_locks_find(struct deadlocks *d)
 }
 
 /* From the lock to who reads it, if somebody waits to write. */
-static int edges_to_readers(struct deadlocks *d)
+static int edges_to_readers(struct trc_deadlocks *d)
 {
 	const struct trc_lock_use *use = d->uses->uses.row;
 	int err = 0;
@@ -322,7 +294,7 @@ static int edges_to_readers(struct deadlocks *d)
 }
 
 /* From who waits to write to the lock, if somebody reads it. */
-static int edges_from_writers(struct deadlocks *d)
+static int edges_from_writers(struct trc_deadlocks *d)
 {
 	int err = 0;
 
@@ -344,7 +316,7 @@ static int edges_from_writers(struct deadlocks *d)
 	return err;
 }
 
-static int edges_of_read_locks(struct deadlocks *d)
+static int edges_of_read_locks(struct trc_deadlocks *d)
 {
 	int err = read_locks_find(d);
 
@@ -354,31 +326,32 @@ static int edges_of_read_locks(struct deadlocks *d)
 	return err ? err : edges_from_writers(d);
 }
 
-static const struct edge *edges_of(const struct deadlocks *d, uint32_t row, uint32_t *n)
+const struct trc_wait_edge *trc_deadlocks_edges(const struct trc_deadlocks *d, uint32_t row,
+						uint32_t *n)
 {
 	*n = d->first_edge[row + 1] - d->first_edge[row];
 	/* There may be no edge at all, and no row to add to. */
-	return *n ? (const struct edge *)d->edges.row + d->first_edge[row] : NULL;
+	return *n ? (const struct trc_wait_edge *)d->edges.row + d->first_edge[row] : NULL;
 }
 
 static int by_from(const void *a, const void *b)
 {
-	const struct edge *x = a, *y = b;
+	const struct trc_wait_edge *x = a, *y = b;
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-static int edges_sort(struct deadlocks *d)
+static int edges_sort(struct trc_deadlocks *d)
 {
-	const struct edge *edge;
+	const struct trc_wait_edge *edge;
 
 	d->first_edge = calloc(d->n_nodes + 2, sizeof(*d->first_edge));
 	if (!d->first_edge)
 		return -ENOMEM;
 	if (d->edges.n)
-		qsort(d->edges.row, d->edges.n, sizeof(struct edge), by_from);
+		qsort(d->edges.row, d->edges.n, sizeof(struct trc_wait_edge), by_from);
 	edge = d->edges.row;
 	for (size_t i = 0; i < d->edges.n; i++)
 		d->first_edge[edge[i].from + 1]++;
@@ -387,262 +360,10 @@ static int edges_sort(struct deadlocks *d)
 	return 0;
 }
 
-/* --- cycles: Tarjan's strongly connected components, without recursion --- */
-
-struct search {
-	uint32_t *order;  /* when each was reached, from 1; 0 = not yet */
-	uint32_t *lowest; /* the earliest that can be reached from it on the path */
-	uint32_t *next;	  /* how many of its edges have been followed */
-	uint32_t *path;	  /* from the root to where the search is */
-	uint32_t *open;	  /* reached, and not in a component yet */
-	bool *is_open;
-	uint32_t n_reached, n_path, n_open;
-};
-
-static bool waits_for_itself(const struct deadlocks *d, uint32_t row)
-{
-	uint32_t n;
-	const struct edge *edge = edges_of(d, row, &n);
-
-	for (uint32_t i = 0; i < n; i++)
-		if (edge[i].to == row)
-			return true;
-	return false;
-}
-
-/* The deadlock that this one waits for, if it is in none itself.  Whom it waits for has been
- * decided: components come in that order. */
-static uint32_t blocked_by(const struct deadlocks *d, uint32_t row)
-{
-	uint32_t n;
-	const struct edge *edge = edges_of(d, row, &n);
-
-	for (uint32_t i = 0; i < n; i++)
-		if (d->dead[edge[i].to])
-			return d->dead[edge[i].to];
-	return 0;
-}
-
-static void component_close(struct deadlocks *d, struct search *s, uint32_t root)
-{
-	bool is_cycle = s->open[s->n_open - 1] != root || waits_for_itself(d, root);
-	uint32_t row, number = is_cycle ? ++d->n_dead : 0;
-
-	do {
-		row = s->open[--s->n_open];
-		s->is_open[row] = false;
-		d->in_cycle[row] = is_cycle;
-		d->dead[row] = is_cycle ? number : blocked_by(d, row);
-	} while (row != root);
-}
-
-static void reach(struct search *s, uint32_t row)
-{
-	s->order[row] = s->lowest[row] = ++s->n_reached;
-	s->path[s->n_path++] = row;
-	s->open[s->n_open++] = row;
-	s->is_open[row] = true;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-static void search_from(struct deadlocks *d, struct search *s, uint32_t root)
-{
-	reach(s, root);
-	while (s->n_path) {
-		uint32_t row = s->path[s->n_path - 1], n;
-		const struct edge *edge = edges_of(d, row, &n);
-
-		if (s->next[row] < n) {
-			uint32_t to = edge[s->next[row]++].to;
-
-			if (!s->order[to])
-				reach(s, to);
-			else if (s->is_open[to])
-				s->lowest[row] = least(s->lowest[row], s->order[to]);
-			continue;
-		}
-		s->n_path--;
-		if (s->n_path) {
-			uint32_t before = s->path[s->n_path - 1];
-
-			s->lowest[before] = least(s->lowest[before], s->lowest[row]);
-		}
-		if (s->lowest[row] == s->order[row])
-			component_close(d, s, row);
-	}
-}
-
-static int find_cycles(struct deadlocks *d)
-{
-	uint32_t *memory = calloc(5 * (size_t)d->n_nodes + 1, sizeof(*memory));
-	struct search s = {.is_open = calloc(d->n_nodes + 1, sizeof(*s.is_open))};
-
-	d->dead = calloc(d->n_nodes + 1, sizeof(*d->dead));
-	d->in_cycle = calloc(d->n_nodes + 1, sizeof(*d->in_cycle));
-	if (memory && s.is_open && d->dead && d->in_cycle) {
-		s.order = memory;
-		s.lowest = s.order + d->n_nodes;
-		s.next = s.lowest + d->n_nodes;
-		s.path = s.next + d->n_nodes;
-		s.open = s.path + d->n_nodes;
-		for (uint32_t i = 0; i < d->n_nodes; i++)
-			if (!s.order[i])
-				search_from(d, &s, i);
-	}
-	free(memory);
-	free(s.is_open);
-	return s.order ? 0 : -ENOMEM;
-}
-
-/* In the order of their first threads. */
-static int number_deadlocks(struct deadlocks *d)
-{
-	uint32_t *number = calloc(d->n_dead + 1, sizeof(*number)), n = 0;
-
-	if (!number)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < d->n; i++)
-		if (d->in_cycle[i] && !number[d->dead[i]])
-			number[d->dead[i]] = ++n;
-	for (uint32_t i = 0; i < d->n_nodes; i++)
-		d->dead[i] = number[d->dead[i]];
-	for (uint32_t i = 0; i < d->n; i++)
-		d->now[i].deadlock = d->dead[i];
-	free(number);
-	return 0;
-}
-
-/* --- the rows --- */
-
-/* Why this one is kept: of those in a cycle, another that is, rather than what else it waits for. */
-static const struct edge *edge_that_keeps(const struct deadlocks *d, uint32_t row)
-{
-	uint32_t n;
-	const struct edge *edge = edges_of(d, row, &n);
-
-	for (uint32_t i = 0; i < n; i++)
-		if (d->dead[edge[i].to] == d->dead[row] &&
-		    (!d->in_cycle[row] || d->in_cycle[edge[i].to]))
-			return &edge[i];
-	return NULL;
-}
-
-/* The thread that keeps it: of a lock that readers hold, one of these. */
-static const struct edge *thread_that_keeps(const struct deadlocks *d, uint32_t row)
-{
-	const struct edge *edge = edge_that_keeps(d, row);
-
-	return edge && edge->to >= d->n ? d->lock_kept[edge->to - d->n] : edge;
-}
-
-/* Once for each lock: every writer asks, and there may be as many readers (D5). */
-static int find_lock_kept(struct deadlocks *d)
-{
-	d->lock_kept = calloc(d->n_nodes - d->n + 1, sizeof(*d->lock_kept));
-	if (!d->lock_kept)
-		return -ENOMEM;
-	for (uint32_t i = d->n; i < d->n_nodes; i++)
-		d->lock_kept[i - d->n] = edge_that_keeps(d, i);
-	return 0;
-}
-
-static int deadlock_row(struct deadlocks *d, uint32_t row)
-{
-	const struct trc_thread_now *now = &d->now[row];
-	const struct edge *edge = thread_that_keeps(d, row);
-	struct trc_deadlock *out = edge ? trc_array_add(&d->m->deadlocks) : NULL;
-
-	if (!out)
-		return edge ? -ENOMEM : 0;
-	*out = (struct trc_deadlock){
-		.deadlock = d->dead[row],
-		.thread = now->thread,
-		.holder = d->now[edge->to].thread,
-		.reason = now->reason,
-		.object = now->object,
-		.since_ns = now->since_ns,
-		.stack = now->stack,
-		.in_cycle = d->in_cycle[row],
-		.certain = edge->certain,
-	};
-	return 0;
-}
-
-/* From one in the cycle to the one that it waits for, as long as that has not been told. */
-static int cycle_rows(struct deadlocks *d, uint32_t row, bool *told)
-{
-	int err = 0;
-
-	while (!told[row] && !err) {
-		told[row] = true;
-		err = deadlock_row(d, row);
-		row = thread_that_keeps(d, row)->to;
-	}
-	return err;
-}
-
-/* The rows of threads by their deadlocks: those of a number from first[number] to first[number + 1]. */
-static void sort_by_deadlock(const struct deadlocks *d, uint32_t *first, uint32_t *row)
-{
-	for (uint32_t i = 0; i < d->n; i++)
-		first[d->dead[i] + 2]++;
-	for (uint32_t number = 1; number < d->n_dead + 2; number++)
-		first[number + 1] += first[number];
-	for (uint32_t i = 0; i < d->n; i++)
-		row[first[d->dead[i] + 1]++] = i;
-}
-
-static int deadlock_rows(struct deadlocks *d)
-{
-	bool *told = calloc(d->n + 1, sizeof(*told));
-	uint32_t *first = calloc(d->n_dead + 4, sizeof(*first));
-	uint32_t *row = calloc(d->n + 1, sizeof(*row));
-	int err = told && first && row ? find_lock_kept(d) : -ENOMEM;
-
-	if (!err)
-		sort_by_deadlock(d, first, row);
-	for (uint32_t number = 1; number <= d->n_dead && !err; number++) {
-		/* One walk tells of all, but where a writer waits for several that are in it. */
-		for (uint32_t k = first[number]; k < first[number + 1] && !err; k++)
-			if (d->in_cycle[row[k]])
-				err = cycle_rows(d, row[k], told);
-		for (uint32_t k = first[number]; k < first[number + 1] && !err; k++)
-			if (!d->in_cycle[row[k]])
-				err = deadlock_row(d, row[k]);
-	}
-	free(told);
-	free(first);
-	free(row);
-	return err;
-}
-
-/* A wait for the same reason at the same place that timed out: this one has a timeout as well. */
-static int find_timeouts(struct deadlocks *d)
-{
-	struct trc_index seen = {0};
-	struct trc_deadlock *row = d->m->deadlocks.row;
-	const struct trc_park *park = d->m->parks.row;
-	int err = 0;
-
-	for (size_t i = 0; d->m->deadlocks.n && i < d->m->parks.n && !err; i++)
-		if (park[i].result == ETIMEDOUT && park[i].stack)
-			err = trc_index_put(&seen, (uint64_t)park[i].stack << 8 | park[i].reason,
-					    1);
-	for (size_t i = 0; i < d->m->deadlocks.n; i++)
-		row[i].may_end = trc_index_get(&seen, (uint64_t)row[i].stack << 8 |
-							      row[i].reason) != TRC_INDEX_NONE;
-	trc_index_free(&seen);
-	return err;
-}
-
 /* --- what each thread holds --- */
 
 /* D6 */
-static bool is_where_taken(const struct deadlocks *d, const struct claim *claim)
+static bool is_where_taken(const struct trc_deadlocks *d, const struct claim *claim)
 {
 	const struct trc_lock_use *use = trc_lock_uses_find(d->uses, claim->object, claim->holder);
 
@@ -653,7 +374,7 @@ static bool is_where_taken(const struct deadlocks *d, const struct claim *claim)
 	       nothing_missing_since(d, claim->taken_ns) && trc_reader_info(d->m->reader)->complete;
 }
 
-static struct trc_lock_held *held_add(struct deadlocks *d, uint32_t thread, uint64_t object,
+static struct trc_lock_held *held_add(struct trc_deadlocks *d, uint32_t thread, uint64_t object,
 				      uint8_t reason, uint32_t n_waiters)
 {
 	const struct trc_lock_use *use = trc_lock_uses_find(d->uses, object, thread);
@@ -673,7 +394,7 @@ static struct trc_lock_held *held_add(struct deadlocks *d, uint32_t thread, uint
 	return held;
 }
 
-static int held_add_claimed(struct deadlocks *d, const struct claim *claim)
+static int held_add_claimed(struct trc_deadlocks *d, const struct claim *claim)
 {
 	struct trc_lock_held *held =
 		held_add(d, claim->holder, claim->object, claim->reason, claim->n_waiters);
@@ -695,7 +416,7 @@ static int compare_held(const void *a, const void *b)
 }
 
 /* Who wait to write what this thread reads. */
-static uint32_t n_writers(const struct deadlocks *d, const struct trc_lock_use *use)
+static uint32_t n_writers(const struct trc_deadlocks *d, const struct trc_lock_use *use)
 {
 	const struct read_lock *lock =
 		use->reason == TRC_REASON_RWLOCK_READ ? read_lock_of(d, use->object) : NULL;
@@ -703,7 +424,7 @@ static uint32_t n_writers(const struct deadlocks *d, const struct trc_lock_use *
 	return lock ? lock->n_writers : 0;
 }
 
-static int find_locks_held(struct deadlocks *d)
+static int find_locks_held(struct trc_deadlocks *d)
 {
 	const struct trc_lock_use *use = d->uses->uses.row;
 	const struct claim *claim = d->claims.row;
@@ -726,7 +447,7 @@ static int find_locks_held(struct deadlocks *d)
 	return err;
 }
 
-static void look_around(struct deadlocks *d)
+static void look_around(struct trc_deadlocks *d)
 {
 	const struct trc_coverage *c = d->m->coverage.row;
 	const struct trc_gap *gap = d->m->gaps.row;
@@ -742,7 +463,7 @@ static void look_around(struct deadlocks *d)
 			d->last_gap_ns = gap[i].ts_ns;
 }
 
-static int run(struct deadlocks *d)
+static int run(struct trc_deadlocks *d)
 {
 	int err = 0;
 
@@ -762,25 +483,25 @@ static int run(struct deadlocks *d)
 	if (!err)
 		err = edges_sort(d);
 	if (!err)
-		err = find_cycles(d);
+		err = trc_deadlocks_find_cycles(d);
 	if (!err)
-		err = number_deadlocks(d);
+		err = trc_deadlocks_number(d);
 	if (!err)
-		err = deadlock_rows(d);
+		err = trc_deadlocks_rows(d);
 	if (!err)
-		err = find_timeouts(d);
+		err = trc_deadlocks_find_timeouts(d);
 	return err ? err : find_locks_held(d);
 }
 
 int trc_derive_deadlocks(struct trc_model *m, const struct trc_lock_uses *uses)
 {
-	struct deadlocks d = {
+	struct trc_deadlocks d = {
 		.m = m,
 		.uses = uses,
 		.now = m->threads_now.row,
 		.n = (uint32_t)m->threads_now.n,
 		.claims = {.row_bytes = sizeof(struct claim)},
-		.edges = {.row_bytes = sizeof(struct edge)},
+		.edges = {.row_bytes = sizeof(struct trc_wait_edge)},
 		.read_locks = {.row_bytes = sizeof(struct read_lock)},
 	};
 	int err = run(&d);
