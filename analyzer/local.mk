@@ -10,7 +10,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/causes/thread_times.c analyzer/causes/thread_times.h \
 	analyzer/derive/caused.c \
 	analyzer/derive/convoys.c analyzer/derive/convoys.h \
-	analyzer/derive/lock_sums.c analyzer/model/lock_sums.h \
+	analyzer/derive/lock_list.c analyzer/derive/lock_list.h analyzer/derive/lock_sums.c analyzer/model/lock_sums.h \
 	analyzer/derive/deadlocks.c analyzer/derive/deadlocks.h analyzer/derive/deadlock_cycles.c \
 	analyzer/derive/deadlock_rows.c analyzer/derive/exec.c \
 	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \

@@ -519,7 +519,7 @@ int trc_model_need(struct trc_model *m, unsigned int parts, struct trc_error *er
  */
 enum trc_kept_kind {
 	TRC_KEPT_STEPS, /* how threads wait for each other: analyzer/causes/steps.c */
-	TRC_KEPT_LOCKS, /* which unlock and wait is of which lock: analyzer/derive/lock_sums.c */
+	TRC_KEPT_LOCKS, /* which unlock and wait is of which lock: analyzer/derive/lock_list.c */
 	TRC_KEPT_TASK_SPANS, /* when which thread worked for which task, how, and for which region: analyzer/causes/task_times.c */
 	TRC_KEPT_TASK_TIMES,
 	TRC_KEPT_REGION_TIMES,
