@@ -4,71 +4,12 @@
  * Every thread is walked twice: once to count intervals by length, from which follows
  * what has to be merged, and once to write them.
  */
-#include "tracks.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/model/timeline.h"
-
 #include "format/waits.h"
-
-enum { NEST_MAX = 64, STATES = 128 };
-enum { ANY_ROW = 1, ANY_BEHIND = 2 };
-
-/* Rows of a table by thread: those of thread row i are row[first[i] .. first[i + 1]).  Only those of which
- * something may lie in the page. */
-struct by_thread {
-	uint32_t *first, *row;
-	uint32_t *
-		before; /* by thread row: row + 1 of the last one that ends before the page; 0 = none */
-	uint8_t *any; /* by thread row: ANY_*, 0 = it has none, in the page or not */
-};
-
-struct stretch {
-	int64_t ns;
-	uint32_t park, proc;
-	uint64_t n_merged;
-	uint8_t state;
-};
-
-struct walk {
-	struct trc_tracks *tracks;
-	const struct trc_model *model;
-	const struct trc_cut *cut;
-	const struct trc_park *park;
-	const struct trc_on_cpu *on_cpu;
-	size_t n_on_cpu;
-	struct by_thread parks, on_cpus;
-	int64_t start_ns, end_ns; /* of the trace */
-	int64_t from_ns, to_ns;	  /* of the page */
-	int64_t switches_ns;	  /* since then every proc has switch records ... */
-	bool is_cut;		  /* ... but some may be missing at the trace's end */
-	uint32_t *park_idx;	  /* by row: index in shown + 1 */
-
-	bool counting;
-	uint64_t by_length[65]; /* counting: intervals by the number of bits in their length */
-
-	/* The thread being walked. */
-	const struct trc_thread *thread;
-	uint32_t thread_idx;
-	uint32_t cpu_first, cpu_next, cpu_limit; /* its on_cpus */
-	uint32_t cpu_before; /* row + 1 of its last one before these; 0 = none */
-	bool has_cpu;	     /* it has some, here or elsewhere */
-	bool has_cpu_behind; /* behind the page */
-	uint8_t beyond;	     /* TRC_BEYOND_* */
-	uint64_t n_thread_intervals;
-	uint64_t written_ns; /* since the start of the trace */
-	int64_t time_ns[STATES];
-
-	struct stretch last; /* may still grow */
-
-	/* Short intervals held back, to be merged: waits for locks apart (1).  The last of them, and all together. */
-	uint64_t n_held[2];
-	struct stretch held;
-	int64_t held_ns, held_by_state_ns[STATES];
-	int64_t step_ns; /* T2: no run of them grows beyond this length */
-};
+#include "tracks_private.h"
 
 bool trc_state_is_lock(unsigned int state)
 {
@@ -76,7 +17,7 @@ bool trc_state_is_lock(unsigned int state)
 	       trc_wait_class(state - TRC_STATE_PARKED) == TRC_WAIT_LOCKS;
 }
 
-static void by_thread_free(struct by_thread *b)
+static void by_thread_free(struct trc_track_rows *b)
 {
 	free(b->first);
 	free(b->row);
@@ -118,7 +59,7 @@ static int64_t timed_ns(const struct timed *t, size_t i, size_t off)
 enum place { BEFORE, INSIDE, BEHIND };
 
 /* The thread's row, or -1; where this row of the table lies. */
-static ptrdiff_t timed_thread(const struct walk *w, const struct timed *t, size_t i,
+static ptrdiff_t timed_thread(const struct trc_track_walk *w, const struct timed *t, size_t i,
 			      enum place *place)
 {
 	int64_t start = timed_ns(t, i, t->start_off), end = timed_ns(t, i, t->end_off);
@@ -134,12 +75,13 @@ static ptrdiff_t timed_thread(const struct walk *w, const struct timed *t, size_
 }
 
 /* The first row from `i` on that may count: of waits only those in the page do. */
-static size_t timed_next(const struct walk *w, const struct timed *t, size_t i)
+static size_t timed_next(const struct trc_track_walk *w, const struct timed *t, size_t i)
 {
 	return t->rows == w->park ? trc_cut_next_overlapping(w->cut, i, t->n) : i;
 }
 
-static void by_thread_count(struct by_thread *b, const struct walk *w, const struct timed *t)
+static void by_thread_count(struct trc_track_rows *b, const struct trc_track_walk *w,
+			    const struct timed *t)
 {
 	enum place place;
 
@@ -148,7 +90,8 @@ static void by_thread_count(struct by_thread *b, const struct walk *w, const str
 
 		if (thread < 0)
 			continue;
-		b->any[thread] |= place == BEHIND ? ANY_ROW | ANY_BEHIND : ANY_ROW;
+		b->any[thread] |=
+			place == BEHIND ? TRC_TRACK_ROW | TRC_TRACK_BEHIND : TRC_TRACK_ROW;
 		if (place == BEFORE)
 			b->before[thread] = (uint32_t)i + 1;
 		else if (place == INSIDE)
@@ -157,8 +100,8 @@ static void by_thread_count(struct by_thread *b, const struct walk *w, const str
 }
 
 /* Counting sort, stable: rows stay in order of start. */
-static int by_thread_make(struct by_thread *b, const struct walk *w, const struct timed *t,
-			  size_t n_threads)
+static int by_thread_make(struct trc_track_rows *b, const struct trc_track_walk *w,
+			  const struct timed *t, size_t n_threads)
 {
 	enum place place;
 
@@ -183,7 +126,7 @@ static int by_thread_make(struct by_thread *b, const struct walk *w, const struc
 }
 
 /* The index of the park + 1, which is shown from now on, and lasts until the end of this interval. */
-static uint32_t park_show(struct walk *w, const struct stretch *i)
+static uint32_t park_show(struct trc_track_walk *w, const struct trc_track_stretch *i)
 {
 	struct trc_tracks *t = w->tracks;
 	uint64_t start_ns = w->written_ns - (uint64_t)i->ns;
@@ -206,7 +149,7 @@ static uint32_t park_show(struct walk *w, const struct stretch *i)
 }
 
 /* Writes one interval as it is. */
-static void emit(struct walk *w, const struct stretch *i)
+static void emit(struct trc_track_walk *w, const struct trc_track_stretch *i)
 {
 	struct trc_tracks *t = w->tracks;
 
@@ -228,14 +171,14 @@ static void emit(struct walk *w, const struct stretch *i)
 }
 
 /* Of what is held back the waits for locks, or all others. */
-static void emit_merged(struct walk *w, bool locks)
+static void emit_merged(struct trc_track_walk *w, bool locks)
 {
-	struct stretch i = {.n_merged = w->n_held[locks]};
+	struct trc_track_stretch i = {.n_merged = w->n_held[locks]};
 	unsigned int most = 0;
 
 	if (!i.n_merged)
 		return;
-	for (unsigned int s = 1; s < STATES; s++) {
+	for (unsigned int s = 1; s < TRC_TRACK_STATES; s++) {
 		if (trc_state_is_lock(s) != locks)
 			continue;
 		i.ns += w->held_by_state_ns[s];
@@ -246,7 +189,7 @@ static void emit_merged(struct walk *w, bool locks)
 	emit(w, &i);
 }
 
-static void held_flush(struct walk *w)
+static void held_flush(struct trc_track_walk *w)
 {
 	if (w->n_held[false] + w->n_held[true] == 1) {
 		emit(w, &w->held);
@@ -260,9 +203,9 @@ static void held_flush(struct walk *w)
 }
 
 /* An interval that will not grow any more: counted, written, or held back. */
-static void last_flush(struct walk *w)
+static void last_flush(struct trc_track_walk *w)
 {
-	struct stretch i = w->last;
+	struct trc_track_stretch i = w->last;
 
 	w->last.ns = 0;
 	if (!i.ns)
@@ -286,21 +229,21 @@ static void last_flush(struct walk *w)
 }
 
 /* Within the page. */
-static void add_interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
-			 uint32_t proc)
+static void add_interval(struct trc_track_walk *w, int64_t from, int64_t until, uint8_t state,
+			 uint32_t park, uint32_t proc)
 {
-	struct stretch *l = &w->last;
+	struct trc_track_stretch *l = &w->last;
 
 	if (!l->ns || l->state != state || l->park != park || l->proc != proc) {
 		last_flush(w);
-		*l = (struct stretch){.state = state, .park = park, .proc = proc};
+		*l = (struct trc_track_stretch){.state = state, .park = park, .proc = proc};
 	}
 	l->ns += until - from;
 }
 
 /* cut:A3, A5.  A thread's time under labels that are not asked for is not in the page; a wait is by its own labels, or is not. */
-static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state, uint32_t park,
-		     uint32_t proc)
+void trc_track_interval(struct trc_track_walk *w, int64_t from, int64_t until, uint8_t state,
+			uint32_t park, uint32_t proc)
 {
 	int64_t start = from > w->from_ns ? from : w->from_ns, next;
 	int64_t end = until < w->to_ns ? until : w->to_ns;
@@ -321,178 +264,9 @@ static void interval(struct walk *w, int64_t from, int64_t until, uint8_t state,
 	}
 }
 
-/* What the thread did while off its proc, before its switch record `cpu_next`. */
-static uint8_t state_off_proc(const struct walk *w)
-{
-	uint32_t last =
-		w->cpu_next > w->cpu_first ? w->on_cpus.row[w->cpu_next - 1] + 1 : w->cpu_before;
-
-	if (last)
-		return w->on_cpu[last - 1].preempted ? TRC_STATE_RUNNABLE : TRC_STATE_OFF_PROC;
-	/* A thread that was there before the trace may have run unseen. */
-	return w->thread->start_ns != TRC_NEVER ? TRC_STATE_RUNNABLE : TRC_STATE_ACTIVE;
-}
-
-/* The thread is in no recorded wait: the switch records, if any, say more; the same as for causes (step_active() of
- * analyzer/causes/steps.c). */
-static void walk_unparked(struct walk *w, int64_t from, int64_t until)
-{
-	int64_t unknown = !w->has_cpu || until < w->switches_ns ? until : w->switches_ns;
-
-	if (from < unknown) {
-		interval(w, from, unknown, TRC_STATE_ACTIVE, 0, 0);
-		from = unknown;
-	}
-	while (from < until) {
-		const struct trc_on_cpu *next =
-			w->cpu_next < w->cpu_limit ? &w->on_cpu[w->on_cpus.row[w->cpu_next]] : NULL;
-		int64_t start = next && next->start_ns < until ? next->start_ns : until;
-		int64_t end = next && next->end_ns != TRC_NEVER ? next->end_ns : w->end_ns;
-
-		if (!next && w->is_cut &&
-		    !w->has_cpu_behind) { /* when it ran again is not in the trace */
-			interval(w, from, until, TRC_STATE_ACTIVE, 0, 0);
-			return;
-		}
-		if (next && end <= from) {
-			w->cpu_next++;
-			continue;
-		}
-		if (start > from) {
-			interval(w, from, start, state_off_proc(w), 0, 0);
-			from = start;
-			continue;
-		}
-		end = end < until ? end : until;
-		interval(w, from, end, TRC_STATE_RUNNING, 0, next->proc);
-		from = end;
-	}
-}
-
-static int64_t park_end(const struct walk *w, uint32_t row)
-{
-	int64_t end = w->park[row].end_ns;
-
-	return end == TRC_NEVER || end > w->end_ns ? w->end_ns : end;
-}
-
-/* timeline:P1.  Whether its thread had no proc at this time, by force; *until_ns is then when it ran again, or else when it next has
- * none, if that is earlier. */
-static bool is_preempted(struct walk *w, int64_t from, int64_t *until_ns)
-{
-	const struct trc_on_cpu *off, *on;
-	int64_t end_ns;
-	uint32_t last;
-
-	for (; w->cpu_next < w->cpu_limit; w->cpu_next++) {
-		on = &w->on_cpu[w->on_cpus.row[w->cpu_next]];
-		if (on->end_ns == TRC_NEVER || on->end_ns > from)
-			break;
-	}
-	if (from < w->switches_ns) {
-		*until_ns = w->switches_ns < *until_ns ? w->switches_ns : *until_ns;
-		return false;
-	}
-	last = w->cpu_next > w->cpu_first ? w->on_cpus.row[w->cpu_next - 1] + 1 : w->cpu_before;
-	off = last ? &w->on_cpu[last - 1] : NULL;
-	if (w->cpu_next == w->cpu_limit) { /* it ran again behind the page, or no more */
-		end_ns =
-			w->has_cpu_behind ? *until_ns : trc_off_until_ns(w->model, w->thread, NULL);
-		if (from >= end_ns)
-			return false;
-		*until_ns = end_ns < *until_ns ? end_ns : *until_ns;
-		return off && off->preempted;
-	}
-	on = &w->on_cpu[w->on_cpus.row[w->cpu_next]];
-	end_ns = on->end_ns == TRC_NEVER ? INT64_MAX : on->end_ns;
-	if (on->start_ns > from) {
-		*until_ns = on->start_ns < *until_ns ? on->start_ns : *until_ns;
-		return off && off->preempted;
-	}
-	*until_ns = end_ns < *until_ns ? end_ns : *until_ns;
-	return false;
-}
-
-/* Of a wait, as long as nobody ended it. */
-static void walk_waiting(struct walk *w, uint32_t row, int64_t from, int64_t until, uint8_t state)
-{
-	bool may_be = w->has_cpu && trc_wait_may_be_preempted(&w->park[row]), preempted;
-
-	for (int64_t next = until; from < until; from = next, next = until) {
-		preempted = may_be && is_preempted(w, from, &next);
-		interval(w, from, next, preempted ? TRC_STATE_RUNNABLE : state, preempted ? 0 : row,
-			 0);
-	}
-}
-
-/* A stretch of one wait: parked until it is woken, then woken. */
-static void walk_parked(struct walk *w, uint32_t row, int64_t from, int64_t until)
-{
-	const struct trc_park *p = &w->park[row];
-	uint8_t state = (uint8_t)(TRC_STATE_PARKED + (p->reason & 63));
-	int64_t wake = p->wake_ns == TRC_NEVER ? until : p->wake_ns;
-
-	wake = wake < from ? from : wake > until ? until : wake;
-	walk_waiting(w, row, from, wake, state);
-	interval(w, wake, until, TRC_STATE_WOKEN, row, 0);
-}
-
-/* Shows waits up to `until`: the innermost one that is open, or none.  Returns the depth left. */
-static size_t walk_until(struct walk *w, const uint32_t *open, size_t depth, int64_t *at,
-			 int64_t until)
-{
-	while (depth) {
-		uint32_t row = open[depth - 1];
-		int64_t end = park_end(w, row);
-
-		if (*at < end && *at < until) {
-			walk_parked(w, row, *at, end < until ? end : until);
-			*at = end < until ? end : until;
-		}
-		if (end > until)
-			return depth;
-		depth--;
-	}
-	if (*at < until)
-		walk_unparked(w, *at, until);
-	*at = *at > until ? *at : until;
-	return 0;
-}
-
-static void walk_thread(struct walk *w, size_t idx)
-{
-	const struct trc_thread *t = w->thread;
-	int64_t birth = t->start_ns == TRC_NEVER ? w->start_ns : t->start_ns;
-	int64_t death = t->end_ns == TRC_NEVER ? w->end_ns : t->end_ns;
-	int64_t at;
-	uint32_t open[NEST_MAX];
-	size_t depth = 0;
-
-	birth = birth < w->start_ns ? w->start_ns : birth > w->end_ns ? w->end_ns : birth;
-	death = death < birth ? birth : death > w->end_ns ? w->end_ns : death;
-	at = birth;
-	w->cpu_first = w->cpu_next = w->on_cpus.first[idx];
-	w->cpu_limit = w->on_cpus.first[idx + 1];
-	w->cpu_before = w->on_cpus.before[idx];
-	w->has_cpu = w->on_cpus.any[idx];
-	w->has_cpu_behind = w->on_cpus.any[idx] & ANY_BEHIND;
-	interval(w, w->start_ns, birth, TRC_STATE_ABSENT, 0, 0);
-	for (uint32_t i = w->parks.first[idx]; i < w->parks.first[idx + 1]; i++) {
-		uint32_t row = w->parks.row[i];
-		int64_t start = w->park[row].start_ns;
-
-		start = start < at ? at : start > death ? death : start;
-		depth = walk_until(w, open, depth, &at, start);
-		if (depth < NEST_MAX)
-			open[depth++] = row;
-	}
-	walk_until(w, open, depth, &at, death);
-	interval(w, at > death ? at : death, w->end_ns, TRC_STATE_ABSENT, 0, 0);
-}
-
 /* The page's times are since the start of the trace; before its part nothing is drawn, nor of a thread that is left
  * out. */
-static void walk_page(struct walk *w, size_t idx)
+static void walk_page(struct trc_track_walk *w, size_t idx)
 {
 	bool out = !trc_cut_has_thread(w->cut, w->thread->serial);
 	int64_t from = out ? w->to_ns : w->from_ns;
@@ -501,21 +275,21 @@ static void walk_page(struct walk *w, size_t idx)
 	if (from > w->start_ns)
 		add_interval(w, w->start_ns, from, TRC_STATE_ABSENT, 0, 0);
 	if (!out)
-		walk_thread(w, idx);
+		trc_track_walk_thread(w, idx);
 	last_flush(w);
 }
 
 /* The thread that was walked has some time in the page. */
-static bool is_there(const struct walk *w)
+static bool is_there(const struct trc_track_walk *w)
 {
 	bool any = false;
 
-	for (unsigned int s = TRC_STATE_ABSENT + 1; s < STATES && !any; s++)
+	for (unsigned int s = TRC_STATE_ABSENT + 1; s < TRC_TRACK_STATES && !any; s++)
 		any = w->time_ns[s] > 0;
 	return any;
 }
 
-static void walk_all(struct walk *w)
+static void walk_all(struct trc_track_walk *w)
 {
 	size_t n_threads;
 	const struct trc_thread *thread = trc_model_threads(w->model, &n_threads);
@@ -537,7 +311,7 @@ static void walk_all(struct walk *w)
 			w->beyond = TRC_BEYOND_ALL;
 		t->n_threads_out += w->beyond == TRC_BEYOND_ALL;
 		trc_column_add(&t->beyond, w->beyond);
-		for (uint32_t s = TRC_STATE_ABSENT + 1; s < STATES; s++) {
+		for (uint32_t s = TRC_STATE_ABSENT + 1; s < TRC_TRACK_STATES; s++) {
 			if (!w->time_ns[s])
 				continue;
 			trc_column_add(&t->time_thread, i);
@@ -549,7 +323,7 @@ static void walk_all(struct walk *w)
 
 /* The shortest length from which intervals must be kept whole: half as many as wanted, since between two long ones there can
  * be two merged ones (T2). */
-static void choose_merging(struct walk *w, uint64_t intervals_max)
+static void choose_merging(struct trc_track_walk *w, uint64_t intervals_max)
 {
 	uint64_t total = 0, longer = 0;
 
@@ -568,7 +342,7 @@ static void choose_merging(struct walk *w, uint64_t intervals_max)
 }
 
 /* T2: steps make half as many as wanted, at most; and what is merged is several. */
-static void choose_step(struct walk *w, uint64_t intervals_max)
+static void choose_step(struct trc_track_walk *w, uint64_t intervals_max)
 {
 	uint64_t steps = intervals_max / (4 * ((uint64_t)w->tracks->first.n_threads + 1));
 	int64_t least_ns =
@@ -620,7 +394,7 @@ void trc_tracks_free(struct trc_tracks *t)
 	t->shown = NULL;
 }
 
-static int walk_prepare(struct walk *w)
+static int walk_prepare(struct trc_track_walk *w)
 {
 	size_t n_parks, n_threads;
 	struct timed parks, on_cpu;
@@ -644,7 +418,7 @@ static int walk_prepare(struct walk *w)
 
 int trc_tracks_make(struct trc_tracks *t, const struct trc_cut *cut, uint64_t intervals_max)
 {
-	struct walk *w = calloc(1, sizeof(*w));
+	struct trc_track_walk *w = calloc(1, sizeof(*w));
 	int rc = -ENOMEM;
 
 	tracks_init(t);
