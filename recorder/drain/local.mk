@@ -25,6 +25,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain/leftovers.c recorder/drain/leftovers.h \
 	recorder/drain/open_waits.c recorder/drain/open_waits.h \
 	recorder/drain/perf_buffer.c recorder/drain/perf_buffer.h recorder/drain/perf_buffer_private.h \
+	recorder/drain/perf_buffer_counters.c \
 	recorder/drain/perf_buffer_deferred.c \
 	recorder/drain/perf_buffer_maps.c \
 	recorder/drain/perf_buffer_read.c \

@@ -175,6 +175,24 @@ uint64_t trc_perf_chain_ns(const struct trc_perf *p, const char *bytes, size_t n
 const char *trc_perf_chain_find(struct trc_perf *p, uint32_t tid, uint64_t cookie, uint64_t *n,
 				uint64_t *room);
 
+/* ---- perf_buffer_counters.c ---- */
+
+/* Whether user frames may come later than their samples, where the kernel knows that. */
+bool trc_perf_events_may_defer(const struct trc_perf *p);
+/* Has samples tell their counter's value, where that keeps threads' counts apart: perf_buffer:V6. */
+void trc_perf_keep_counts_apart(struct trc_perf *p);
+/* Opens the event that a proc's buffer belongs to.  A descriptor or -errno. */
+int trc_perf_open_switches(struct trc_perf *p, int tid, uint32_t proc, bool at_exec);
+/* One counter more, of a thread's while it runs on this proc, into the proc's buffer.  0 or
+ * -errno. */
+int trc_perf_add_counter(struct trc_perf *p, int tid, uint32_t proc, uint32_t event, bool at_exec);
+/* Closes all but the first `from`. */
+void trc_perf_close_counters(struct trc_perf *p, uint32_t from);
+/* Adds counters for the process's other threads: of switches, and of the events whose bit is set.
+ * If some are missing, says so. */
+void trc_perf_add_threads(struct trc_perf *p, bool switches, uint32_t which, char *said,
+			  size_t n_bytes);
+
 /* ---- perf_buffer_read.c, perf_buffer_record.c ---- */
 
 /* Hands out how many records of this proc found no room since the last look. */
