@@ -1,5 +1,5 @@
 /*
- * reader_private.h - a reader's inside, shared by reader*.c and block_decode.c.
+ * reader_private.h - a reader's inside, shared by reader*.c, block_head.c and block_decode.c.
  *
  *   reader_private:I1  functions that parse return 0, -EBADMSG (damage: entries before the damage
  *       stay) or -ENOMEM, and leave no change of the reader half done
@@ -177,10 +177,10 @@ bool trc_reader_has_string(const struct trc_reader *r, uint64_t id);
 void trc_reader_init_schema(struct trc_reader *r);
 int trc_reader_parse_schema(struct trc_reader *r, struct trc_cursor *c, struct trc_error *error);
 
-/* block_decode.c: the payload of a BLOCK section whose head has been checked. */
+/* block_head.c: the payload of a BLOCK section whose head has been checked. */
 int trc_reader_parse_block(struct trc_reader *r, const uint8_t *payload, size_t n_bytes,
 			   uint64_t file_off, uint64_t file_bytes);
-/* A block's times, as in the file, to trace time. */
+/* block_decode.c: a block's times, as in the file, to trace time. */
 int64_t trc_reader_time_ns(const struct trc_reader *r, uint8_t source, uint64_t time);
 void trc_reader_times_ns(const struct trc_reader *r, uint8_t source, uint64_t *time, size_t n);
 
