@@ -127,6 +127,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/whatif/prefers.c analyzer/whatif/prefers.h \
 	analyzer/whatif/program.c analyzer/whatif/program.h \
 	analyzer/whatif/replay.c analyzer/whatif/replay.h \
+	analyzer/whatif/section_lengths.c analyzer/whatif/section_lengths.h \
 	analyzer/whatif/sections.c analyzer/whatif/sections.h \
 	analyzer/whatif/turns.c analyzer/whatif/turns.h \
 	analyzer/whatif/waits.c analyzer/whatif/waits.h \

@@ -1,26 +1,12 @@
-/* sections.c - see sections.h. */
-#include "sections.h"
-
+/* sections.c - when critical sections begin and end, lock event by lock event; see sections.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "lock_events.h"
+#include "section_lengths.h"
 
 /* Between a wait's end and the time from which the lock was counted as held. */
 enum { SAME_BEGIN_NS = 50000 };
-
-/* One thread and one lock. */
-struct use {
-	uint32_t thread, lock;
-	uint32_t n_held; /* with --locks=all */
-	uint32_t park;	 /* the wait that the open section begins with */
-	bool open, reader, tried;
-	int64_t begin_ns;    /* of the open section */
-	int64_t limit_ns;    /* by then it has ended */
-	int64_t released_ns; /* the last end; INT64_MIN = none */
-	uint32_t wanted;     /* with --locks=all: the wait before the next acquisition */
-	uint32_t stack;	     /* of the last wait for it; 0 = none, or not known */
-};
 
 struct lock {
 	int64_t wanted_ns; /* the first wait began since others than readers last unlocked; INT64_MAX = none did, or
@@ -35,29 +21,9 @@ struct lock {
 	uint32_t n_readers_left; /* since then */
 };
 
-/* Places that are no stacks: of the lock all that is known; what those last at least whose begin is not; and of readers
- * what may be several sections. */
-enum { WHOLE_LOCK = 0, SHORTEST = UINT32_MAX, LONGEST = UINT32_MAX - 1 };
-
-/* How long a section was, at a place of a lock. */
-struct known {
-	uint64_t key;
-	int64_t ns;
-};
-
 /* Of a thread: its last two waits for condition variables. */
 struct conds {
 	int64_t start_ns[2], end_ns[2];
-};
-
-struct sweep {
-	struct trc_sections *s;
-	const struct trc_outer_waits *waits;
-	const struct trc_unlock *unlock;
-	bool assume, learning;
-	struct trc_array uses, known; /* struct use, struct known */
-	struct trc_index use_row, known_row;
-	struct trc_array locks, conds; /* by row of locks, of threads */
 };
 
 static int64_t earlier(int64_t a_ns, int64_t b_ns)
@@ -70,176 +36,32 @@ static int64_t later(int64_t a_ns, int64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-static int64_t between(int64_t from_ns, int64_t to_ns)
-{
-	int64_t ns;
-
-	if (to_ns <= from_ns)
-		return 0;
-	return __builtin_sub_overflow(to_ns, from_ns, &ns) ? INT64_MAX : ns;
-}
-
-/* ---- how long sections are ---- */
-
-/* Readers and writers may release a lock at the same place.  Rows of locks are far below 2^31. */
-static uint64_t known_key(uint32_t lock, bool reader, uint32_t stack)
-{
-	return (uint64_t)reader << 63 | (uint64_t)lock << 32 | stack;
-}
-
-static int learn_one(struct sweep *w, uint64_t key, int64_t ns)
-{
-	struct known *known = trc_array_add(&w->known);
-
-	if (!known)
-		return -ENOMEM;
-	*known = (struct known){key, ns};
-	return 0;
-}
-
-static int by_key_and_ns(const void *a, const void *b)
-{
-	const struct known *x = a, *y = b;
-
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
-/* Of each key what a fourth is shorter than: an unlock tells too long a time, if the thread released the lock
- * meanwhile when nobody waited. */
-static int learned(struct sweep *w)
-{
-	const struct known *known;
-	int err = 0;
-
-	if (w->known.n)
-		qsort(w->known.row, w->known.n, sizeof(struct known), by_key_and_ns);
-	known = w->known.row;
-	for (size_t i = 0, first = 0; i < w->known.n && !err; i++) {
-		if (i + 1 < w->known.n && known[i + 1].key == known[i].key)
-			continue;
-		err = trc_index_put(&w->known_row, known[i].key,
-				    (uint32_t)(first + (i - first) / 4));
-		first = i + 1;
-	}
-	return err;
-}
-
-/* stack: of the unlock, or of the wait that it began with; both are learnt, and the lock's. */
-static int learn(struct sweep *w, uint32_t lock, bool reader, uint32_t stack, uint32_t wait_stack,
-		 int64_t ns)
-{
-	int err = learn_one(w, known_key(lock, reader, WHOLE_LOCK), ns);
-
-	if (!err && stack)
-		err = learn_one(w, known_key(lock, reader, stack), ns);
-	if (!err && wait_stack && wait_stack != stack)
-		err = learn_one(w, known_key(lock, reader, wait_stack), ns);
-	return err;
-}
-
-/* Of sections at this place, or of all of the lock; where none of readers is known, of writers, and the other way round.
- * -1 = not known. */
-static int64_t usual_ns(const struct sweep *w, const struct use *use, uint32_t stack)
-{
-	uint32_t row = trc_index_get(&w->known_row, known_key(use->lock, use->reader, stack));
-
-	if (row == TRC_INDEX_NONE)
-		row = trc_index_get(&w->known_row, known_key(use->lock, !use->reader, stack));
-	return row == TRC_INDEX_NONE ? -1 : ((const struct known *)w->known.row)[row].ns;
-}
-
-/* V5: a wait in the thread is within or without: the nearer of its ends. */
-static int64_t move_out_of_wait(const struct sweep *w, uint32_t thread, int64_t ts_ns)
-{
-	uint32_t id = trc_outer_wait_at(w->waits, thread, ts_ns);
-	const struct trc_park *park = id ? &w->waits->park[id - 1] : NULL;
-	int64_t end_ns = park ? trc_park_end_ns(w->waits->m, park) : 0;
-
-	if (!park)
-		return ts_ns;
-	return between(park->start_ns, ts_ns) < between(ts_ns, end_ns) ? park->start_ns : end_ns;
-}
-
-/* ---- V5 without known ones: by stacks ---- */
-
-/* Where the function calls from that has the other stack's frames but for the innermost: the place of that call; 0 = it is not
- * in this stack. */
-static uint64_t call_in(const struct sweep *w, uint32_t stack_id,
-			const struct trc_stack_view *other)
-{
-	struct trc_stack_view stack;
-	uint32_t below;
-
-	if (!stack_id || trc_reader_stack(trc_model_reader(w->waits->m), stack_id, &stack) ||
-	    other->n_frames < 2 || stack.n_frames < other->n_frames)
-		return 0;
-	below = stack.n_frames - other->n_frames;
-	for (uint32_t i = 1; i < other->n_frames; i++)
-		if (stack.frame[below + i] != other->frame[i])
-			return 0;
-	return stack.frame[below];
-}
-
-/* The function that unlocks called what waited, before the call that unlocks, and behind that which locks, if this one is
- * known. */
-static bool called_inside(const struct sweep *w, const struct use *use, uint32_t wait_stack,
-			  uint32_t unlock_stack)
-{
-	struct trc_stack_view unlock;
-	uint64_t call, lock;
-
-	if (!unlock_stack || trc_reader_stack(trc_model_reader(w->waits->m), unlock_stack, &unlock))
-		return false;
-	call = call_in(w, wait_stack, &unlock);
-	if (!call)
-		return false;
-	lock = call_in(w, use->stack, &unlock);
-	return call < unlock.frame[0] && (call > lock || lock > unlock.frame[0]);
-}
-
-/* Back over what the function called that unlocks. */
-static int64_t back_over_calls(const struct sweep *w, const struct use *use,
-			       const struct trc_unlock *unlock, int64_t begin_ns, int64_t least_ns)
-{
-	uint32_t id;
-
-	while ((id = trc_outer_wait_before(w->waits, unlock->thread, begin_ns)) != 0) {
-		const struct trc_park *park = &w->waits->park[id - 1];
-
-		if (park->start_ns < least_ns || park->start_ns >= begin_ns ||
-		    !called_inside(w, use, park->stack, unlock->stack))
-			break;
-		begin_ns = park->start_ns;
-	}
-	return begin_ns;
-}
-
 /* ---- uses and sections ---- */
 
-static struct use *use_of(struct sweep *w, const struct trc_lock_event *event)
+static struct trc_lock_user *use_of(struct trc_sweep *w, const struct trc_lock_event *event)
 {
 	/* A thread's row is below 2^32, as a lock's: keys are unique. */
 	uint64_t key = (uint64_t)event->lock << 32 | event->thread;
 	uint32_t row = trc_index_get(&w->use_row, key);
-	struct use *use;
+	struct trc_lock_user *use;
 
 	if (row != TRC_INDEX_NONE)
-		return (struct use *)w->uses.row + row;
+		return (struct trc_lock_user *)w->uses.row + row;
 	use = trc_array_add(&w->uses);
 	if (!use || trc_index_put(&w->use_row, key, (uint32_t)(w->uses.n - 1)))
 		return NULL;
-	*use = (struct use){.thread = event->thread, .lock = event->lock, .released_ns = INT64_MIN};
+	*use = (struct trc_lock_user){
+		.thread = event->thread, .lock = event->lock, .released_ns = INT64_MIN};
 	return use;
 }
 
-static struct lock *lock_of(const struct sweep *w, uint32_t lock)
+static struct lock *lock_of(const struct trc_sweep *w, uint32_t lock)
 {
 	return (struct lock *)w->locks.row + lock;
 }
 
-static int add_section(struct sweep *w, struct use *use, int64_t begin_ns, int64_t end_ns)
+static int add_section(struct trc_sweep *w, struct trc_lock_user *use, int64_t begin_ns,
+		       int64_t end_ns)
 {
 	struct trc_section *section;
 
@@ -261,34 +83,34 @@ static int add_section(struct sweep *w, struct use *use, int64_t begin_ns, int64
 	return 0;
 }
 
-static void close_use(struct sweep *w, struct use *use)
+static void close_use(struct trc_sweep *w, struct trc_lock_user *use)
 {
 	struct lock *lock = lock_of(w, use->lock);
 
-	if (lock->open == (uint32_t)(use - (struct use *)w->uses.row) + 1)
+	if (lock->open == (uint32_t)(use - (struct trc_lock_user *)w->uses.row) + 1)
 		lock->open = 0;
 	use->open = false;
 	use->park = 0;
 }
 
 /* The open section has ended, by limit_ns at the latest, without an unlock. */
-static int end_unseen(struct sweep *w, struct use *use, int64_t limit_ns)
+static int end_unseen(struct trc_sweep *w, struct trc_lock_user *use, int64_t limit_ns)
 {
 	const struct trc_park *park = use->park ? &w->waits->park[use->park - 1] : NULL;
 	int64_t end_ns = use->begin_ns, usual, err;
 
 	limit_ns = later(earlier(limit_ns, use->limit_ns), use->begin_ns);
-	usual = usual_ns(w, use, park ? park->stack : 0);
+	usual = trc_length_usual_ns(w, use, park ? park->stack : 0);
 	if (usual < 0)
-		usual = usual_ns(w, use, WHOLE_LOCK);
+		usual = trc_length_usual_ns(w, use, TRC_WHOLE_LOCK);
 	if (usual <= 0)
-		usual = usual_ns(w, use, SHORTEST);
+		usual = trc_length_usual_ns(w, use, TRC_SHORTEST);
 	if (usual <= 0 && use->reader)
-		usual = usual_ns(w, use, LONGEST);
+		usual = trc_length_usual_ns(w, use, TRC_LONGEST);
 	if (w->assume && usual > 0) {
 		if (__builtin_add_overflow(use->begin_ns, usual, &end_ns))
 			end_ns = limit_ns;
-		end_ns = move_out_of_wait(w, use->thread, earlier(end_ns, limit_ns));
+		end_ns = trc_length_out_of_wait(w, use->thread, earlier(end_ns, limit_ns));
 		end_ns = later(earlier(end_ns, limit_ns), use->begin_ns);
 	}
 	w->s->n_assumed += !w->learning;
@@ -298,10 +120,11 @@ static int end_unseen(struct sweep *w, struct use *use, int64_t limit_ns)
 }
 
 /* The thread was seen to have the lock. */
-static void seen(struct sweep *w, uint32_t lock_row, uint32_t thread, bool reader, int64_t ts_ns)
+static void seen(struct trc_sweep *w, uint32_t lock_row, uint32_t thread, bool reader,
+		 int64_t ts_ns)
 {
 	struct lock *lock = lock_of(w, lock_row);
-	struct use *use = w->uses.row;
+	struct trc_lock_user *use = w->uses.row;
 
 	if (!reader)
 		lock->writer_ns = ts_ns;
@@ -317,7 +140,7 @@ static void seen(struct sweep *w, uint32_t lock_row, uint32_t thread, bool reade
 }
 
 /* When another thread last had it; other readers may have it at the same time. */
-static int64_t other_had_ns(const struct sweep *w, const struct use *use)
+static int64_t other_had_ns(const struct trc_sweep *w, const struct trc_lock_user *use)
 {
 	const struct lock *lock = lock_of(w, use->lock);
 
@@ -328,7 +151,7 @@ static int64_t other_had_ns(const struct sweep *w, const struct use *use)
 
 /* ---- without --locks=all ---- */
 
-static struct conds *conds_of(const struct sweep *w, uint32_t thread)
+static struct conds *conds_of(const struct trc_sweep *w, uint32_t thread)
 {
 	size_t row = trc_outer_waits_row(w->waits, thread);
 
@@ -342,7 +165,7 @@ struct cond_bounds {
 	int64_t begun_ns; /* its begin */
 };
 
-static struct cond_bounds cond_bounds(const struct sweep *w, uint32_t thread, int64_t end_ns)
+static struct cond_bounds cond_bounds(const struct trc_sweep *w, uint32_t thread, int64_t end_ns)
 {
 	const struct conds *c = conds_of(w, thread);
 
@@ -354,32 +177,32 @@ static struct cond_bounds cond_bounds(const struct sweep *w, uint32_t thread, in
 }
 
 /* V4: a reader may have come while a writer waited.  The first that leaves is taken to be one that the writer found. */
-static bool may_join(const struct sweep *w, const struct use *use)
+static bool may_join(const struct trc_sweep *w, const struct trc_lock_user *use)
 {
 	return use->reader && w->s->prefers[use->lock] != TRC_RWLOCK_WRITERS &&
 	       lock_of(w, use->lock)->n_readers_left;
 }
 
 /* V4, V5. */
-static int64_t assume_begin(struct sweep *w, const struct use *use, const struct trc_unlock *unlock,
-			    int64_t end_ns, int64_t least_ns)
+static int64_t assume_begin(struct trc_sweep *w, const struct trc_lock_user *use,
+			    const struct trc_unlock *unlock, int64_t end_ns, int64_t least_ns)
 {
 	int64_t last_ns =
 		may_join(w, use) ? end_ns : earlier(lock_of(w, use->lock)->wanted_ns, end_ns);
-	int64_t usual = usual_ns(w, use, unlock->stack), begin_ns;
+	int64_t usual = trc_length_usual_ns(w, use, unlock->stack), begin_ns;
 	uint32_t wait = trc_outer_wait_at(w->waits, use->thread, last_ns);
 
 	if (wait && w->waits->park[wait - 1].start_ns >= least_ns)
 		last_ns = w->waits->park[wait - 1].start_ns;
 	begin_ns = last_ns;
 	if (w->assume && usual >= 0 && !__builtin_sub_overflow(end_ns, usual, &begin_ns))
-		begin_ns = move_out_of_wait(w, use->thread, begin_ns);
+		begin_ns = trc_length_out_of_wait(w, use->thread, begin_ns);
 	if (w->assume && usual < 0) {
-		begin_ns = back_over_calls(w, use, unlock, last_ns, least_ns);
-		usual = usual_ns(w, use, LONGEST);
+		begin_ns = trc_length_over_calls(w, use, unlock, last_ns, least_ns);
+		usual = trc_length_usual_ns(w, use, TRC_LONGEST);
 		if (use->reader && begin_ns >= last_ns && usual > 0 &&
 		    !__builtin_sub_overflow(end_ns, usual, &begin_ns))
-			begin_ns = move_out_of_wait(w, use->thread, begin_ns);
+			begin_ns = trc_length_out_of_wait(w, use->thread, begin_ns);
 	}
 	w->s->n_assumed += !w->learning;
 	return later(earlier(begin_ns, last_ns), earlier(least_ns, end_ns));
@@ -393,7 +216,8 @@ static bool tells_begin(const struct trc_unlock *unlock, int64_t end_ns, int64_t
 }
 
 /* Some have waited for it all the time: each unlock is in the trace. */
-static bool waited_since(const struct sweep *w, const struct use *use, int64_t since_ns)
+static bool waited_since(const struct trc_sweep *w, const struct trc_lock_user *use,
+			 int64_t since_ns)
 {
 	const struct lock *lock = lock_of(w, use->lock);
 
@@ -401,37 +225,42 @@ static bool waited_since(const struct sweep *w, const struct use *use, int64_t s
 }
 
 /* The open section, which began with a wait, is not the one that this unlock ends. */
-static bool ended_before(const struct sweep *w, const struct use *use,
+static bool ended_before(const struct trc_sweep *w, const struct trc_lock_user *use,
 			 const struct trc_unlock *unlock, int64_t end_ns)
 {
-	int64_t usual = usual_ns(w, use, unlock->stack);
+	int64_t usual = trc_length_usual_ns(w, use, unlock->stack);
 
 	if (use->limit_ns < end_ns)
 		return true;
 	if (waited_since(w, use, use->begin_ns))
 		return false;
 	if (unlock->taken_ns != TRC_NEVER && unlock->taken_ns <= end_ns)
-		return between(use->begin_ns, unlock->taken_ns) > SAME_BEGIN_NS;
-	return usual >= 0 && between(use->begin_ns, end_ns) / 2 > usual;
+		return trc_ns_between(use->begin_ns, unlock->taken_ns) > SAME_BEGIN_NS;
+	return usual >= 0 && trc_ns_between(use->begin_ns, end_ns) / 2 > usual;
 }
 
 /* A reader's unlock does not tell when the section began.  One that another thread waited behind all the time had no unlock
  * before. */
-static int learn_from(struct sweep *w, const struct use *use, const struct trc_unlock *unlock,
-		      bool known, int64_t begin_ns, int64_t end_ns)
+static int learn_from(struct trc_sweep *w, const struct trc_lock_user *use,
+		      const struct trc_unlock *unlock, bool known, int64_t begin_ns, int64_t end_ns)
 {
-	int64_t ns = between(begin_ns, end_ns);
+	int64_t ns = trc_ns_between(begin_ns, end_ns);
 	bool whole = use->reader ? waited_since(w, use, begin_ns) : unlock->taken_ns != TRC_NEVER;
 
 	if (!known)
-		return learn_one(w, known_key(use->lock, use->reader, SHORTEST), ns);
+		return trc_length_learn_one(w, trc_length_key(use->lock, use->reader, TRC_SHORTEST),
+					    ns);
 	if (!whole)
-		return use->reader ? learn_one(w, known_key(use->lock, true, LONGEST), ns) : 0;
-	return learn(w, use->lock, use->reader, unlock->stack,
-		     use->open && use->park ? w->waits->park[use->park - 1].stack : 0, ns);
+		return use->reader ? trc_length_learn_one(
+					     w, trc_length_key(use->lock, true, TRC_LONGEST), ns)
+				   : 0;
+	return trc_length_learn(w, use->lock, use->reader, unlock->stack,
+				use->open && use->park ? w->waits->park[use->park - 1].stack : 0,
+				ns);
 }
 
-static int unlocked(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+static int unlocked(struct trc_sweep *w, struct trc_lock_user *use,
+		    const struct trc_lock_event *event)
 {
 	const struct trc_unlock *unlock = &w->unlock[event->row - 1];
 	struct cond_bounds cond = cond_bounds(w, use->thread, event->ts_ns);
@@ -469,7 +298,7 @@ static int unlocked(struct sweep *w, struct use *use, const struct trc_lock_even
 	return err;
 }
 
-static int got(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+static int got(struct trc_sweep *w, struct trc_lock_user *use, const struct trc_lock_event *event)
 {
 	struct lock *lock = lock_of(w, use->lock);
 
@@ -484,12 +313,13 @@ static int got(struct sweep *w, struct use *use, const struct trc_lock_event *ev
 	use->limit_ns = INT64_MAX;
 	if (use->reader)
 		return 0;
-	lock->open = (uint32_t)(use - (struct use *)w->uses.row) + 1;
+	lock->open = (uint32_t)(use - (struct trc_lock_user *)w->uses.row) + 1;
 	lock->wanted_ns = INT64_MAX;
 	return 0;
 }
 
-static int wanted(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+static int wanted(struct trc_sweep *w, struct trc_lock_user *use,
+		  const struct trc_lock_event *event)
 {
 	struct lock *lock = lock_of(w, use->lock);
 
@@ -503,7 +333,8 @@ static int wanted(struct sweep *w, struct use *use, const struct trc_lock_event 
 
 /* ---- with it ---- */
 
-static int acquired(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+static int acquired(struct trc_sweep *w, struct trc_lock_user *use,
+		    const struct trc_lock_event *event)
 {
 	const struct trc_park *park = use->wanted ? &w->waits->park[use->wanted - 1] : NULL;
 
@@ -519,7 +350,8 @@ static int acquired(struct sweep *w, struct use *use, const struct trc_lock_even
 	return 0;
 }
 
-static int released(struct sweep *w, struct use *use, const struct trc_lock_event *event)
+static int released(struct trc_sweep *w, struct trc_lock_user *use,
+		    const struct trc_lock_event *event)
 {
 	int err = 0;
 
@@ -534,7 +366,7 @@ static int released(struct sweep *w, struct use *use, const struct trc_lock_even
 
 /* ---- all events ---- */
 
-static void cond_begins(struct sweep *w, const struct trc_lock_event *event)
+static void cond_begins(struct trc_sweep *w, const struct trc_lock_event *event)
 {
 	struct conds *c = conds_of(w, event->thread);
 
@@ -546,9 +378,9 @@ static void cond_begins(struct sweep *w, const struct trc_lock_event *event)
 	c->end_ns[0] = trc_park_end_ns(w->waits->m, &w->waits->park[event->row - 1]);
 }
 
-static int step(struct sweep *w, const struct trc_lock_event *event)
+static int step(struct trc_sweep *w, const struct trc_lock_event *event)
 {
-	struct use *use;
+	struct trc_lock_user *use;
 
 	if (event->kind == TRC_LOCK_COND) {
 		cond_begins(w, event);
@@ -583,9 +415,9 @@ static void empty(struct trc_array *rows, size_t row_bytes)
 	*rows = (struct trc_array){.row_bytes = row_bytes};
 }
 
-static int sweep_begin(struct sweep *w)
+static int sweep_begin(struct trc_sweep *w)
 {
-	empty(&w->uses, sizeof(struct use));
+	empty(&w->uses, sizeof(struct trc_lock_user));
 	empty(&w->locks, sizeof(struct lock));
 	empty(&w->conds, sizeof(struct conds));
 	trc_index_free(&w->use_row);
@@ -609,7 +441,7 @@ static int sweep_begin(struct sweep *w)
 	return 0;
 }
 
-static int sweep(struct sweep *w, const struct trc_array *events)
+static int sweep(struct trc_sweep *w, const struct trc_array *events)
 {
 	const struct trc_lock_event *event = events->row;
 	int64_t end_ns = trc_model_end_ns(w->waits->m);
@@ -618,7 +450,7 @@ static int sweep(struct sweep *w, const struct trc_array *events)
 	for (size_t i = 0; i < events->n && !err; i++)
 		err = step(w, &event[i]);
 	for (size_t i = 0; i < w->uses.n && !err; i++) {
-		struct use *use = (struct use *)w->uses.row + i;
+		struct trc_lock_user *use = (struct trc_lock_user *)w->uses.row + i;
 
 		if (use->open)
 			err = w->s->all ? add_section(w, use, use->begin_ns, end_ns)
@@ -627,7 +459,7 @@ static int sweep(struct sweep *w, const struct trc_array *events)
 	return err;
 }
 
-static void sweep_end(struct sweep *w)
+static void sweep_end(struct trc_sweep *w)
 {
 	trc_array_free(&w->uses);
 	trc_array_free(&w->known);
@@ -641,21 +473,21 @@ static void sweep_end(struct sweep *w)
 int trc_sections_make(struct trc_sections *s, const struct trc_outer_waits *waits, bool assume,
 		      struct trc_error *error)
 {
-	struct sweep w = {.s = s, .waits = waits, .assume = assume, .learning = true};
+	struct trc_sweep w = {.s = s, .waits = waits, .assume = assume, .learning = true};
 	struct trc_array events = {0};
 	size_t n;
 	int err;
 
 	*s = (struct trc_sections){.sections = {.row_bytes = sizeof(struct trc_section)}};
 	w.unlock = trc_model_unlocks(waits->m, &n);
-	w.known.row_bytes = sizeof(struct known);
+	w.known.row_bytes = sizeof(struct trc_known_length);
 	err = trc_lock_events_make(&events, s, waits->m, error);
 	if (!err)
 		err = trc_prefers_make(&s->prefers, &events, s->locks.n, waits);
 	if (!err && !s->all)
 		err = sweep(&w, &events);
 	if (!err)
-		err = learned(&w);
+		err = trc_length_learned(&w);
 	w.learning = false;
 	if (!err)
 		err = sweep(&w, &events);
