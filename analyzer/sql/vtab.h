@@ -46,6 +46,8 @@ const char *trc_event_kind_name(const struct trc_model *m, unsigned int kind);
 double trc_sql_rows_guess(const struct trc_model *m, const struct trc_sql_table *table);
 /* Tells SQLite which columns a table has.  An SQLite result code. */
 int trc_vtab_declare(sqlite3 *db, const struct trc_sql_table *table);
+/* The same with a hidden column behind the others: `more`; NULL = none. */
+int trc_vtab_declare_with(sqlite3 *db, const struct trc_sql_table *table, const char *more);
 /* Gives SQLite the value of a column in row i of `rows`. */
 void trc_vtab_result(sqlite3_context *context, const struct trc_vtab_source *source, int column,
 		     const void *rows, size_t i);
