@@ -38,6 +38,7 @@ libtrcdrain_la_SOURCES = \
 	recorder/drain/snapshot.c recorder/drain/snapshot.h recorder/drain/snapshot_private.h \
 	recorder/drain/snapshot_copy.c \
 	recorder/drain/snapshot_count.c \
+	recorder/drain/snapshot_write.c \
 	recorder/drain/title.c recorder/drain/title.h recorder/drain/trace_info.c recorder/drain/trace_info.h \
 	recorder/drain/trigger_watch.c recorder/drain/trigger_watch.h
 libtrcdrain_la_CFLAGS = $(AM_CFLAGS) $(compile_once)

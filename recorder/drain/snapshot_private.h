@@ -62,6 +62,11 @@ int trc_snapshot_copy_streams(struct trc_snapshot *s, const struct trc_snapshot_
 /* Copies everything else, after the records that refer to it (layout:L4). */
 int trc_snapshot_copy_tables(struct trc_snapshot *s, const struct trc_snapshot_source *source);
 
+static inline uint64_t trc_snapshot_later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static inline struct trc_ring *trc_snapshot_ring(const struct trc_snapshot *s, uint32_t proc)
 {
 	return (struct trc_ring *)trc_area(s->copy, s->h.procs_off) + proc;
