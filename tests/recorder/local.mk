@@ -39,7 +39,8 @@ check_PROGRAMS += flight_test flight_trigger_test flight_orders
 TESTS += flight_test flight_trigger_test flight_orders
 trc_flight_test_PARTS = tests/recorder/lib/flight_fixture.c tests/recorder/lib/flight_fixture.h \
 	tests/recorder/lib/trace_look.c tests/recorder/lib/trace_look.h
-flight_test_SOURCES = tests/recorder/lib/flight_test.c $(trc_flight_test_PARTS)
+flight_test_SOURCES = tests/recorder/lib/flight_test.c tests/recorder/lib/flight_memory.c \
+	tests/recorder/lib/flight_parts.h $(trc_flight_test_PARTS)
 flight_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 flight_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
 flight_trigger_test_SOURCES = tests/recorder/lib/flight_trigger_test.c tests/forks.h \
