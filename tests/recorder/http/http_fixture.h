@@ -12,6 +12,7 @@
 
 /* The parts of the suite, in files of their own: each test with a server at `port`, or none. */
 void http_access(TCase *served, TCase *alone);
+void http_profiles(TCase *served, TCase *alone);
 void http_server(TCase *alone);
 
 extern unsigned int port;
