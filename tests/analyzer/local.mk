@@ -104,7 +104,8 @@ if HAVE_CHECK
 profile_tests = tests/analyzer/profile/profile_pprof_test tests/analyzer/profile/profile_test
 check_PROGRAMS += $(profile_tests)
 TESTS += $(profile_tests)
-tests_analyzer_profile_profile_test_SOURCES = tests/analyzer/profile/profile_test.c
+tests_analyzer_profile_profile_test_SOURCES = tests/analyzer/profile/profile_test.c \
+	tests/analyzer/profile/profile_comments.c tests/analyzer/profile/profile_parts.h
 tests_analyzer_profile_profile_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_profile_profile_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_profile_profile_pprof_test_SOURCES = tests/analyzer/profile/profile_pprof_test.c
