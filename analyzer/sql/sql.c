@@ -101,7 +101,9 @@ int trc_sql_open_bounded(sqlite3 **out, struct trc_model *m, const struct trc_sq
 			 struct trc_error *error)
 {
 	sqlite3 *db = NULL;
-	int rc = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+	int rc = sqlite3_open_v2(":memory:", &db,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+				 NULL);
 
 	if (!rc && bounds)
 		rc = set_bounds(db, bounds);
