@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyzer/report/report.h"
 #include "page.h"
@@ -39,20 +38,35 @@ static void cell_end(struct trc_first *f)
 	struct trc_first_cell *cell = &f->cell[f->at];
 	uint64_t all_ns = 0, locked_ns = 0;
 
-	for (unsigned int s = 0; s < TRC_FIRST_STATES; s++) {
+	for (uint32_t i = 0; i < f->n_states; i++) {
+		const uint8_t s = f->state[i];
 		uint8_t *best = trc_state_is_lock(s) ? &cell->lock : &cell->state;
 
-		if (!f->time_ns[s])
-			continue;
 		all_ns += f->time_ns[s];
 		locked_ns += trc_state_is_lock(s) ? f->time_ns[s] : 0;
 		/* 0 is no lock, but a state. */
 		if ((trc_state_is_lock(s) && !*best) || f->time_ns[s] > f->time_ns[*best])
-			*best = (uint8_t)s;
+			*best = s;
 	}
 	if (all_ns)
 		cell->locked = (uint8_t)((double)locked_ns / (double)all_ns * UINT8_MAX);
-	memset(f->time_ns, 0, sizeof(f->time_ns));
+	for (uint32_t i = 0; i < f->n_states; i++)
+		f->time_ns[f->state[i]] = 0;
+	f->n_states = 0;
+}
+
+/* More time of a state in the cell; states stay in their order, the lowest first. */
+static void cell_add(struct trc_first *f, uint8_t state, uint64_t ns)
+{
+	uint32_t i = f->n_states;
+
+	if (!f->time_ns[state]) {
+		for (; i && f->state[i - 1] > state; i--)
+			f->state[i] = f->state[i - 1];
+		f->state[i] = state;
+		f->n_states++;
+	}
+	f->time_ns[state] += ns;
 }
 
 /* When a step begins. */
@@ -78,7 +92,7 @@ void trc_first_add(struct trc_first *f, uint32_t thread, uint64_t from_ns, uint6
 
 		end = end < until_ns ? end : until_ns;
 		if (end > from_ns)
-			f->time_ns[state % TRC_FIRST_STATES] += end - from_ns;
+			cell_add(f, state % TRC_FIRST_STATES, end - from_ns);
 		from_ns = end > from_ns ? end : from_ns;
 		if (from_ns < until_ns) {
 			cell_end(f);

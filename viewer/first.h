@@ -30,6 +30,8 @@ struct trc_first {
 	/* The cell that intervals are added to, and time by state in it. */
 	uint64_t at;
 	uint64_t time_ns[TRC_FIRST_STATES];
+	uint8_t state[TRC_FIRST_STATES]; /* of which there is time in it: the first n_states */
+	uint32_t n_states;
 };
 
 /* 0 or -ENOMEM. */
