@@ -17,13 +17,24 @@ struct rest {
 	size_t n_bytes;
 };
 
+/* How zlib goes about it. */
+struct way {
+	int level, strategy, memory;
+};
+static const struct way matches = {6, Z_DEFAULT_STRATEGY, MAX_MEM_LEVEL},
+			runs = {6, Z_RLE, MAX_MEM_LEVEL},
+			codes = {6, Z_HUFFMAN_ONLY, MAX_MEM_LEVEL},
+			quick = {1, Z_DEFAULT_STRATEGY, 6};
+
 /* So many of the next bytes as a block or a few, without a zlib stream's header, onto the end of *out.  0 or -ENOMEM. */
-static int deflate_next(struct trc_bytes *out, struct rest rest, int strategy, bool is_last)
+static int deflate_next(struct trc_bytes *out, struct rest rest, const struct way *way,
+			bool is_last)
 {
 	uint8_t piece[16 << 10];
 	z_stream z = {0};
 
-	if (deflateInit2(&z, 6, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, strategy) != Z_OK)
+	if (deflateInit2(&z, way->level, Z_DEFLATED, -MAX_WBITS, way->memory, way->strategy) !=
+	    Z_OK)
 		return -ENOMEM;
 	do {
 		if (!z.avail_in) {
@@ -117,9 +128,9 @@ static int deflate_pieces(struct trc_bytes *out, struct rest rest)
 
 		rest.data += piece.n_bytes;
 		rest.n_bytes -= piece.n_bytes;
-		rc = deflate_next(&best, piece, Z_RLE, !rest.n_bytes);
+		rc = deflate_next(&best, piece, &runs, !rest.n_bytes);
 		if (!rc)
-			rc = deflate_next(&other, piece, Z_HUFFMAN_ONLY, !rest.n_bytes);
+			rc = deflate_next(&other, piece, &codes, !rest.n_bytes);
 		if (!rc)
 			keep_shorter(&best, &other);
 		trc_bytes_put(out, best.data, best.n_bytes);
@@ -137,7 +148,7 @@ static int deflate_shortest(struct trc_bytes *best, struct rest all, bool hardly
 	int rc = 0;
 
 	if (is_short || !hardly_repeats)
-		rc = deflate_next(best, all, Z_DEFAULT_STRATEGY, true);
+		rc = deflate_next(best, all, &matches, true);
 	if (!rc && !is_short)
 		rc = deflate_pieces(&pieces, all);
 	if (!rc && pieces.n_bytes)
@@ -146,12 +157,15 @@ static int deflate_shortest(struct trc_bytes *best, struct rest all, bool hardly
 	return rc;
 }
 
-int trc_deflate(struct trc_bytes *out, const struct trc_bytes *in, bool hardly_repeats)
+int trc_deflate(struct trc_bytes *out, const struct trc_bytes *in, enum trc_deflate_way way)
 {
 	static const uint8_t header[] = {0x78, 0x9c};
+	const struct rest all = {in->data, in->n_bytes};
 	uint32_t sum = (uint32_t)adler32_z(1, in->data, in->n_bytes);
 	struct trc_bytes blocks = {0};
-	int rc = deflate_shortest(&blocks, (struct rest){in->data, in->n_bytes}, hardly_repeats);
+	int rc = way == TRC_DEFLATE_QUICK
+			 ? deflate_next(&blocks, all, &quick, true)
+			 : deflate_shortest(&blocks, all, way == TRC_DEFLATE_CODES);
 
 	trc_bytes_put(out, header, sizeof(header));
 	trc_bytes_put(out, blocks.data, blocks.n_bytes);

@@ -393,6 +393,7 @@ static int write_model(struct trc_model *m, FILE *out, const struct trc_html_opt
 	if (!page)
 		return -ENOMEM;
 	page->out = out;
+	page->is_quick = trc_model_selection(m) != NULL; /* H5 */
 	limits_choose(&rows.limits, options->limits);
 	rc = trc_cut_make(&cut, m);
 	if (!rc)

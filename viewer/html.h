@@ -9,6 +9,8 @@
  *   html:H2  the file appears under its name only when it is complete
  *   html:H4  a page shows the model's selection (trc_model_select()), or the whole trace.  Pages of one model
  *       may be written one after another, with other selections
+ *   html:H5  somebody waits for the page of a part.  So this page is made in less time, and has a few percent more bytes
+ *       (page.h)
  *   html:H3  a page counts and says what it leaves out or merges (trc_html_limits)
  */
 #ifndef TRC_VIEWER_HTML_H

@@ -334,7 +334,7 @@ int trc_page_deflated(FILE *out, const void *bytes, size_t n_bytes)
 	int rc;
 
 	trc_bytes_put(&all, bytes, n_bytes);
-	rc = all.failed ? -ENOMEM : trc_deflate(&deflated, &all, false);
+	rc = all.failed ? -ENOMEM : trc_deflate(&deflated, &all, TRC_DEFLATE_SHORTEST);
 	trc_page_base64(out, deflated.data, deflated.n_bytes);
 	trc_bytes_free(&all);
 	trc_bytes_free(&deflated);
@@ -361,7 +361,7 @@ static int column_split(struct encoded *e, const struct trc_column *c)
 
 	trc_magnitudes(&bytes, &c->bytes, c->n);
 	split.raw_bytes = bytes.n_bytes;
-	rc = bytes.failed ? -ENOMEM : trc_deflate(&split.deflated, &bytes, true);
+	rc = bytes.failed ? -ENOMEM : trc_deflate(&split.deflated, &bytes, TRC_DEFLATE_CODES);
 	trc_bytes_free(&bytes);
 	if (!rc && split.deflated.n_bytes < e->deflated.n_bytes) {
 		trc_bytes_free(&e->deflated);
@@ -373,7 +373,7 @@ static int column_split(struct encoded *e, const struct trc_column *c)
 }
 
 /* 0 or -ENOMEM; to be freed in any case. */
-static int column_encode(struct encoded *e, const struct trc_column *c)
+static int column_encode(struct encoded *e, const struct trc_page *p, const struct trc_column *c)
 {
 	int rc;
 
@@ -386,8 +386,9 @@ static int column_encode(struct encoded *e, const struct trc_column *c)
 	}
 	if (!e->raw_bytes)
 		return 0;
-	rc = trc_deflate(&e->deflated, &c->bytes, false);
-	return rc || !may_split(c) ? rc : column_split(e, c);
+	rc = trc_deflate(&e->deflated, &c->bytes,
+			 p->is_quick ? TRC_DEFLATE_QUICK : TRC_DEFLATE_SHORTEST);
+	return rc || p->is_quick || !may_split(c) ? rc : column_split(e, c);
 }
 
 /* In chunks; returns how many, or -ENOMEM. */
@@ -432,7 +433,7 @@ static void column_write(struct trc_page *p, const struct trc_column *c, const s
 void trc_page_column(struct trc_page *p, struct trc_column *c)
 {
 	struct encoded e;
-	int rc = column_encode(&e, c);
+	int rc = column_encode(&e, p, c);
 
 	if (rc)
 		page_fail(p, rc);
@@ -444,7 +445,7 @@ void trc_page_column(struct trc_page *p, struct trc_column *c)
 bool trc_page_shorter(struct trc_page *p, struct trc_column *first, struct trc_column *second)
 {
 	struct encoded e, other;
-	int rc = column_encode(&e, first), rc_other = column_encode(&other, second);
+	int rc = column_encode(&e, p, first), rc_other = column_encode(&other, p, second);
 	bool is_second = other.deflated.n_bytes < e.deflated.n_bytes;
 
 	if (rc || rc_other)

@@ -88,8 +88,9 @@ struct trc_page_entry {
 enum { TRC_PAGE_COLUMNS_MAX = 1024 };
 
 struct trc_page {
-	FILE *out; /* borrowed */
-	int error; /* 0, or the first -errno */
+	FILE *out;     /* borrowed */
+	bool is_quick; /* columns take more bytes, and less time */
+	int error;     /* 0, or the first -errno */
 	size_t n_entries;
 	struct trc_page_entry entry[TRC_PAGE_COLUMNS_MAX];
 };

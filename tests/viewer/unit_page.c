@@ -10,10 +10,9 @@
 #include "unit.h"
 #include "viewer/page.h"
 
-/* A page that holds only this column, as text. */
-static char *page_of(struct trc_column *c)
+static char *page_made(struct trc_column *c, bool is_quick)
 {
-	struct trc_page page = {0};
+	struct trc_page page = {.is_quick = is_quick};
 	char *text = NULL;
 	size_t n = 0;
 
@@ -25,6 +24,12 @@ static char *page_of(struct trc_column *c)
 	fclose(page.out);
 	ck_assert_int_eq(page.error, 0);
 	return text;
+}
+
+/* A page that holds only this column, as text. */
+static char *page_of(struct trc_column *c)
+{
+	return page_made(c, false);
 }
 
 static const struct column_row {
@@ -186,6 +191,35 @@ START_TEST(columns_of_noise_are_split)
 }
 END_TEST
 
+/* The same numbers, some thousand of them, as noise and as what repeats: in more bytes, and in one way. */
+START_TEST(a_quick_page_has_the_same_columns)
+{
+	enum { N = 5000 };
+	static uint64_t wanted[N];
+	struct trc_column c = trc_column_make("x.y", TRC_COLUMN_VARINT), again = c;
+	char *pages[2];
+
+	for (size_t i = 0; i < N; i++) {
+		wanted[i] = _i ? random_next() : i % 7 * 1000;
+		trc_column_add(&c, wanted[i]);
+		trc_column_add(&again, wanted[i]);
+	}
+	pages[0] = page_of(&c);
+	pages[1] = page_made(&again, true);
+	ck_assert_ptr_nonnull(strstr(pages[1], "[\"x.y\",\"varint\","));
+	ck_assert_uint_gt(strlen(pages[1]), strlen(pages[0]));
+	for (size_t i = 0; i < 2; i++) {
+		size_t n;
+		uint64_t *values = page_read_column(pages[i], "x.y", &n);
+
+		ck_assert_uint_eq(n, N);
+		ck_assert_mem_eq(values, wanted, sizeof(wanted));
+		free(values);
+		free(pages[i]);
+	}
+}
+END_TEST
+
 /* What is written of two columns; nothing of one that is all zeros is shorter than anything. */
 START_TEST(the_shorter_of_two_columns_is_written)
 {
@@ -334,6 +368,7 @@ TCase *unit_page(void)
 	tcase_add_test(t, large_columns_are_cut_into_elements);
 	tcase_add_loop_test(t, columns_of_noise_are_split, 0,
 			    sizeof(split_rows) / sizeof(split_rows[0]));
+	tcase_add_loop_test(t, a_quick_page_has_the_same_columns, 0, 2);
 	tcase_add_test(t, the_shorter_of_two_columns_is_written);
 	tcase_add_test(t, pieces_that_differ_have_codes_of_their_own);
 	tcase_add_loop_test(t, json_strings_are_safe_in_a_script_element, 0,
