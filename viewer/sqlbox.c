@@ -17,12 +17,7 @@ struct box {
 	sqlite3 *db;
 	FILE *head;
 	struct trc_texts texts;
-	struct missing {
-		char table[96];
-		int64_t rows; /* -1 = not counted */
-		const char *why;
-	} * missing;
-	size_t n_missing;
+	struct trc_sqlbox_missing missing;
 	bool any; /* a table was written */
 	char *causes_why;
 };
@@ -37,6 +32,7 @@ struct table {
 	const char *name;
 	const struct trc_sqlbox_map *map;	 /* or NULL */
 	const struct trc_sql_table *description; /* or NULL: one for a kind of event */
+	struct trc_sqlbox_some *some;		 /* or NULL */
 	sqlite3_stmt *stmt;
 	sqlite3_stmt *whole; /* of the table itself: its columns' names and types */
 	struct column *column;
@@ -50,14 +46,7 @@ struct table {
 
 static int lacks(struct box *b, const char *table, int64_t rows, const char *why)
 {
-	struct missing *all = realloc(b->missing, (b->n_missing + 1) * sizeof(*all));
-
-	if (!all)
-		return -ENOMEM;
-	b->missing = all;
-	all[b->n_missing] = (struct missing){.rows = rows, .why = why};
-	snprintf(all[b->n_missing++].table, sizeof(all->table), "%s", table);
-	return 0;
+	return trc_sqlbox_lacks(&b->missing, table, rows, why);
 }
 
 /* Rows that cannot be made, as those of a damaged trace: the page lacks that table, and has the others. */
@@ -71,14 +60,36 @@ static int failed(int rc)
 	return rc == SQLITE_NOMEM ? -ENOMEM : -EIO;
 }
 
-/* A query of a table, or of the view of its rows that are selected; `what` is SQL. */
-static int prepare(struct box *b, const char *what, const char *table, sqlite3_stmt **stmt)
+/* Frees the query. */
+static int prepare_made(struct box *b, char *sql, sqlite3_stmt **stmt)
 {
-	char *sql = sqlite3_mprintf("SELECT %s FROM \"%w\"", what, table);
 	int rc = sql ? sqlite3_prepare_v2(b->db, sql, -1, stmt, NULL) : SQLITE_NOMEM;
 
 	sqlite3_free(sql);
 	return rc ? failed(rc) : 0;
+}
+
+/* A query of a table, or of the view of its rows that are selected; `what` is SQL. */
+static int prepare(struct box *b, const char *what, const char *table, sqlite3_stmt **stmt)
+{
+	return prepare_made(b, sqlite3_mprintf("SELECT %s FROM \"%w\"", what, table), stmt);
+}
+
+static int prepare_some(struct box *b, const char *what, const struct trc_sqlbox_some *some,
+			sqlite3_stmt **stmt)
+{
+	return prepare_made(b, sqlite3_mprintf("SELECT %s FROM %s", what, some->from), stmt);
+}
+
+/* Finalizes the query; err: of preparing it. */
+static int number_answered(int err, sqlite3_stmt *stmt, int64_t *number)
+{
+	if (!err && sqlite3_step(stmt) != SQLITE_ROW)
+		err = -EIO;
+	if (!err)
+		*number = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return err;
 }
 
 static int number_of(struct box *b, const char *what, const char *table, int64_t *number)
@@ -86,12 +97,7 @@ static int number_of(struct box *b, const char *what, const char *table, int64_t
 	sqlite3_stmt *stmt = NULL;
 	int err = prepare(b, what, table, &stmt);
 
-	if (!err && sqlite3_step(stmt) != SQLITE_ROW)
-		err = -EIO;
-	if (!err)
-		*number = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return err;
+	return number_answered(err, stmt, number);
 }
 
 /* Whether the table's name means a view of what the page's part has of it. */
@@ -161,6 +167,8 @@ static int prepare_columns(struct box *b, struct table *t)
 	rc = is_narrowed(b, t->name, &t->narrowed);
 	if (of_causes && !rc)
 		return prepare_causes(b, t);
+	if (t->some && !rc)
+		return prepare_some(b, "t.*, t.rowid", t->some, &t->stmt);
 	/* The view has it by this name. */
 	return rc ? rc : prepare(b, t->narrowed ? "*" : "*, rowid", t->name, &t->stmt);
 }
@@ -305,16 +313,29 @@ static void head_table(struct box *b, struct table *t)
 	}
 }
 
-/* Of a narrowed table: what the trace has beyond it. */
+/* How many rows the table of the whole trace has. */
+static int count_whole(struct box *b, const struct table *t, int64_t *n)
+{
+	size_t rows;
+
+	if (t->some && !t->some->is_counted)
+		return number_of(b, "count(*)", t->name, n);
+	if (t->narrowed)
+		t->description->rows(b->r->m, &rows); /* these tables are arrays of the model */
+	*n = (int64_t)(t->narrowed ? rows : t->some->n_whole);
+	return 0;
+}
+
+/* What the trace has beyond the part of the table that the page has. */
 static int lacks_whole(struct box *b, const struct table *t)
 {
-	uint64_t inside = t->n_rows + t->n_without;
-	size_t n;
+	int64_t inside = (int64_t)(t->n_rows + t->n_without), n = 0;
+	int err = count_whole(b, t, &n);
 
-	t->description->rows(b->r->m, &n); /* tables that are narrowed are arrays of the model */
-	return n > inside ? lacks(b, t->name, (int64_t)(n - inside),
-				  "they lie outside of the part of the trace that the page shows")
-			  : 0;
+	return err || n <= inside
+		       ? err
+		       : lacks(b, t->name, n - inside,
+			       "they lie outside of the part of the trace that the page shows");
 }
 
 /* B3: at worst each column is written, and exceptions and rows that are not drawn beside them. */
@@ -325,9 +346,12 @@ static bool has_room(const struct box *b, const struct table *t)
 	return b->r->page->n_entries + wanted + TRC_SQLBOX_REST_COLUMNS <= b->r->limits.columns;
 }
 
-static int write_table(struct box *b, const char *name, const struct trc_sql_table *description)
+/* some: NULL = all rows. */
+static int write_table(struct box *b, const char *name, const struct trc_sql_table *description,
+		       struct trc_sqlbox_some *some)
 {
-	struct table t = {.name = name, .map = map_of(b, name), .description = description};
+	struct table t = {
+		.name = name, .map = map_of(b, name), .description = description, .some = some};
 	int err = table_begin(b, &t);
 
 	if (!err && !has_room(b, &t)) {
@@ -349,7 +373,7 @@ static int write_table(struct box *b, const char *name, const struct trc_sql_tab
 			    b->r->cut->selection
 				    ? "the page has a part of the trace, and limits in it"
 				    : "the page has a limit");
-	if (!err && t.narrowed)
+	if (!err && (t.narrowed || t.some))
 		err = lacks_whole(b, &t);
 	if (!err && t.n_cut)
 		err = lacks(b, name, 0, "some texts are cut after 4,096 bytes");
@@ -365,17 +389,33 @@ static bool is_of_tasks(const struct trc_sql_table *d)
 	return d >= trc_sql_task_tables && d < trc_sql_task_tables + trc_sql_n_task_tables;
 }
 
-/* How many rows a table has, of which the timeline has nothing.  SQLite would count them one by one: that is not asked for where it
+static int count_some(struct box *b, const struct trc_sqlbox_some *some, int64_t *n)
+{
+	sqlite3_stmt *stmt = NULL;
+	int err;
+
+	*n = (int64_t)some->n_rows;
+	if (some->is_counted)
+		return 0;
+	err = prepare_some(b, "count(*)", some, &stmt);
+	return number_answered(err, stmt, n);
+}
+
+/* How many rows the page may have of a table, of which the timeline has nothing.  SQLite would count them one by one: that is not asked for where it
  * would count all of the trace. */
-static int count_rows(struct box *b, const struct trc_sql_table *d, int64_t *n)
+static int count_rows(struct box *b, const struct trc_sql_table *d,
+		      const struct trc_sqlbox_some *some, int64_t *n)
 {
 	struct trc_model *m = b->r->m;
 	struct trc_array made = {0};
 	struct trc_error error;
 	bool narrowed;
 	size_t n_rows;
-	int err = is_narrowed(b, d->name, &narrowed);
+	int err;
 
+	if (some->from)
+		return count_some(b, some, n);
+	err = is_narrowed(b, d->name, &narrowed);
 	if (err || narrowed || !trc_model_kept(m, TRC_KEPT_TASK_SPANS) ||
 	    (d->make && !is_of_tasks(d)))
 		return err ? err : number_of(b, "count(*)", d->name, n);
@@ -393,8 +433,8 @@ static int count_rows(struct box *b, const struct trc_sql_table *d, int64_t *n)
 static int write_causes(struct box *b, const struct trc_sql_table *d)
 {
 	char why[200];
-	size_t n, n_missing = b->n_missing;
-	int err = write_table(b, d->name, d);
+	size_t n, n_missing = b->missing.n;
+	int err = write_table(b, d->name, d, NULL);
 
 	trc_model_parks(b->r->m, &n);
 	snprintf(
@@ -406,18 +446,38 @@ static int write_causes(struct box *b, const struct trc_sql_table *d)
 	if (err || !b->causes_why)
 		return err ? err : -ENOMEM;
 	/* If there was no room for it, that is said. */
-	return n > b->r->n_caused && b->n_missing == n_missing
+	return n > b->r->n_caused && b->missing.n == n_missing
 		       ? lacks(b, d->name, -1, b->causes_why)
 		       : 0;
+}
+
+/* Any other table. */
+static int write_rows(struct box *b, const struct trc_sql_table *d, struct trc_sqlbox_some *some)
+{
+	const bool is_mapped = map_of(b, d->name);
+	int64_t n = 0;
+	int err = trc_sqlbox_some(some, b->db, b->r, d->name);
+
+	if (!err && !is_mapped)
+		err = count_rows(b, d, some, &n);
+	if (d->make && (err == -EIO || err == -EOVERFLOW))
+		return lacks_made(b, d->name);
+	if (err)
+		return err;
+	if (!is_mapped && n > TRC_SQLBOX_ROWS_MAX)
+		return lacks(b, d->name, some->is_counted ? (int64_t)some->n_whole : n,
+			     "it has more than 500,000 rows");
+	return write_table(b, d->name, d, some->from ? some : NULL);
 }
 
 static int write_described(struct box *b)
 {
 	const struct trc_sql_table *d;
-	int64_t n = 0;
 	int err = 0;
 
 	for (size_t i = 0; !err && (d = trc_sql_table_at(i)); i++) {
+		struct trc_sqlbox_some some;
+
 		if (!strcmp(d->name, "causes")) {
 			err = write_causes(b, d);
 			continue;
@@ -426,15 +486,8 @@ static int write_described(struct box *b)
 			err = lacks(b, d->name, -1, "it is derived for each question");
 			continue;
 		}
-		n = 0;
-		if (!map_of(b, d->name))
-			err = count_rows(b, d, &n);
-		if (d->make && (err == -EIO || err == -EOVERFLOW))
-			err = lacks_made(b, d->name);
-		else if (!err && !map_of(b, d->name) && n > TRC_SQLBOX_ROWS_MAX)
-			err = lacks(b, d->name, n, "it has more than 500,000 rows");
-		else if (!err)
-			err = write_table(b, d->name, d);
+		err = write_rows(b, d, &some);
+		sqlite3_free(some.from);
 	}
 	return err;
 }
@@ -458,7 +511,7 @@ static int write_events(struct box *b)
 		snprintf(table, sizeof(table), "event_%s", sqlite3_column_text(kinds, 0));
 		n = sqlite3_column_int64(kinds, 1);
 		err = n > TRC_SQLBOX_EVENTS_MAX ? lacks(b, table, n, "it has more than 5,000 rows")
-						: write_table(b, table, NULL);
+						: write_table(b, table, NULL, NULL);
 	}
 	if (!err && rc != SQLITE_DONE)
 		err = failed(rc);
@@ -494,22 +547,6 @@ static int write_functions(struct box *b)
 	return 0;
 }
 
-static void head_missing(struct box *b)
-{
-	fputs(",\n\"missing\":[", b->head);
-	for (size_t i = 0; i < b->n_missing; i++) {
-		fputs(i ? ",\n[" : "[", b->head);
-		trc_page_json_string(b->head, b->missing[i].table);
-		if (b->missing[i].rows < 0)
-			fputs(",null,", b->head);
-		else
-			fprintf(b->head, ",%" PRId64 ",", b->missing[i].rows);
-		trc_page_json_string(b->head, b->missing[i].why);
-		fputc(']', b->head);
-	}
-	fputc(']', b->head);
-}
-
 static void write_texts(struct box *b)
 {
 	struct trc_page *page = b->r->page;
@@ -531,7 +568,7 @@ static int write_all(struct box *b)
 	fputs("]", b->head);
 	if (!err)
 		err = write_functions(b);
-	head_missing(b);
+	trc_sqlbox_missing_write(&b->missing, b->head);
 	if (!err && b->texts.failed)
 		err = -ENOMEM;
 	if (!err)
@@ -555,7 +592,7 @@ int trc_sqlbox_write(struct trc_rows *r)
 	if (b.head && fclose(b.head))
 		err = -ENOMEM;
 	trc_texts_free(&b.texts);
-	free(b.missing);
+	trc_sqlbox_missing_free(&b.missing);
 	free(b.causes_why);
 	sqlite3_close(b.db);
 	return err;

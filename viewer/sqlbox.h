@@ -39,6 +39,31 @@ enum {
 /* For trc_html_options.  Writes the tables to r->page and r->sql_head.  0 or -errno. */
 int trc_sqlbox_write(struct trc_rows *r);
 
+/* --- sqlbox_missing.c: the list of what is missing --- */
+
+struct trc_sqlbox_missing {
+	struct trc_sqlbox_lack *lack; /* owned */
+	size_t n;
+};
+
+/* rows: -1 = not counted.  `why` lives as long as the list.  0 or -ENOMEM. */
+int trc_sqlbox_lacks(struct trc_sqlbox_missing *missing, const char *table, int64_t rows,
+		     const char *why);
+void trc_sqlbox_missing_write(const struct trc_sqlbox_missing *missing, FILE *head);
+void trc_sqlbox_missing_free(struct trc_sqlbox_missing *missing);
+
+/* --- sqlbox_tasks.c: what a page of a part has of the times of tasks and regions --- */
+
+struct trc_sqlbox_some {
+	char *from; /* of a query: the rows, of the table by the name t; NULL = all.  sqlite3_free() it */
+	bool is_counted; /* the next two are known */
+	uint64_t n_rows, n_whole;
+};
+
+/* 0, or -errno and nothing to free. */
+int trc_sqlbox_some(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r,
+		    const char *table);
+
 /* --- sqlbox_values.c: the values of a column, of any type --- */
 
 struct trc_sqlbox_values {

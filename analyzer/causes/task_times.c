@@ -256,6 +256,24 @@ static int add_spans(const struct lister *l, uint32_t row, struct trc_array *spa
 
 /* ---- of all tasks ---- */
 
+/* What is listed. */
+struct listing {
+	struct trc_array *rows;
+	struct trc_array *
+		first; /* uint32_t: where the rows of each owner begin, and behind the last; NULL = nobody asks */
+};
+
+/* Notes that the rows of the next owner begin here, or that there is none. */
+static int note_first(const struct listing *out)
+{
+	uint32_t *first =
+		out->first && out->rows->n < UINT32_MAX ? trc_array_add(out->first) : NULL;
+
+	if (first)
+		*first = (uint32_t)out->rows->n;
+	return first || !out->first ? 0 : -ENOMEM;
+}
+
 /* Whether it is to be given up after this row. */
 static bool is_given_up(const struct trc_image_pause *pause, uint32_t row)
 {
@@ -271,14 +289,14 @@ static int fail(struct trc_error *error, const char *what, int err)
 	return err;
 }
 
-static int make_spans(struct trc_model *m, struct trc_array *spans,
+static int make_spans(struct trc_model *m, const struct listing *out,
 		      const struct trc_image_pause *pause, struct trc_error *error)
 {
 	struct lister l = {.m = m};
 	int err;
 
 	error->text[0] = '\0';
-	spans->row_bytes = sizeof(struct trc_task_span);
+	out->rows->row_bytes = sizeof(struct trc_task_span);
 	err = trc_model_need(m, TRC_PART_WAITS | TRC_PART_USER | TRC_PART_FIBERS, error);
 	if (err)
 		return err;
@@ -287,10 +305,14 @@ static int make_spans(struct trc_model *m, struct trc_array *spans,
 	for (uint32_t i = 0; i < l.tasks.n_tasks && !err; i++) {
 		err = find_spans(&l, i);
 		if (!err)
-			err = add_spans(&l, i, spans);
+			err = note_first(out);
+		if (!err)
+			err = add_spans(&l, i, out->rows);
 		if (!err && is_given_up(pause, i))
 			err = -ECANCELED;
 	}
+	if (!err)
+		err = note_first(out);
 	trc_task_spans_close(&l.tasks);
 	trc_array_free(&l.spans);
 	return fail(error, "task_spans", err);
@@ -308,7 +330,7 @@ struct listed {
 	add_fn *add;
 };
 
-static int list_times(struct trc_model *m, struct trc_array *times, const struct listed *listed,
+static int list_times(struct trc_model *m, const struct listing *out, const struct listed *listed,
 		      const struct trc_image_pause *pause, struct trc_error *error)
 {
 	struct lister *l = calloc(1, sizeof(*l));
@@ -322,10 +344,14 @@ static int list_times(struct trc_model *m, struct trc_array *times, const struct
 	if (!err)
 		err = trc_thread_times_open(&l->threads, m);
 	for (uint32_t i = 0; i < listed->n_rows && !err; i++) {
-		err = listed->add(l, i, times);
+		err = note_first(out);
+		if (!err)
+			err = listed->add(l, i, out->rows);
 		if (!err && is_given_up(pause, i))
 			err = -ECANCELED;
 	}
+	if (!err)
+		err = note_first(out);
 	trc_thread_times_close(&l->threads);
 	trc_task_spans_close(&l->tasks);
 	trc_array_free(&l->spans);
@@ -340,107 +366,153 @@ static int times_begin(struct trc_model *m, struct trc_array *times, struct trc_
 	return trc_model_need(m, TRC_CAUSES_PARTS | TRC_PART_USER | TRC_PART_FIBERS, error);
 }
 
-static int make_times(struct trc_model *m, struct trc_array *times,
+static int make_times(struct trc_model *m, const struct listing *out,
 		      const struct trc_image_pause *pause, struct trc_error *error)
 {
 	struct listed tasks = {
 		.what = "task_times", .spans_open = trc_task_spans_open, .add = add_task_times};
-	int err = times_begin(m, times, error);
+	int err = times_begin(m, out->rows, error);
 
 	trc_model_tasks(m, &tasks.n_rows);
-	return err ? err : list_times(m, times, &tasks, pause, error);
+	return err ? err : list_times(m, out, &tasks, pause, error);
 }
 
-static int make_region_times(struct trc_model *m, struct trc_array *times,
+static int make_region_times(struct trc_model *m, const struct listing *out,
 			     const struct trc_image_pause *pause, struct trc_error *error)
 {
 	struct listed regions = {.what = "region_times",
 				 .spans_open = trc_task_spans_open_runs,
 				 .add = add_region_times};
-	int err = times_begin(m, times, error);
+	int err = times_begin(m, out->rows, error);
 
 	trc_model_regions(m, &regions.n_rows);
-	return err ? err : list_times(m, times, &regions, pause, error);
+	return err ? err : list_times(m, out, &regions, pause, error);
 }
 
 /* ---- kept -------------------------------------------------------------------------------- */
 
-typedef int make_fn(struct trc_model *m, struct trc_array *rows,
+struct kept_rows {
+	struct trc_array rows, first; /* struct listing */
+};
+
+typedef int make_fn(struct trc_model *m, const struct listing *out,
 		    const struct trc_image_pause *pause, struct trc_error *error);
+
+/* In the order of their images. */
+static const struct {
+	enum trc_kept_kind kind;
+	make_fn *make;
+	size_t row_bytes;
+} all_kept[] = {
+	{TRC_KEPT_TASK_SPANS, make_spans, sizeof(struct trc_task_span)},
+	{TRC_KEPT_TASK_TIMES, make_times, sizeof(struct trc_task_time)},
+	{TRC_KEPT_REGION_TIMES, make_region_times, sizeof(struct trc_task_time)},
+};
+enum { N_KEPT = sizeof(all_kept) / sizeof(*all_kept) };
 
 static void kept_free(void *kept)
 {
-	trc_array_free(kept);
-	free(kept);
+	struct kept_rows *k = kept;
+
+	trc_array_free(&k->rows);
+	trc_array_free(&k->first);
+	free(k);
+}
+
+static struct kept_rows *kept_new(size_t row_bytes)
+{
+	struct kept_rows *k = calloc(1, sizeof(*k));
+
+	if (k) {
+		k->rows.row_bytes = row_bytes;
+		k->first.row_bytes = sizeof(uint32_t);
+	}
+	return k;
 }
 
 /* Unless they have been made while it paused. */
-static int make_kept(struct trc_model *m, struct trc_kept *kept, make_fn *make,
+static int make_kept(struct trc_model *m, struct trc_kept *kept, size_t i,
 		     const struct trc_image_pause *pause, struct trc_error *error)
 {
-	struct trc_array *rows = calloc(1, sizeof(*rows));
-	int err = rows ? make(m, rows, pause, error) : fail(error, "tasks", -ENOMEM);
+	struct kept_rows *k = kept_new(all_kept[i].row_bytes);
+	int err = k ? all_kept[i].make(m, &(struct listing){&k->rows, &k->first}, pause, error)
+		    : fail(error, "tasks", -ENOMEM);
 
-	if (rows && (err || kept->thing))
-		kept_free(rows);
+	if (k && (err || kept->thing))
+		kept_free(k);
 	else if (!err)
-		*kept = (struct trc_kept){rows, kept_free};
+		*kept = (struct trc_kept){k, kept_free};
 	return err;
 }
 
-static int list(struct trc_model *m, enum trc_kept_kind kind, make_fn *make, struct trc_array *rows,
-		struct trc_error *error)
+/* What is kept of a kind, which is made first if need be; *k = NULL: the model keeps nothing. */
+static int need_kept(struct trc_model *m, size_t i, const struct kept_rows **k,
+		     struct trc_error *error)
 {
-	struct trc_kept *kept = trc_model_kept(m, kind);
+	struct trc_kept *kept = trc_model_kept(m, all_kept[i].kind);
 	int err = 0;
 
 	error->text[0] = '\0';
-	if (!kept)
-		return make(m, rows, &no_pause, error);
-	if (!kept->thing)
-		err = make_kept(m, kept, make, &no_pause, error);
-	if (!err) {
-		*rows = *(const struct trc_array *)kept->thing;
-		rows->capacity = 0;
-	}
+	if (kept && !kept->thing)
+		err = make_kept(m, kept, i, &no_pause, error);
+	*k = kept && !err ? kept->thing : NULL;
 	return err;
+}
+
+static int list(struct trc_model *m, size_t i, struct trc_array *rows, struct trc_error *error)
+{
+	const struct kept_rows *k;
+	int err = need_kept(m, i, &k, error);
+
+	if (err)
+		return err;
+	if (!k)
+		return all_kept[i].make(m, &(struct listing){rows, NULL}, &no_pause, error);
+	*rows = k->rows;
+	rows->capacity = 0;
+	return 0;
 }
 
 int trc_task_spans_list(struct trc_model *m, struct trc_array *spans, struct trc_error *error)
 {
-	return list(m, TRC_KEPT_TASK_SPANS, make_spans, spans, error);
+	return list(m, 0, spans, error);
 }
 
 int trc_task_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error)
 {
-	return list(m, TRC_KEPT_TASK_TIMES, make_times, times, error);
+	return list(m, 1, times, error);
 }
 
 int trc_region_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error)
 {
-	return list(m, TRC_KEPT_REGION_TIMES, make_region_times, times, error);
+	return list(m, 2, times, error);
+}
+
+int trc_task_rows_first(struct trc_model *m, enum trc_kept_kind kind, const uint32_t **first,
+			struct trc_error *error)
+{
+	const struct kept_rows *k = NULL;
+	int err = -EINVAL;
+
+	for (size_t i = 0; i < N_KEPT; i++)
+		if (all_kept[i].kind == kind)
+			err = need_kept(m, i, &k, error);
+	*first = k ? k->first.row : NULL;
+	return err;
 }
 
 int trc_task_times_prepare(struct trc_model *m, const struct trc_image_pause *pause)
 {
-	static const struct {
-		enum trc_kept_kind kind;
-		make_fn *make;
-	} all[] = {
-		{TRC_KEPT_TASK_SPANS, make_spans},
-		{TRC_KEPT_TASK_TIMES, make_times},
-		{TRC_KEPT_REGION_TIMES, make_region_times},
-	};
 	struct trc_error error = {""};
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all) && err != -ECANCELED; i++) {
-		struct trc_kept *kept = trc_model_kept(m, all[i].kind);
+	for (size_t i = 0; i < N_KEPT && err != -ECANCELED; i++) {
+		struct trc_kept *kept = trc_model_kept(m, all_kept[i].kind);
 
 		if (trc_image_pauses(pause))
 			return -ECANCELED;
 		if (kept && !kept->thing)
-			err = make_kept(m, kept, all[i].make, pause, &error);
+			err = make_kept(m, kept, i, pause, &error);
 	}
 	return err == -ECANCELED || trc_image_pauses(pause) ? -ECANCELED : 0;
 }
@@ -448,32 +520,31 @@ int trc_task_times_prepare(struct trc_model *m, const struct trc_image_pause *pa
 /* A list of one says that rows follow: they may not have been made. */
 static int walk_kept(struct trc_image *image, struct trc_kept *kept, size_t row_bytes)
 {
-	struct trc_array none = {.row_bytes = row_bytes}, *rows = kept->thing ? kept->thing : &none;
+	struct kept_rows none = {.rows.row_bytes = row_bytes, .first.row_bytes = sizeof(uint32_t)},
+			 *k = kept->thing ? kept->thing : &none;
 	size_t n = kept->thing != NULL;
 	uint64_t is_there = 1;
 
 	trc_image_rows(image, &is_there, &n, sizeof(is_there), NULL);
 	if (trc_image_is_read(image) && n) {
-		rows = calloc(1, sizeof(*rows));
-		if (!rows)
+		k = kept_new(row_bytes);
+		if (!k)
 			return -ENOMEM;
-		rows->row_bytes = row_bytes;
-		*kept = (struct trc_kept){rows, kept_free};
+		*kept = (struct trc_kept){k, kept_free};
 	}
-	trc_image_array(image, rows, NULL);
+	trc_image_array(image, &k->rows, NULL);
+	trc_image_array(image, &k->first, NULL);
 	return 0;
 }
 
 int trc_task_times_walk(struct trc_image *image, struct trc_model *m)
 {
-	struct trc_kept *spans = trc_model_kept(m, TRC_KEPT_TASK_SPANS);
-	struct trc_kept *times = trc_model_kept(m, TRC_KEPT_TASK_TIMES);
-	struct trc_kept *regions = trc_model_kept(m, TRC_KEPT_REGION_TIMES);
-	int err = spans && times && regions ? 0 : -EINVAL;
+	int err = 0;
 
-	if (!err)
-		err = walk_kept(image, spans, sizeof(struct trc_task_span));
-	if (!err)
-		err = walk_kept(image, times, sizeof(struct trc_task_time));
-	return err ? err : walk_kept(image, regions, sizeof(struct trc_task_time));
+	for (size_t i = 0; i < N_KEPT && !err; i++) {
+		struct trc_kept *kept = trc_model_kept(m, all_kept[i].kind);
+
+		err = kept ? walk_kept(image, kept, all_kept[i].row_bytes) : -EINVAL;
+	}
+	return err;
 }

@@ -53,6 +53,11 @@ int trc_task_spans_list(struct trc_model *m, struct trc_array *spans, struct trc
 int trc_task_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error);
 /* The times of all regions, region by region: struct trc_task_time. */
 int trc_region_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error);
+/* Where in one of these lists (TRC_KEPT_TASK_SPANS, TRC_KEPT_TASK_TIMES, TRC_KEPT_REGION_TIMES) the rows of each task or region
+ * begin: first[i] of the model's row i, and first[n] is how long the list is.  Makes the list if need be.  *first = NULL: the
+ * model keeps no lists.  0 or -errno, as above. */
+int trc_task_rows_first(struct trc_model *m, enum trc_kept_kind kind, const uint32_t **first,
+			struct trc_error *error);
 
 struct trc_image;
 struct trc_image_pause;

@@ -368,6 +368,61 @@ static int stop(void *n_asked)
 	return 1;
 }
 
+/* Three tasks one after another, each with a region and a wait; the part has the second one. */
+static const char tasks[] = "stack a 0x401000\n"
+			    "thread 1 tid=101 name=\"one\"\n"
+			    "@100 thread=1 task_begin task=30 type=\"request\"\n"
+			    "@110 thread=1 region_begin task=30 type=\"parse\"\n"
+			    "@190 thread=1 region_end\n"
+			    "@200 thread=1 task_end task=30\n"
+			    "@400 thread=1 task_begin task=10 type=\"request\"\n"
+			    "@410 thread=1 region_begin task=10 type=\"parse\"\n"
+			    "@450 thread=1 wait reason=read object=5 since=420\n"
+			    "@490 thread=1 region_end\n"
+			    "@500 thread=1 task_end task=10\n"
+			    "@700 thread=1 task_begin task=20 type=\"request\"\n"
+			    "@710 thread=1 region_begin task=20 type=\"parse\"\n"
+			    "@750 thread=1 wait reason=read object=5 since=720\n"
+			    "@790 thread=1 region_end\n"
+			    "@800 thread=1 task_end task=20\n";
+
+/* sqlbox:B2.  Of a model that keeps its lists, and of one that does not: a page of the part has the rows of the part's tasks, and says how
+ * many it lacks. */
+START_TEST(a_part_has_the_times_of_its_tasks)
+{
+	static const char *const has[] = {"[\"task_spans\",1,",
+					  "[\"task_times\",2,",
+					  "[\"region_times\",2,",
+					  "[\"task_spans\",2,\"they lie outside of the part",
+					  "[\"task_times\",3,\"they lie outside of the part",
+					  "[\"region_times\",3,\"they lie outside of the part"};
+	static const char *const whole[] = {"[\"task_spans\",3,", "[\"task_times\",5,",
+					    "[\"region_times\",5,"};
+	struct trc_error error;
+	struct trc_model *m;
+	uint8_t *bytes;
+	char text[256], *page;
+	size_t n;
+
+	ck_assert_msg(!trc_assemble(tasks, &bytes, &n, text), "%s", text);
+	write_file(trace, bytes, n);
+	free(bytes);
+	if (_i)
+		m = prepare();
+	else
+		ck_assert_msg(!trc_model_open(&m, trace, &error), "%s", error.text);
+	page = page_of(m, "350ns..600ns", &n);
+	for (size_t i = 0; i < sizeof(has) / sizeof(*has); i++)
+		ck_assert_msg(strstr(page, has[i]), "%s", has[i]);
+	free(page);
+	page = page_of(m, NULL, &n);
+	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
+		ck_assert_msg(strstr(page, whole[i]), "%s", whole[i]);
+	free(page);
+	trc_model_close(m);
+}
+END_TEST
+
 /* Nothing is used of which the checksum is not known. */
 START_TEST(looking_at_the_checksum_is_given_up)
 {
@@ -481,6 +536,7 @@ int main(void)
 	tcase_add_test(tests, rows_are_those_of_the_file);
 	tcase_add_test(tests, a_damaged_file_is_not_used);
 	tcase_add_loop_test(tests, pages_are_made_meanwhile, 0, 2);
+	tcase_add_loop_test(tests, a_part_has_the_times_of_its_tasks, 0, 2);
 	tcase_add_test(tests, looking_at_the_checksum_is_given_up);
 	tcase_add_test(tests, writing_is_given_up_at_once);
 	tcase_add_test(tests, the_times_of_many_tasks_are_kept);

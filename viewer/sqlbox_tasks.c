@@ -1,0 +1,107 @@
+/*
+ * sqlbox_tasks.c - which rows a page of a part has of the tables of tasks' and regions' times: those of the tasks and regions
+ * that the page has.
+ *
+ * A model that keeps these lists knows where the rows of each task begin (trc_task_rows_first()), so that the part's rows are
+ * found without a look at the others.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "analyzer/causes/task_times.h"
+#include "sqlbox.h"
+
+static const struct of_tasks {
+	const char *table, *column, *owners;
+	enum trc_kept_kind kind;
+	enum trc_selected_table selected;
+} tables[] = {
+	{"task_spans", "task", "tasks", TRC_KEPT_TASK_SPANS, TRC_SELECTED_TASKS},
+	{"task_times", "task", "tasks", TRC_KEPT_TASK_TIMES, TRC_SELECTED_TASKS},
+	{"region_times", "region", "regions", TRC_KEPT_REGION_TIMES, TRC_SELECTED_REGIONS},
+};
+
+static const struct of_tasks *find(const char *table)
+{
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		if (!strcmp(tables[i].table, table))
+			return &tables[i];
+	return NULL;
+}
+
+static size_t n_owners(const struct trc_model *m, const struct of_tasks *t)
+{
+	size_t n;
+
+	if (t->selected == TRC_SELECTED_TASKS)
+		trc_model_tasks(m, &n);
+	else
+		trc_model_regions(m, &n);
+	return n;
+}
+
+/* The rowids of the part's rows, as JSON: a pair for each run of them. */
+static void add_runs(sqlite3_str *sql, const struct trc_rows *r, const struct of_tasks *t,
+		     const uint32_t *first, struct trc_sqlbox_some *some)
+{
+	size_t n = n_owners(r->m, t), from = 0, to = 0; /* of the run */
+
+	some->n_whole = first[n];
+	TRC_CUT_EACH (i, r->cut, t->selected, n) {
+		if (first[i] == first[i + 1])
+			continue;
+		some->n_rows += first[i + 1] - first[i];
+		if (first[i] > to || !to) {
+			if (to)
+				sqlite3_str_appendf(sql, "[%llu,%llu],",
+						    (unsigned long long)from + 1,
+						    (unsigned long long)to);
+			from = first[i];
+		}
+		to = first[i + 1];
+	}
+	if (to)
+		sqlite3_str_appendf(sql, "[%llu,%llu]", (unsigned long long)from + 1,
+				    (unsigned long long)to);
+}
+
+/* A model that keeps no lists is asked once. */
+static char *from_owners(sqlite3 *db, const struct of_tasks *t)
+{
+	return sqlite3_mprintf("main.\"%w\" AS t WHERE \"%w\" IN (SELECT id FROM \"%w\") "
+			       "ORDER BY t.rowid",
+			       t->table, t->column, t->owners);
+}
+
+static char *from_runs(sqlite3 *db, const struct trc_rows *r, const struct of_tasks *t,
+		       const uint32_t *first, struct trc_sqlbox_some *some)
+{
+	sqlite3_str *sql = sqlite3_str_new(db);
+
+	sqlite3_str_appendall(sql, "json_each('[");
+	add_runs(sql, r, t, first, some);
+	sqlite3_str_appendf(sql,
+			    "]') AS w CROSS JOIN main.\"%w\" AS t ON t.rowid BETWEEN "
+			    "json_extract(w.value, '$[0]') AND json_extract(w.value, '$[1]')",
+			    t->table);
+	return sqlite3_str_finish(sql);
+}
+
+int trc_sqlbox_some(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r,
+		    const char *table)
+{
+	const struct of_tasks *t = r->cut->selection ? find(table) : NULL;
+	const uint32_t *first = NULL;
+	struct trc_error error;
+	int err;
+
+	*some = (struct trc_sqlbox_some){0};
+	if (!t)
+		return 0;
+	err = trc_task_rows_first(r->m, t->kind, &first, &error);
+	if (err)
+		return err;
+	some->is_counted = first;
+	some->from = first ? from_runs(db, r, t, first, some) : from_owners(db, t);
+	return some->from ? 0 : -ENOMEM;
+}
