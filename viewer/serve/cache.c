@@ -26,6 +26,7 @@
 enum {
 	CHECK_BYTES = 8,
 	END_BYTES = TRC_CACHE_KEY_BYTES + CHECK_BYTES,
+	ENDS_BYTES = 64 << 10, /* of a trace, at its beginning and at its end */
 	NAME_BYTES = TRC_CACHE_NAME_BYTES,
 	MAKING_SECONDS = 3600, /* nobody writes for so long, without a byte */
 };
@@ -54,18 +55,67 @@ static int describe(char *text, size_t n_bytes, const char *what, const struct s
 			(int64_t)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
 }
 
+/* The checksum of the bytes there, and of what came before; false: they cannot be read. */
+static bool add_bytes(int fd, off_t off, size_t n_bytes, uint64_t *check)
+{
+	uint8_t bytes[ENDS_BYTES];
+	size_t done = 0;
+
+	while (done < n_bytes) {
+		ssize_t n = pread(fd, bytes + done, n_bytes - done, off + (off_t)done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	*check = trc_check64(bytes, n_bytes, *check);
+	return true;
+}
+
+/* Of the trace's head, which has its UUID, and of its last sections, which sum it up. */
+static bool check_ends(int fd, const struct stat *st, uint64_t *check)
+{
+	size_t n_bytes = st->st_size < ENDS_BYTES ? (size_t)st->st_size : ENDS_BYTES;
+
+	*check = 0;
+	return add_bytes(fd, 0, n_bytes, check) &&
+	       add_bytes(fd, st->st_size - (off_t)n_bytes, n_bytes, check);
+}
+
+/* Without the time of change of its inode, which another name or mode of the file sets, too.  0: it cannot be told. */
+static int describe_trace(struct trc_cache_key *key, char *text, size_t n_bytes, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC), n = 0;
+	struct stat st;
+	uint64_t check;
+
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && check_ends(fd, &st, &check)) {
+		key->device = st.st_dev;
+		key->inode = st.st_ino;
+		n = snprintf(text, n_bytes,
+			     "trace %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64
+			     ".%09ld %016" PRIx64 "\n",
+			     key->device, key->inode, (uint64_t)st.st_size,
+			     (int64_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, check);
+	}
+	close(fd);
+	return n;
+}
+
 void trc_cache_key_make(struct trc_cache_key *key, const char *path)
 {
-	struct stat trace, program;
+	char trace[TRC_CACHE_KEY_BYTES / 2];
+	struct stat program;
 	int n;
 
 	*key = (struct trc_cache_key){0};
-	if (stat(path, &trace) || !S_ISREG(trace.st_mode) || stat("/proc/self/exe", &program))
+	if (!describe_trace(key, trace, sizeof(trace), path) || stat("/proc/self/exe", &program))
 		return;
-	key->device = trace.st_dev;
-	key->inode = trace.st_ino;
-	n = snprintf(key->text, sizeof(key->text), "trace-view's page of a whole trace\n");
-	n += describe(key->text + n, sizeof(key->text) - (size_t)n, "trace", &trace);
+	n = snprintf(key->text, sizeof(key->text), "trace-view's page of a whole trace\n%s", trace);
 	describe(key->text + n, sizeof(key->text) - (size_t)n, "program", &program);
 }
 

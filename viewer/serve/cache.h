@@ -3,8 +3,9 @@
  * for the pages of parts (viewer/prepared.h).
  *
  *   serve:V8  a page that was kept is served only if its key and its checksum are right.  The key says that the page is of this
- *       trace (device, inode, size, times of change), was made by this program (the same of the program's file), and with the
- *       same files for names of functions (trc_symbols_places(), TRC_JIT_MAP).  The checksum was written with the page's bytes
+ *       trace (device, inode, size, when its bytes were last written, a checksum of its beginning and its end), was made by this
+ *       program (device, inode, size, times of change), and with the same files for names of functions (trc_symbols_places(),
+ *       TRC_JIT_MAP).  The checksum was written with the page's bytes
  *   serve:V9  pages are kept where only the user can write, in $XDG_CACHE_HOME/trc or ~/.cache/trc, and are taken only from
  *       there; the newest TRC_CACHE_PAGES_MAX at most
  *   serve:V10  derived rows are kept there, too, by the same rules: the newest files, TRC_CACHE_MODELS_MAX at most, of
