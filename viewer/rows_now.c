@@ -93,14 +93,23 @@ static void write_locks_held(struct trc_rows *r)
 	trc_rows_columns(r, c, N);
 }
 
-void trc_rows_now(struct trc_rows *r)
+/* How many rows there are of each table, also if the page has not all of them. */
+static void write_counts(struct trc_rows *r)
 {
+	struct trc_column all[2] = {trc_column_make("now.all", TRC_COLUMN_VARINT),
+				    trc_column_make("held.all", TRC_COLUMN_VARINT)};
 	size_t n;
-	struct trc_column all = trc_column_make("now.all", TRC_COLUMN_VARINT);
 
 	trc_model_threads_now(r->m, &n);
-	trc_column_add(&all, n);
-	trc_rows_columns(r, &all, 1);
+	trc_column_add(&all[0], n);
+	trc_model_locks_held(r->m, &n);
+	trc_column_add(&all[1], n);
+	trc_rows_columns(r, all, 2);
+}
+
+void trc_rows_now(struct trc_rows *r)
+{
+	write_counts(r);
 	write_threads_now(r);
 	write_locks_held(r);
 }

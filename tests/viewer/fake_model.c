@@ -214,6 +214,7 @@ ROWS(signal, signals)
 ROWS(trigger, triggers)
 ROWS(coverage, coverage)
 ROWS(thread_now, threads_now)
+ROWS(lock_held, locks_held)
 ROWS(deadlock, deadlocks)
 
 /* Nor is anybody without one. */
@@ -325,7 +326,8 @@ int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns,
 }
 
 /* Those that say that they are its. */
-int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cause **rows, size_t *n)
+int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cause **rows,
+		       size_t *n)
 {
 	size_t first = 0;
 
@@ -436,13 +438,6 @@ const struct trc_object *trc_model_object(const struct trc_model *m, unsigned in
 	(void)m;
 	(void)reason;
 	(void)address;
-	return NULL;
-}
-
-const struct trc_lock_held *trc_model_locks_held(const struct trc_model *m, size_t *n)
-{
-	(void)m;
-	*n = 0;
 	return NULL;
 }
 

@@ -28,6 +28,7 @@ struct trc_model {
 	const struct trc_trigger *triggers;
 	const struct trc_coverage *coverage;
 	const struct trc_thread_now *threads_now;
+	const struct trc_lock_held *locks_held;
 	const struct trc_deadlock *deadlocks;
 	const struct trc_set_label *labels; /* by set */
 	const struct trc_thread_span *label_spans;
@@ -42,7 +43,7 @@ struct trc_model {
 	size_t n_causes;
 	size_t n_fibers, n_fiber_runs, n_fiber_waits;
 	size_t n_labels, n_label_spans, n_samples, n_sample_events;
-	size_t n_signals, n_triggers, n_coverage, n_threads_now, n_deadlocks;
+	size_t n_signals, n_triggers, n_coverage, n_threads_now, n_locks_held, n_deadlocks;
 	int64_t window_ns; /* 0 = a recording */
 	size_t n_threads, n_parks, n_unlocks, n_tasks, n_regions, n_logs, n_counters, n_on_cpu,
 		n_gaps;
@@ -54,7 +55,7 @@ struct trc_model {
 	const struct trc_finding *findings;
 	size_t n_findings;
 	const uint8_t *idle; /* by row of thread; NULL = none is */
-	int need_result; /* what trc_model_need() returns */
+	int need_result;     /* what trc_model_need() returns */
 };
 
 #endif

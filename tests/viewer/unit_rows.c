@@ -185,6 +185,32 @@ START_TEST(threads_at_the_end_are_as_in_the_model)
 }
 END_TEST
 
+/* A page has so many locks that are held, and says how many there are. */
+START_TEST(of_too_many_held_locks_the_first_are_there)
+{
+	enum { SHOWN = 20000, MORE = 7 };
+	struct trc_lock_held *held = calloc(SHOWN + MORE, sizeof(*held));
+	struct trc_model m = two_threads();
+	char *page;
+	size_t n;
+
+	ck_assert_ptr_nonnull(held);
+	for (size_t i = 0; i < SHOWN + MORE; i++)
+		held[i] = (struct trc_lock_held){.thread = 3,
+						 .reason = TRC_REASON_MUTEX,
+						 .object = 0x7f0000001000 + 64 * i,
+						 .since_ns = TRC_NEVER};
+	m.locks_held = held;
+	m.n_locks_held = SHOWN + MORE;
+	page = page_of(&m);
+	COLUMN_IS(page, "held.all", SHOWN + MORE);
+	free(page_read_column(page, "held.thread", &n));
+	ck_assert_uint_eq(n, SHOWN);
+	free(page);
+	free(held);
+}
+END_TEST
+
 /* Of a snapshot of the last seconds. */
 START_TEST(a_wait_from_before_the_trace_tells_how_long_before)
 {
@@ -285,6 +311,7 @@ TCase *unit_rows(void)
 	tcase_add_test(t, of_too_many_stretches_there_are_none);
 	tcase_add_test(t, lengths_of_any_magnitude_come_back);
 	tcase_add_test(t, threads_at_the_end_are_as_in_the_model);
+	tcase_add_test(t, of_too_many_held_locks_the_first_are_there);
 	tcase_add_test(t, a_wait_from_before_the_trace_tells_how_long_before);
 	tcase_add_test(t, waits_of_several_kinds_keep_their_order);
 	return t;

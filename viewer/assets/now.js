@@ -271,7 +271,7 @@ function nowList() {
 }
 
 function nowDraw(box) {
-	const [all] = column("now.all");
+	const [all] = column("now.all"), [held] = column("held.all");
 
 	now.box = box;
 	nowTell();
@@ -284,6 +284,8 @@ function nowDraw(box) {
 	box.append(el("p", {class: "dim at"}, `What each thread did at ${exactTime(head.span_ns)}, when the trace ended.`),
 		...[head.cut && head.cut.window ? el("p", {class: "incomplete"}, "This is what was so when the trace ended, not where this page does.") : null,
 		all > now.rows.n ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page has ${count(now.rows.n)} of ${count(all)} threads.`) : null,
+		held > now.locks.n ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page has ${count(now.locks.n)} of ${count(held)} locks that are held, ` +
+			"thread by thread: the table locks_held of the SQL tab has all.") : null,
 		...nowPicture(), ...nowList()].filter((part) => part));
 	const first = box.querySelector(".now-box button");
 	if (first)
