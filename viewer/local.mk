@@ -22,7 +22,7 @@ libtrcviewer_la_SOURCES = viewer/cut.c viewer/cut.h viewer/deflate.c viewer/defl
 	viewer/rows.c viewer/rows.h viewer/rows_blame.c viewer/rows_causes.c viewer/rows_end.c \
 	viewer/rows_fibers.c viewer/rows_heap.c viewer/rows_labels.c viewer/rows_locks.c viewer/rows_now.c viewer/rows_parks.c viewer/rows_paths.c \
 	viewer/rows_report.c viewer/rows_samples.c viewer/rows_sched.c viewer/rows_top.c viewer/rows_unlocks.c viewer/rows_user.c \
-	viewer/sqlbox.c viewer/sqlbox.h viewer/sqlbox_map.c viewer/sqlbox_missing.c viewer/sqlbox_tasks.c viewer/sqlbox_values.c \
+	viewer/sqlbox.c viewer/sqlbox.h viewer/sqlbox_map.c viewer/sqlbox_missing.c viewer/sqlbox_some.c viewer/sqlbox_values.c \
 	viewer/tracks.c viewer/tracks.h viewer/tracks_private.h viewer/tracks_walk.c viewer/assets.h
 nodist_libtrcviewer_la_SOURCES = viewer/assets.c
 libtrcviewer_la_CPPFLAGS = $(AM_CPPFLAGS) $(ZLIB_CFLAGS) $(SQLITE_CFLAGS)

@@ -24,6 +24,7 @@ struct box {
 
 struct column {
 	const struct trc_sqlbox_mapping *mapping; /* NULL = its values are written */
+	bool is_sure;				  /* the page has them, and nobody asks SQLite */
 	struct trc_sqlbox_values values;
 };
 
@@ -69,35 +70,28 @@ static int prepare_made(struct box *b, char *sql, sqlite3_stmt **stmt)
 	return rc ? failed(rc) : 0;
 }
 
-/* A query of a table, or of the view of its rows that are selected; `what` is SQL. */
-static int prepare(struct box *b, const char *what, const char *table, sqlite3_stmt **stmt)
+/* A query of a table by the name t, or of the view of its rows that are selected; `what` is SQL.  some: NULL = all rows. */
+static int prepare(struct box *b, const char *what, const char *table,
+		   const struct trc_sqlbox_some *some, sqlite3_stmt **stmt)
 {
-	return prepare_made(b, sqlite3_mprintf("SELECT %s FROM \"%w\"", what, table), stmt);
+	return prepare_made(b,
+			    some ? sqlite3_mprintf("SELECT %s FROM %s", what, some->from)
+				 : sqlite3_mprintf("SELECT %s FROM \"%w\" AS t", what, table),
+			    stmt);
 }
 
-static int prepare_some(struct box *b, const char *what, const struct trc_sqlbox_some *some,
-			sqlite3_stmt **stmt)
+static int number_of(struct box *b, const char *what, const char *table,
+		     const struct trc_sqlbox_some *some, int64_t *number)
 {
-	return prepare_made(b, sqlite3_mprintf("SELECT %s FROM %s", what, some->from), stmt);
-}
+	sqlite3_stmt *stmt = NULL;
+	int err = prepare(b, what, table, some, &stmt);
 
-/* Finalizes the query; err: of preparing it. */
-static int number_answered(int err, sqlite3_stmt *stmt, int64_t *number)
-{
 	if (!err && sqlite3_step(stmt) != SQLITE_ROW)
 		err = -EIO;
 	if (!err)
 		*number = sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
 	return err;
-}
-
-static int number_of(struct box *b, const char *what, const char *table, int64_t *number)
-{
-	sqlite3_stmt *stmt = NULL;
-	int err = prepare(b, what, table, &stmt);
-
-	return number_answered(err, stmt, number);
 }
 
 /* Whether the table's name means a view of what the page's part has of it. */
@@ -136,62 +130,64 @@ static const struct trc_sqlbox_mapping *mapping_of(const struct box *b, const st
 	return trc_sqlbox_mapping(b->r, t->map, column);
 }
 
-/* rows_causes.c says of which waits. */
-static int prepare_causes(struct box *b, struct table *t)
+static bool is_sure(const struct box *b, const struct table *t, int column)
 {
-	sqlite3_str *sql = sqlite3_str_new(b->db);
-	char *text;
-	int rc;
+	const struct trc_sqlbox_mapping *mapping = t->column[column].mapping;
 
-	sqlite3_str_appendall(sql, "SELECT causes.*, causes.rowid FROM json_each('[");
-	for (size_t i = 0; i < b->r->n_caused; i++)
-		sqlite3_str_appendf(sql, i ? ",%u" : "%u", b->r->caused[i]);
-	sqlite3_str_appendall(sql, "]') AS w CROSS JOIN causes ON causes.wait = w.value");
-	text = sqlite3_str_finish(sql);
-	rc = text ? sqlite3_prepare_v2(b->db, text, -1, &t->stmt, NULL) : SQLITE_NOMEM;
-	sqlite3_free(text);
-	return rc ? failed(rc) : 0;
+	if (!mapping || mapping->how == TRC_SQLBOX_FORMULA)
+		return mapping;
+	/* Of a row that is not drawn all values are exceptions. */
+	return (t->map->rows == TRC_ROWS_TABLES || !b->r->n_left_out[t->map->rows]) &&
+	       trc_sqlbox_is_sure(mapping, &t->description->column[column]);
 }
 
-/* The last column of the query is the row's number. */
-static int prepare_columns(struct box *b, struct table *t)
+static int choose_columns(struct box *b, struct table *t)
 {
-	bool of_causes = !strcmp(t->name, "causes");
-	char *whole = sqlite3_mprintf("SELECT * FROM main.\"%w\"", t->name);
-	int rc = whole ? sqlite3_prepare_v2(b->db, whole, -1, &t->whole, NULL) : SQLITE_NOMEM;
+	int err = prepare_made(b, sqlite3_mprintf("SELECT * FROM main.\"%w\"", t->name), &t->whole);
 
-	sqlite3_free(whole);
-	if (rc)
-		return failed(rc);
-	t->n_columns = sqlite3_column_count(t->whole);
-	rc = is_narrowed(b, t->name, &t->narrowed);
-	if (of_causes && !rc)
-		return prepare_causes(b, t);
-	if (t->some && !rc)
-		return prepare_some(b, "t.*, t.rowid", t->some, &t->stmt);
-	/* The view has it by this name. */
-	return rc ? rc : prepare(b, t->narrowed ? "*" : "*, rowid", t->name, &t->stmt);
-}
-
-static int table_begin(struct box *b, struct table *t)
-{
-	int err = prepare_columns(b, t);
-
+	if (!err)
+		err = is_narrowed(b, t->name, &t->narrowed);
 	if (err)
 		return err;
+	t->n_columns = sqlite3_column_count(t->whole);
 	t->column = calloc((size_t)t->n_columns, sizeof(*t->column));
 	if (!t->column)
 		return -ENOMEM;
-	trc_sqlbox_values_init(&t->extra);
-	trc_sqlbox_values_init(&t->exception_row);
-	trc_sqlbox_values_init(&t->exception_column);
-	trc_sqlbox_values_init(&t->exception);
 	for (int i = 0; i < t->n_columns; i++) {
 		trc_sqlbox_values_init(&t->column[i].values);
 		if (t->map)
 			t->column[i].mapping = mapping_of(b, t, sqlite3_column_name(t->whole, i));
+		t->column[i].is_sure = is_sure(b, t, i);
 	}
 	return 0;
+}
+
+/* The last column of the query is the row's number; a view has it by this name. */
+static int prepare_columns(struct box *b, struct table *t)
+{
+	sqlite3_str *sql = sqlite3_str_new(b->db);
+	char *what;
+	int err;
+
+	for (int i = 0; i < t->n_columns; i++)
+		sqlite3_str_appendf(sql, t->column[i].is_sure ? "NULL, " : "t.\"%w\", ",
+				    sqlite3_column_name(t->whole, i));
+	sqlite3_str_appendall(sql, "t.rowid");
+	what = sqlite3_str_finish(sql);
+	err = what ? prepare(b, what, t->name, t->some, &t->stmt) : -ENOMEM;
+	sqlite3_free(what);
+	return err;
+}
+
+static int table_begin(struct box *b, struct table *t)
+{
+	int err = choose_columns(b, t);
+
+	trc_sqlbox_values_init(&t->extra);
+	trc_sqlbox_values_init(&t->exception_row);
+	trc_sqlbox_values_init(&t->exception_column);
+	trc_sqlbox_values_init(&t->exception);
+	return err ? err : prepare_columns(b, t);
 }
 
 static void table_end(struct table *t)
@@ -207,12 +203,6 @@ static void table_end(struct table *t)
 	sqlite3_finalize(t->whole);
 }
 
-static bool is_cut(sqlite3_stmt *stmt, int column)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_TEXT &&
-	       sqlite3_column_bytes(stmt, column) > TRC_PAGE_TEXT_BYTES_MAX;
-}
-
 /* `drawn`: the timeline has this row. */
 static void add_row(struct box *b, struct table *t, bool drawn)
 {
@@ -220,16 +210,20 @@ static void add_row(struct box *b, struct table *t, bool drawn)
 
 	for (int i = 0; i < t->n_columns; i++) {
 		struct column *c = &t->column[i];
+		int type;
 
-		if (c->mapping && c->mapping->how == TRC_SQLBOX_FORMULA)
+		if (c->is_sure)
 			continue;
-		t->n_cut += is_cut(t->stmt, i);
+		type = sqlite3_column_type(t->stmt, i);
+		t->n_cut += type == SQLITE_TEXT &&
+			    sqlite3_column_bytes(t->stmt, i) > TRC_PAGE_TEXT_BYTES_MAX;
 		if (!c->mapping) {
-			trc_sqlbox_values_add(&c->values, &b->texts, t->stmt, i);
-		} else if (!trc_sqlbox_is_told(b->r, c->mapping, t->stmt, i, &start) || !drawn) {
+			trc_sqlbox_values_add(&c->values, &b->texts, t->stmt, i, type);
+		} else if (!trc_sqlbox_is_told(b->r, c->mapping, t->stmt, i, type, &start) ||
+			   !drawn) {
 			trc_sqlbox_values_integer(&t->exception_row, (int64_t)t->n_rows);
 			trc_sqlbox_values_integer(&t->exception_column, i);
-			trc_sqlbox_values_add(&t->exception, &b->texts, t->stmt, i);
+			trc_sqlbox_values_add(&t->exception, &b->texts, t->stmt, i, type);
 		}
 	}
 	if (!drawn)
@@ -319,7 +313,7 @@ static int count_whole(struct box *b, const struct table *t, int64_t *n)
 	size_t rows;
 
 	if (t->some && !t->some->is_counted)
-		return number_of(b, "count(*)", t->name, n);
+		return number_of(b, "count(*)", t->name, NULL, n);
 	if (t->narrowed)
 		t->description->rows(b->r->m, &rows); /* these tables are arrays of the model */
 	*n = (int64_t)(t->narrowed ? rows : t->some->n_whole);
@@ -373,7 +367,7 @@ static int write_table(struct box *b, const char *name, const struct trc_sql_tab
 			    b->r->cut->selection
 				    ? "the page has a part of the trace, and limits in it"
 				    : "the page has a limit");
-	if (!err && (t.narrowed || t.some))
+	if (!err && (t.narrowed || (t.some && t.description->make)))
 		err = lacks_whole(b, &t);
 	if (!err && t.n_cut)
 		err = lacks(b, name, 0, "some texts are cut after 4,096 bytes");
@@ -389,18 +383,6 @@ static bool is_of_tasks(const struct trc_sql_table *d)
 	return d >= trc_sql_task_tables && d < trc_sql_task_tables + trc_sql_n_task_tables;
 }
 
-static int count_some(struct box *b, const struct trc_sqlbox_some *some, int64_t *n)
-{
-	sqlite3_stmt *stmt = NULL;
-	int err;
-
-	*n = (int64_t)some->n_rows;
-	if (some->is_counted)
-		return 0;
-	err = prepare_some(b, "count(*)", some, &stmt);
-	return number_answered(err, stmt, n);
-}
-
 /* How many rows the page may have of a table, of which the timeline has nothing.  SQLite would count them one by one: that is not asked for where it
  * would count all of the trace. */
 static int count_rows(struct box *b, const struct trc_sql_table *d,
@@ -413,12 +395,13 @@ static int count_rows(struct box *b, const struct trc_sql_table *d,
 	size_t n_rows;
 	int err;
 
+	*n = (int64_t)some->n_rows;
 	if (some->from)
-		return count_some(b, some, n);
+		return some->is_counted ? 0 : number_of(b, "count(*)", NULL, some, n);
 	err = is_narrowed(b, d->name, &narrowed);
 	if (err || narrowed || !trc_model_kept(m, TRC_KEPT_TASK_SPANS) ||
 	    (d->make && !is_of_tasks(d)))
-		return err ? err : number_of(b, "count(*)", d->name, n);
+		return err ? err : number_of(b, "count(*)", d->name, NULL, n);
 	err = d->make ? d->make(m, &made, &error) : trc_model_need(m, d->parts, &error);
 	if (err)
 		return err;
@@ -432,19 +415,24 @@ static int count_rows(struct box *b, const struct trc_sql_table *d,
 /* As the page has the causes of some waits only, it says of which. */
 static int write_causes(struct box *b, const struct trc_sql_table *d)
 {
-	char why[200];
 	size_t n, n_missing = b->missing.n;
-	int err = write_table(b, d->name, d, NULL);
+	struct trc_sqlbox_some some;
+	int err = trc_sqlbox_some_causes(&some, b->db, b->r);
 
+	if (!err)
+		err = write_table(b, d->name, d, &some);
+	sqlite3_free(some.from);
 	trc_model_parks(b->r->m, &n);
-	snprintf(
-		why, sizeof(why),
-		"the causes of %zu of %zu waits are here: of waits for locks and threads the %" PRIu64
-		" longest of each place",
-		b->r->n_caused, n, b->r->limits.causes);
-	b->causes_why = strdup(why);
-	if (err || !b->causes_why)
-		return err ? err : -ENOMEM;
+	if (asprintf(
+		    &b->causes_why,
+		    "the causes of %zu of %zu waits are here: of waits for locks and threads the %" PRIu64
+		    " longest of each place",
+		    b->r->n_caused, n, b->r->limits.causes) < 0) {
+		b->causes_why = NULL;
+		return -ENOMEM;
+	}
+	if (err)
+		return err;
 	/* If there was no room for it, that is said. */
 	return n > b->r->n_caused && b->missing.n == n_missing
 		       ? lacks(b, d->name, -1, b->causes_why)
@@ -496,11 +484,11 @@ static int write_described(struct box *b)
 static int write_events(struct box *b)
 {
 	sqlite3_stmt *kinds = NULL;
-	int err = prepare(b, "name, events", "kinds", &kinds), rc = SQLITE_DONE;
+	int err = prepare(b, "name, events", "kinds", NULL, &kinds), rc = SQLITE_DONE;
 	int64_t n = 0;
 
 	if (!err)
-		err = number_of(b, "sum(events)", "kinds", &n);
+		err = number_of(b, "sum(events)", "kinds", NULL, &n);
 	if (!err)
 		err = lacks(b, "events", n, "it would make the page several times as large");
 	while (!err && (rc = sqlite3_step(kinds)) == SQLITE_ROW) {
@@ -524,13 +512,13 @@ static int write_functions(struct box *b)
 {
 	struct trc_sqlbox_values place, chain;
 	sqlite3_stmt *stmt = NULL;
-	int err = prepare(b, "place(id), chain(id)", "stacks", &stmt), rc = SQLITE_DONE;
+	int err = prepare(b, "place(id), chain(id)", "stacks", NULL, &stmt), rc = SQLITE_DONE;
 
 	trc_sqlbox_values_init(&place);
 	trc_sqlbox_values_init(&chain);
 	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
-		trc_sqlbox_values_add(&place, &b->texts, stmt, 0);
-		trc_sqlbox_values_add(&chain, &b->texts, stmt, 1);
+		trc_sqlbox_values_add(&place, &b->texts, stmt, 0, sqlite3_column_type(stmt, 0));
+		trc_sqlbox_values_add(&chain, &b->texts, stmt, 1, sqlite3_column_type(stmt, 1));
 	}
 	sqlite3_finalize(stmt);
 	if (!err && rc != SQLITE_DONE)

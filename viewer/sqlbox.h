@@ -23,6 +23,7 @@
 #define TRC_VIEWER_SQLBOX_H
 
 #include <sqlite3.h>
+#include "analyzer/sql/table.h"
 #include "rows.h"
 
 enum {
@@ -52,10 +53,10 @@ int trc_sqlbox_lacks(struct trc_sqlbox_missing *missing, const char *table, int6
 void trc_sqlbox_missing_write(const struct trc_sqlbox_missing *missing, FILE *head);
 void trc_sqlbox_missing_free(struct trc_sqlbox_missing *missing);
 
-/* --- sqlbox_tasks.c: what a page of a part has of the times of tasks and regions --- */
+/* --- sqlbox_some.c: tables of which the page has some rows --- */
 
 struct trc_sqlbox_some {
-	char *from; /* of a query: the rows, of the table by the name t; NULL = all.  sqlite3_free() it */
+	char *from; /* of a query: the rows, of a table called t; NULL = all.  sqlite3_free() it */
 	bool is_counted; /* the next two are known */
 	uint64_t n_rows, n_whole;
 };
@@ -63,6 +64,8 @@ struct trc_sqlbox_some {
 /* 0, or -errno and nothing to free. */
 int trc_sqlbox_some(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r,
 		    const char *table);
+/* The causes that the page has. */
+int trc_sqlbox_some_causes(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r);
 
 /* --- sqlbox_values.c: the values of a column, of any type --- */
 
@@ -76,9 +79,9 @@ struct trc_sqlbox_values {
 
 void trc_sqlbox_values_init(struct trc_sqlbox_values *v);
 void trc_sqlbox_values_free(struct trc_sqlbox_values *v);
-/* Adds the value of a column of the statement's row. */
+/* Adds the value of a column of the statement's row, of SQLite's `type`. */
 void trc_sqlbox_values_add(struct trc_sqlbox_values *v, struct trc_texts *texts, sqlite3_stmt *stmt,
-			   int column);
+			   int column, int type);
 void trc_sqlbox_values_integer(struct trc_sqlbox_values *v, int64_t integer);
 /* Writes and frees them; to the head [kind or 0, kinds, integers, wide, reals, texts], of columns their numbers. */
 void trc_sqlbox_values_write(struct trc_sqlbox_values *v, struct trc_page *page, FILE *head);
@@ -136,8 +139,11 @@ struct trc_sqlbox_start {
 	int64_t ns;
 };
 
-/* B1: whether the page gets this value from its own column.  A text may be cut. */
+/* B1: whether the page gets this value, of SQLite's `type`, from its own column.  A text may be cut. */
 bool trc_sqlbox_is_told(const struct trc_rows *r, const struct trc_sqlbox_mapping *mapping,
-			sqlite3_stmt *stmt, int column, struct trc_sqlbox_start *start);
+			sqlite3_stmt *stmt, int column, int type, struct trc_sqlbox_start *start);
+/* The same for any value that the column may have: then no value need be looked at. */
+bool trc_sqlbox_is_sure(const struct trc_sqlbox_mapping *mapping,
+			const struct trc_sql_column *column);
 
 #endif

@@ -332,9 +332,9 @@ static bool null_is_told(enum trc_sqlbox_how how)
 }
 
 bool trc_sqlbox_is_told(const struct trc_rows *r, const struct trc_sqlbox_mapping *mapping,
-			sqlite3_stmt *stmt, int column, struct trc_sqlbox_start *start)
+			sqlite3_stmt *stmt, int column, int type, struct trc_sqlbox_start *start)
 {
-	bool known = sqlite3_column_type(stmt, column) != SQLITE_NULL;
+	bool known = type != SQLITE_NULL;
 	int64_t value = sqlite3_column_int64(stmt, column);
 
 	if (mapping->how == TRC_SQLBOX_TIME)
@@ -344,4 +344,18 @@ bool trc_sqlbox_is_told(const struct trc_rows *r, const struct trc_sqlbox_mappin
 	if (mapping->how == TRC_SQLBOX_REASON)
 		return is_reason((const char *)sqlite3_column_text(stmt, column));
 	return known_is_told(r, mapping->how, value, start);
+}
+
+bool trc_sqlbox_is_sure(const struct trc_sqlbox_mapping *mapping,
+			const struct trc_sql_column *column)
+{
+	switch (mapping->how) {
+	case TRC_SQLBOX_VALUE:
+		return column->field == TRC_FIELD_U32 || column->field == TRC_FIELD_ROW_ID ||
+		       column->field == TRC_FIELD_BOOL;
+	case TRC_SQLBOX_ID:
+		return column->field == TRC_FIELD_ID32;
+	default:
+		return false;
+	}
 }

@@ -56,9 +56,9 @@ static void add_real(struct trc_sqlbox_values *v, double real)
 }
 
 void trc_sqlbox_values_add(struct trc_sqlbox_values *v, struct trc_texts *texts, sqlite3_stmt *stmt,
-			   int column)
+			   int column, int type)
 {
-	switch (sqlite3_column_type(stmt, column)) {
+	switch (type) {
 	case SQLITE_INTEGER:
 		trc_sqlbox_values_integer(v, sqlite3_column_int64(stmt, column));
 		break;

@@ -1,9 +1,9 @@
 /*
- * sqlbox_tasks.c - which rows a page of a part has of the tables of tasks' and regions' times: those of the tasks and regions
- * that the page has.
+ * sqlbox_some.c - tables of which the SQL box has some rows: causes of the waits that rows_causes.c chose; in a page of a part, the
+ * times of the part's tasks and regions.
  *
- * A model that keeps these lists knows where the rows of each task begin (trc_task_rows_first()), so that the part's rows are
- * found without a look at the others.
+ * A model that keeps the lists of these times knows where the rows of each task begin (trc_task_rows_first()), so that the part's
+ * rows are found without a look at the others.
  */
 #include <errno.h>
 #include <string.h>
@@ -85,6 +85,23 @@ static char *from_runs(sqlite3 *db, const struct trc_rows *r, const struct of_ta
 			    "json_extract(w.value, '$[0]') AND json_extract(w.value, '$[1]')",
 			    t->table);
 	return sqlite3_str_finish(sql);
+}
+
+static char *from_causes(sqlite3 *db, const struct trc_rows *r)
+{
+	sqlite3_str *sql = sqlite3_str_new(db);
+
+	sqlite3_str_appendall(sql, "json_each('[");
+	for (size_t i = 0; i < r->n_caused; i++)
+		sqlite3_str_appendf(sql, i ? ",%u" : "%u", r->caused[i]);
+	sqlite3_str_appendall(sql, "]') AS w CROSS JOIN causes AS t ON t.wait = w.value");
+	return sqlite3_str_finish(sql);
+}
+
+int trc_sqlbox_some_causes(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r)
+{
+	*some = (struct trc_sqlbox_some){.from = from_causes(db, r)};
+	return some->from ? 0 : -ENOMEM;
 }
 
 int trc_sqlbox_some(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r,
