@@ -23,9 +23,6 @@ enum {
 	WINDOW = 32,
 	CLAIMS = 256,
 	CLAIM_TRIES = 1000,
-	/* A thread has a counter for so long before it has a timer: the tick that a timer may miss
-	 * at a thread's end is then no more than a hundredth of what it has used, on average half. */
-	GROWN_TICKS = 100,
 	/* A thread that ticks find by chance is behind by more once in 8,000 ticks. */
 	BEHIND_TICKS = 8,
 	LOOK_NS = 10000000,
@@ -711,7 +708,7 @@ int trc_sample_start(const struct trc_cpu_event *events, unsigned int n, char *e
 	}
 	set_budget();
 	set_timer_budget();
-	trc_sample.grown_ns = GROWN_TICKS * trc_cpu_tick_ns();
+	trc_sample.grown_ns = TRC_CPU_COUNTER_TICKS * trc_cpu_tick_ns();
 	err = enter_events(events, n);
 	if (err)
 		snprintf(error, n_bytes,

@@ -34,6 +34,10 @@ enum trc_sample_by { TRC_SAMPLE_BY_AUTO, TRC_SAMPLE_BY_SIGNAL, TRC_SAMPLE_BY_KER
 enum {
 	TRC_CPU_EVENTS_MAX = 16, /* in one session */
 	TRC_CPU_EVENT_HZ_MAX = 100000,
+	/* What auto settled as a clock by timers: a thread has a counter for so many ticks of its CPU
+	 * time before it has a timer (sample:S7).  The tick that a timer may miss at a thread's end is
+	 * then no more than a hundredth of what the thread has used, on average half. */
+	TRC_CPU_COUNTER_TICKS = 100,
 };
 
 struct trc_cpu_event {

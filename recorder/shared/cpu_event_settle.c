@@ -251,14 +251,19 @@ static int settle_modes(struct trc_cpu_event *e)
 	return 0;
 }
 
+/* What was auto has a counter in each thread first, which keeps the rate that was asked for. */
 static void note_tick(struct trc_cpu_event *e)
 {
 	uint64_t tick_ns = trc_cpu_tick_ns();
-	char text[96];
+	char text[144], at_first[96] = "";
 
 	if (!tick_ns || e->period >= tick_ns)
 		return;
-	snprintf(text, sizeof(text), "at most %llu samples a second",
+	if (!e->is_timer)
+		snprintf(at_first, sizeof(at_first),
+			 "counters for each thread's first %llu ms, then timers: ",
+			 (unsigned long long)(TRC_CPU_COUNTER_TICKS * tick_ns / 1000000));
+	snprintf(text, sizeof(text), "%sat most %llu samples a second", at_first,
 		 (unsigned long long)(1000000000 / tick_ns));
 	add_note(e, text);
 }

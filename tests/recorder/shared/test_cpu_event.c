@@ -215,6 +215,8 @@ START_TEST(timers_are_everywhere)
 	ck_assert_int_eq(event->how, TRC_SAMPLE_TIMER);
 	ck_assert_str_eq(event->note, "");
 	ck_assert_int_eq(settle("timer:20000", TRC_SAMPLE_BY_AUTO, true), 0);
+	/* From the beginning of each thread. */
+	ck_assert_int_eq(strncmp(event->note, "at most ", 8), 0);
 	ck_assert_ptr_nonnull(strstr(event->note, "samples a second"));
 }
 END_TEST
@@ -240,7 +242,7 @@ END_TEST
 /* A timer as long as a sample stands for four periods at most, and nobody asked for the kernel. */
 START_TEST(auto_by_rate)
 {
-	char list[48];
+	char list[48], note[160];
 
 	ck_assert_int_eq(settle("auto", TRC_SAMPLE_BY_AUTO, true), 0);
 	if (event->is_timer)
@@ -249,7 +251,12 @@ START_TEST(auto_by_rate)
 	ck_assert_int_eq(settle(list, TRC_SAMPLE_BY_AUTO, true), 0);
 	ck_assert_int_eq(event->how, TRC_SAMPLE_TIMER);
 	ck_assert_str_eq(event->name, "cpu-clock");
-	ck_assert_ptr_nonnull(strstr(event->note, "samples a second"));
+	snprintf(note, sizeof(note),
+		 "counters for each thread's first %llu ms, then timers: at most %llu "
+		 "samples a second",
+		 (unsigned long long)trc_cpu_tick_ns() / 10000,
+		 1000000000 / (unsigned long long)trc_cpu_tick_ns());
+	ck_assert_str_eq(event->note, note);
 	ck_assert_int_eq(settle(list, TRC_SAMPLE_BY_SIGNAL, true), 0);
 	ck_assert_int_eq(event->how, TRC_SAMPLE_TIMER);
 	ck_assert_int_eq(settle(list, TRC_SAMPLE_BY_KERNEL, true), 0);
