@@ -82,11 +82,20 @@ static void on_forward(int sig, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
-/* The kernel tells us so of new files. */
-static void on_io(int sig, siginfo_t *info, void *context)
+/* The kernel tells us so of new files, and of children. */
+static void on_told(int sig, siginfo_t *info, void *context)
 {
 	if (info->si_code > 0)
 		on_event(sig);
+	else
+		on_forward(sig, info, context);
+}
+
+/* A fault of our own comes again, and does what it would have done had it not been caught. */
+static void on_fault(int sig, siginfo_t *info, void *context)
+{
+	if (info->si_code > 0)
+		sigaction(sig, &before[sig], NULL);
 	else
 		on_forward(sig, info, context);
 }
@@ -115,23 +124,30 @@ static void on_stop(int sig, siginfo_t *info, void *context)
 	errno = saved_errno;
 }
 
+/* We were in the background, and used the terminal; or somebody tells the command something: servers take these
+ * signals for more workers and for fewer. */
+static void on_terminal(int sig, siginfo_t *info, void *context)
+{
+	int saved_errno = errno;
+
+	if (info->si_code > 0)
+		stop_here(sig);
+	else
+		on_forward(sig, info, context);
+	errno = saved_errno;
+}
+
 /* A signal that was ignored when we were started, as with nohup(1) and by shells for what they
  * put in the background, stops neither us nor a command that leaves it at that; but the command
  * may well handle it, and so it is passed on all the same. */
-static void signal_handle(int sig, void (*handler)(int, siginfo_t *, void *), void (*plain)(int))
+static void signal_handle(int sig, void (*handler)(int, siginfo_t *, void *))
 {
-	struct sigaction action = {.sa_flags = SA_RESTART};
+	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_RESTART | SA_SIGINFO};
 
 	sigaction(sig, NULL, &before[sig]);
-	if (handler == on_stop && before[sig].sa_handler == SIG_IGN)
+	if ((handler == on_stop || handler == on_terminal) && before[sig].sa_handler == SIG_IGN)
 		return;
 	sigfillset(&action.sa_mask);
-	if (handler) {
-		action.sa_sigaction = handler;
-		action.sa_flags |= SA_SIGINFO;
-	} else {
-		action.sa_handler = plain;
-	}
 	sigaction(sig, &action, NULL);
 	changed[sig] = true;
 }
@@ -143,24 +159,27 @@ void trc_child_begin(void)
 
 void trc_child_signals(const struct trc_tool_options *o)
 {
-	/* SIGABRT as watchdogs send it; our own abort() ends us nevertheless. */
-	static const int forwarded[] = {SIGHUP,	   SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
-					SIGALRM,   SIGCONT, SIGABRT, SIGPWR,  SIGXCPU, SIGVTALRM,
-					SIGSTKFLT, SIGPROF, SIGURG,  SIGWINCH};
+	/* SIGABRT as watchdogs send it; our own abort() ends us nevertheless.  SIGPIPE and SIGXFSZ of our own are not
+	 * passed on, and end nothing: a failed write is an error of the trace's, not the end of the recording. */
+	static const int forwarded[] = {SIGHUP,	   SIGINT,  SIGQUIT, SIGTERM,  SIGUSR1, SIGUSR2,
+					SIGALRM,   SIGCONT, SIGABRT, SIGPWR,   SIGXCPU, SIGVTALRM,
+					SIGSTKFLT, SIGPROF, SIGURG,  SIGWINCH, SIGPIPE, SIGXFSZ};
+	static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE};
 
 	for (unsigned int i = 0; o->flight && i < o->n_specs; i++)
 		if (o->spec[i].kind == TRC_TRIGGER_SIGNAL)
 			conditions |= UINT64_C(1) << (o->spec[i].signal - 1);
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(*forwarded); i++)
-		signal_handle(forwarded[i], on_forward, NULL);
+		signal_handle(forwarded[i], on_forward);
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
+		signal_handle(faults[i], on_fault);
 	for (int sig = SIGRTMIN; sig <= SIGRTMAX && sig < NSIG; sig++)
-		signal_handle(sig, on_forward, NULL);
-	signal_handle(SIGTSTP, on_stop, NULL);
-	signal_handle(SIGCHLD, NULL, on_event);
-	signal_handle(SIGIO, on_io, NULL);
-	/* A failed write is an error of the trace's, not the end of the recording. */
-	signal_handle(SIGXFSZ, NULL, SIG_IGN);
-	signal_handle(SIGPIPE, NULL, SIG_IGN);
+		signal_handle(sig, on_forward);
+	signal_handle(SIGTSTP, on_stop);
+	signal_handle(SIGTTIN, on_terminal);
+	signal_handle(SIGTTOU, on_terminal);
+	signal_handle(SIGCHLD, on_told);
+	signal_handle(SIGIO, on_told);
 }
 
 static void restore_signals(void)

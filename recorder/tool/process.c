@@ -112,6 +112,7 @@ int trc_process_adopt_clock(const struct trc_shared *h)
 
 /* Whose rings are mapped. */
 static struct trc_process *mapped;
+static struct sigaction bus_before; /* what SIGBUS did before */
 
 /*
  * The process may cut its ring's file short at any time: the pages that are gone become zeros, so
@@ -126,10 +127,13 @@ static void on_bus(int number, siginfo_t *info, void *context)
 
 	while (p && at - (uintptr_t)p->shared >= p->mapped_bytes)
 		p = p->next_mapped;
-	if (!p || info->si_code <= 0 ||
-	    mmap((void *)at, p->mapped_bytes - (at - (uintptr_t)p->shared), PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-		signal(number, SIG_DFL); /* it comes again */
+	if (info->si_code <= 0 && bus_before.sa_flags & SA_SIGINFO)
+		bus_before.sa_sigaction(number, info, context);
+	else if (!p || info->si_code <= 0 ||
+		 mmap((void *)at, p->mapped_bytes - (at - (uintptr_t)p->shared),
+		      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		      0) == MAP_FAILED)
+		sigaction(number, &bus_before, NULL); /* it comes again */
 	else
 		atomic_store_explicit(&p->ring_cut, true, memory_order_relaxed);
 	errno = saved;
@@ -138,9 +142,11 @@ static void on_bus(int number, siginfo_t *info, void *context)
 static void mapped_add(struct trc_process *p)
 {
 	struct sigaction action = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO};
+	static bool handles;
 
-	if (!mapped)
-		sigaction(SIGBUS, &action, NULL);
+	if (!handles)
+		sigaction(SIGBUS, &action, &bus_before);
+	handles = true;
 	p->next_mapped = mapped;
 	mapped = p;
 }

@@ -103,7 +103,7 @@ static void catch_all(void)
 	struct sigaction action = {.sa_sigaction = on_queued, .sa_flags = SA_SIGINFO};
 
 	for (int sig = 1; sig < SIGSYS; sig++)
-		if (sig != SIGTSTP && sig != SIGCONT && sig != SIGCHLD && sig != SIGTTOU)
+		if (sig != SIGTSTP && sig != SIGCONT)
 			sigaction(sig, &action, NULL);
 }
 

@@ -468,7 +468,8 @@ interrupted()
 	wait $pid
 	same $? $want
 }
-for sig in TERM INT HUP QUIT USR1 USR2 ALRM ABRT PWR VTALRM PROF XCPU STKFLT WINCH URG IO; do
+for sig in TERM INT HUP QUIT USR1 USR2 ALRM ABRT PWR VTALRM PROF XCPU STKFLT WINCH URG IO \
+	PIPE XFSZ TTIN TTOU CHLD SEGV BUS ILL FPE; do
 	check "SIG$sig is passed on" interrupted $sig
 done
 check "what kill() sends has no value" same "$(cat ready)" '0 0'
