@@ -225,7 +225,7 @@ async function showsTheEnd(page) {
 	check(/^lost: 17 events/.test(sentences.at(-1)), "and last what was lost", sentences);
 	check(banners.includes("DEADLOCK: "), "a deadlock is announced", banners);
 	check(/; 1 thread behind it/.test(banners), "and who is behind it", banners);
-	check(banners.includes("A snapshot: whole from 200 µs on. Later than the rest begin: proc 1 from 200 µs, " +
+	check(banners.includes("Recorded beside a flight recorder: complete from 200 µs on. Later than the rest begin: proc 1 from 200 µs, " +
 		"proc 1 (scheduling) from 2.00 ms."), "which time is covered", banners);
 	check(await colourAt(page, before, lowerEdge(before)) !== await colourAt(page, plain, lowerEdge(plain)),
 		"what lies before the window is shaded");

@@ -361,7 +361,18 @@ function bannerAdd(kind, ...children) {
 	byId("banners").append(el("p", {class: kind}, ...children));
 }
 
-// What a snapshot has, where that is not everything.
+// What kind of trace it is that has a window: the report's headings "Snapshot" and "Window" tell the same apart.
+function windowedTrace() {
+	const why = infoOf("snapshot"), trigger = infoOf("trigger");
+
+	if (!why)
+		return "Recorded beside a flight recorder";
+	if (recovered())
+		return "Recovered from what a process left";
+	return `A snapshot${infoOf("ended") ? "" : " of a process that ran on"}, ${trigger ? `for ${trigger}` : why}`;
+}
+
+// Which time such a trace has in full.
 function windowBanner() {
 	const c = trace.cover, late = [];
 
@@ -372,7 +383,7 @@ function windowBanner() {
 			late.push(`${c.source[i] === 1 ? "the overflow stream" : `proc ${c.proc[i] - 1}`}` +
 				`${c.source[i] === 2 ? " (scheduling)" : ""} from ${duration(c.since[i] - 1)}`);
 	const from = head.window_ns ? `from ${duration(head.window_ns)} on` : "from its beginning";
-	bannerAdd("note", `A snapshot: whole ${from}. ` +
+	bannerAdd("note", `${windowedTrace()}: complete ${from}. ` +
 		(late.length ? `Later than the rest begin: ${late.join(", ")}.` : ""));
 }
 
