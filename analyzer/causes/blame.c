@@ -18,6 +18,8 @@ struct node {
 	uint32_t parent; /* index + 1 of the node that it waits for; 0 = it is a root */
 	uint32_t wanted; /* the same, of a node that would wait for itself by that: now a root */
 	uint32_t stack;	 /* of a root what it is charged with, 0 = the entry's; else its entry's */
+	uint32_t
+		sample; /* of a root that is charged with where it was sampled: row + 1; 0 = none */
 	uint32_t own_labels;
 	/* Of a root in a cycle with a thread that has not begun: its index + 1, and the stack of what would have ended the
 	 * waiting for it. */
@@ -40,7 +42,7 @@ struct node {
 
 /* What a node becomes. */
 struct state {
-	uint32_t parent, stack, labels;
+	uint32_t parent, stack, sample, labels;
 	uint8_t kind, reason;
 	bool wanted_wait, counts, waits;
 };
@@ -80,6 +82,7 @@ static void charge(struct blame *b, const struct node *root, uint32_t stack, boo
 	const bool is_lock = row >= b->steps.n_threads;
 	const uint32_t ended_at = root->unborn ? root->unborn_stack : stack;
 	const __int128 ns = (__int128)n * ((__int128)b->now_ns - since_ns);
+	const uint8_t of = stack_of(root, ended_at, own, is_lock);
 	const struct trc_blame blame = {
 		.ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX,
 		.from_ns = since_ns,
@@ -89,7 +92,8 @@ static void charge(struct blame *b, const struct node *root, uint32_t stack, boo
 		.thread = charged < b->steps.n_threads ? b->steps.thread[charged].serial : 0,
 		.kind = root->unborn ? TRC_CAUSE_STARTING : root->kind,
 		.reason = root->unborn ? 0 : root->reason,
-		.stack_of = stack_of(root, ended_at, own, is_lock),
+		.stack_of = of,
+		.sample = of == TRC_CAUSE_STACK_SAMPLE ? root->sample : 0,
 	};
 
 	if (ns > 0 && !b->err)
@@ -219,6 +223,7 @@ static void set_state(struct blame *b, struct node *node, const struct state *st
 	node->wanted = 0;
 	node->unborn = 0;
 	node->stack = state->stack;
+	node->sample = state->sample;
 	node->own_labels = state->labels;
 	node->kind = state->kind;
 	node->reason = state->reason;
@@ -358,6 +363,7 @@ static void step_thread(struct blame *b, struct node *node, struct state *state)
 	} else {
 		node->wait.park = 0;
 		state->stack = step.stack;
+		state->sample = step.sample;
 		if (step.kind == TRC_CAUSE_STARTING && !step.born)
 			depend_on(state, node_of_thread(b, step.on), step.stack);
 	}

@@ -26,9 +26,11 @@ struct trc_blame {
 	int64_t from_ns, to_ns;
 	uint32_t stack;	 /* 0 = not known */
 	uint32_t labels; /* of those that waited, as `wanted` gave them: it may give each its own */
-	uint32_t thread; /* who is charged; 0 = a lock that nobody held, or not known */
-	uint8_t kind;	 /* enum trc_cause_kind */
-	uint8_t reason;	 /* of the wait of who is charged; 0 = it was in none */
+	uint32_t
+		sample; /* of STACK_SAMPLE: row + 1 in samples, it tells the stack; 0 = none does */
+	uint32_t thread;  /* who is charged; 0 = a lock that nobody held, or not known */
+	uint8_t kind;	  /* enum trc_cause_kind */
+	uint8_t reason;	  /* of the wait of who is charged; 0 = it was in none */
 	uint8_t stack_of; /* enum trc_cause_stack */
 };
 

@@ -15,6 +15,7 @@ struct summer {
 	void *context;
 	struct trc_array *rows; /* struct trc_blame_row */
 	struct trc_index row;	/* by trc_check64() of what is alike */
+	struct trc_draws *draws;
 };
 
 bool trc_blame_counts(const struct trc_park *park)
@@ -61,7 +62,8 @@ static int add(void *context, const struct trc_blame *blame)
 	if (!number || !row)
 		return -ENOMEM;
 	if (!row->ns)
-		*row = (struct trc_blame_row){.thread = blame->thread,
+		*row = (struct trc_blame_row){.number = number,
+					      .thread = blame->thread,
 					      .stack = blame->stack,
 					      .labels = blame->labels,
 					      .kind = blame->kind,
@@ -69,7 +71,20 @@ static int add(void *context, const struct trc_blame *blame)
 					      .stack_of = blame->stack_of};
 	if (__builtin_add_overflow(row->ns, blame->ns, &row->ns))
 		row->ns = INT64_MAX;
-	return 0;
+	return blame->sample ? trc_draws_add(s->draws, number, blame->sample, blame->ns) : 0;
+}
+
+static int add_margins(const struct summer *s)
+{
+	struct trc_blame_row *row = s->rows->row;
+	double *margin = calloc(s->rows->n + 1, sizeof(*margin));
+	int err =
+		margin ? trc_draws_margins(s->draws, s->m, NULL, s->rows->n + 1, margin) : -ENOMEM;
+
+	for (size_t i = 0; i < s->rows->n && !err; i++)
+		row[i].margin_ns = trc_estimate_whole(margin[row[i].number]);
+	free(margin);
+	return err;
 }
 
 static int largest_first(const void *a, const void *b)
@@ -106,13 +121,15 @@ static void set_window(struct trc_blame_target *target, const struct trc_model *
 }
 
 int trc_blame_rows(const struct trc_model *m, trc_blame_mark_fn *mark, void *context,
-		   struct trc_array *rows)
+		   struct trc_array *rows, struct trc_draws *draws)
 {
+	struct trc_draws own = {0};
 	struct summer s = {.m = m,
 			   .selection = trc_model_selection(m),
 			   .mark = mark,
 			   .context = context,
-			   .rows = rows};
+			   .rows = rows,
+			   .draws = draws ? draws : &own};
 	struct trc_blame_target target = {
 		.wanted = wanted,
 		.inside = trc_selection_has_all_time(s.selection) ? NULL : inside,
@@ -125,6 +142,9 @@ int trc_blame_rows(const struct trc_model *m, trc_blame_mark_fn *mark, void *con
 	rows->row_bytes = sizeof(struct trc_blame_row);
 	err = trc_blame_sum(m, &target);
 	trc_index_free(&s.row);
+	if (!err)
+		err = add_margins(&s);
+	trc_draws_free(&own);
 	if (!err && rows->n)
 		qsort(rows->row, rows->n, rows->row_bytes, largest_first);
 	return err;

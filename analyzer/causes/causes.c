@@ -278,6 +278,52 @@ static int explain_wait(struct trc_causes *c, const struct place *at, uint32_t p
 	return err;
 }
 
+/* ---- what samples tell ---- */
+
+/* The row was made of the same steps. */
+int trc_causes_draws(struct trc_causes *c, const struct trc_cause *row, uint32_t group,
+		     struct trc_draws *draws)
+{
+	const struct trc_thread *t = trc_model_thread(c->steps.m, row->thread);
+	int64_t at_ns = row->from_ns;
+	struct trc_step_cursor cursor;
+	struct trc_step step;
+	int err = 0;
+
+	if (!t || row->stack_of != TRC_CAUSE_STACK_SAMPLE || at_ns >= row->to_ns)
+		return 0;
+	err = trc_step_seek(&c->steps, &cursor, (size_t)(t - c->steps.thread), at_ns);
+	while (!err && at_ns < row->to_ns) {
+		trc_step_of_thread(&c->steps, &cursor, at_ns, &step);
+		step.until_ns = earlier(step.until_ns, row->to_ns);
+		if (step.sample)
+			err = trc_draws_add(draws, group, step.sample, step.until_ns - at_ns);
+		at_ns = step.until_ns;
+	}
+	return err;
+}
+
+int trc_causes_margins(struct trc_causes *c, void *rows, size_t n, size_t row_bytes)
+{
+	struct trc_draws draws = {0};
+	double *margin = NULL;
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++)
+		err = trc_causes_draws(c, (struct trc_cause *)((char *)rows + i * row_bytes),
+				       (uint32_t)i, &draws);
+	if (!err && draws.rows.n) {
+		margin = calloc(n, sizeof(*margin));
+		err = margin ? trc_draws_margins(&draws, c->steps.m, NULL, n, margin) : -ENOMEM;
+	}
+	for (size_t i = 0; margin && i < n && !err; i++)
+		((struct trc_cause *)((char *)rows + i * row_bytes))->margin_ns =
+			trc_estimate_whole(margin[i]);
+	trc_draws_free(&draws);
+	free(margin);
+	return err;
+}
+
 /* ---- what is asked for ---- */
 
 static void begin(struct trc_causes *c, uint32_t wait)

@@ -21,6 +21,7 @@
 #define TRC_ANALYZER_CAUSES_CAUSES_H
 
 #include "analyzer/model/model.h"
+#include "draws.h"
 
 struct trc_causes;
 
@@ -75,9 +76,10 @@ struct trc_cause {
 	 * 0 = none.  And for how long; TRC_NEVER = not known. */
 	uint32_t instead;
 	int64_t instead_ns;
-	uint8_t kind;	  /* enum trc_cause_kind */
-	uint8_t stack_of; /* enum trc_cause_stack */
-	uint8_t reason;	  /* of the thread's wait; 0 = it is in none */
+	int64_t margin_ns; /* of a row that was asked of trc_causes_margins(), and else 0 */
+	uint8_t kind;	   /* enum trc_cause_kind */
+	uint8_t stack_of;  /* enum trc_cause_stack */
+	uint8_t reason;	   /* of the thread's wait; 0 = it is in none */
 	bool leaf;
 };
 
@@ -109,6 +111,14 @@ int trc_causes_of_task(struct trc_causes *c, const struct trc_task *task,
 /* The causes of a region: what the thread did on which the region began. */
 int trc_causes_of_region(struct trc_causes *c, const struct trc_region *region,
 			 const struct trc_cause **rows, size_t *n);
+
+/* The draws of a row whose stack is of a sample, for this group; of any other row none.  0 or -ENOMEM. */
+int trc_causes_draws(struct trc_causes *c, const struct trc_cause *row, uint32_t group,
+		     struct trc_draws *draws);
+
+/* Sets how far the lengths of these rows may be off, of those whose stack is of a sample.  A row has row_bytes, and
+ * begins with a struct trc_cause.  0 or -ENOMEM. */
+int trc_causes_margins(struct trc_causes *c, void *rows, size_t n, size_t row_bytes);
 
 /* Whether a thread ran, could run or could not, while it was in no wait.  If a thread was off its proc all the time, it
  * waited for something that the recorder does not see. */

@@ -74,6 +74,7 @@ static void step_sampled(const struct trc_steps *s, size_t thread, int64_t from_
 	if (!nearest)
 		return;
 	step->stack = nearest->stack;
+	step->sample = (uint32_t)(nearest - s->sample) + 1;
 	step->stack_of = TRC_CAUSE_STACK_SAMPLE;
 	if (after)
 		step->until_ns = later(midway(nearest, after), ts_ns + 1);

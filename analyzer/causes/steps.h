@@ -52,6 +52,7 @@ struct trc_step {
 	uint32_t park;	  /* of a thread: id of the wait that it is in, also PREEMPTED; 0 = none */
 	uint32_t stack;	  /* of the event that will end it, or of a sample; 0 = none */
 	uint32_t unlock;  /* id of the unlock that ends the section of `on`; 0 = none */
+	uint32_t sample;  /* of STACK_SAMPLE: row + 1 in samples; 0 = none */
 	uint8_t kind;	  /* enum trc_cause_kind; WAITING: for `on`, or in `park` */
 	uint8_t stack_of; /* enum trc_cause_stack */
 	bool born;	  /* of STARTING: it has begun, and had no proc yet */

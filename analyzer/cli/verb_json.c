@@ -67,9 +67,9 @@ static const struct part {
 	 "sum(preempted_waits_ns) AS preempted_waits FROM unlocks GROUP BY reason, stack) GROUP BY 1, 2 "
 	 "ORDER BY caused_ns DESC"},
 	{"blame",
-	 "SELECT cause, reason, thread, name, place, stack_of, sum(ns) AS blamed_ns FROM (SELECT cause, reason, "
-	 "thread, chain(stack) AS place, stack_of, sum(ns) AS ns FROM blame GROUP BY cause, reason, thread, stack, "
-	 "stack_of) LEFT JOIN threads ON id = thread GROUP BY 1, 2, 3, 5, 6 ORDER BY blamed_ns DESC"},
+	 "SELECT cause, reason, thread, name, place, stack_of, sum(ns) AS blamed_ns, blame_margin(labels, margin_ns) AS "
+	 "blamed_margin_ns FROM blame LEFT JOIN (SELECT stack, chain(stack) AS place FROM (SELECT DISTINCT stack FROM "
+	 "blame)) USING (stack) LEFT JOIN threads ON id = thread GROUP BY 1, 2, 3, 5, 6 ORDER BY blamed_ns DESC"},
 	{"sched_latency", LATENCIES("thread, name, kind", "thread, kind", "thread")},
 	{"sched_latency_wakers", LATENCIES("waker_thread, name", "waker_thread", "waker_thread")},
 	{"sched_latency_instead",

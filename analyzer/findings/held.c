@@ -124,7 +124,7 @@ static int follow(struct trc_report *r, const struct trc_array *waits, struct fo
 		followed->waits++;
 		n_rows += n;
 	}
-	return err;
+	return err ? err : trc_why_tree_margins(&followed->tree);
 }
 
 /* What the kind rests on: how much of the waiting the holders were in it. */

@@ -30,6 +30,8 @@ static int set_why(struct trc_report *r, struct trc_finding *f, const char *type
 	err = trc_why_tree_begin(&tree, r);
 	if (!err)
 		err = trc_why_add_tasks(&tree, causes, &tasks);
+	if (!err)
+		err = trc_why_tree_margins(&tree);
 	trc_finding_line(&line);
 	trc_line_add(&line, "the slowest 1%%: ");
 	if (!err && trc_finding_chain(r, &line, &tree, 1))

@@ -57,6 +57,15 @@ void trc_margin_add(struct trc_margin *group, const struct trc_margin_part *part
 	group->ends += ends * p;
 }
 
+void trc_margin_add_known(struct trc_margin *group, const struct trc_margin_part *part,
+			  const struct trc_margin_part *thread)
+{
+	group->value += part->value;
+	group->squares += part->squares;
+	group->variance +=
+		within_variance(part, thread, thread->value > 0 ? part->value / thread->value : 0);
+}
+
 static double half_width(double variance)
 {
 	return variance > 0 ? DEVIATIONS * sqrt(variance) : 0;

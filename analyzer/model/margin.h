@@ -33,6 +33,9 @@ void trc_margin_part_add(struct trc_margin_part *part, uint64_t value);
 /* Adds a thread's samples in the group.  Each thread is added once. */
 void trc_margin_add(struct trc_margin *group, const struct trc_margin_part *part,
 		    const struct trc_margin_part *thread);
+/* The same where all that the thread used is known exactly: without A1. */
+void trc_margin_add_known(struct trc_margin *group, const struct trc_margin_part *part,
+			  const struct trc_margin_part *thread);
 /* The margin of the group's value, in the event's unit. */
 double trc_margin_value(const struct trc_margin *group);
 /* The margin of the group's share of `all`, as an amount in the event's unit.  `all` is a group that has all samples

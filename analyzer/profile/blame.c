@@ -5,7 +5,7 @@
 int trc_profile_blame(struct trc_profile_sums *sums, struct trc_profile *p)
 {
 	struct trc_array rows = {0};
-	int err = trc_blame_rows(sums->m, NULL, NULL, &rows);
+	int err = trc_blame_rows(sums->m, NULL, NULL, &rows, NULL);
 	const struct trc_blame_row *row = rows.row;
 
 	p->type[0] = (struct trc_profile_type){"delay", "nanoseconds"};

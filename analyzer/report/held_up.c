@@ -4,6 +4,9 @@
  *   held_up:U1  three times add up to the time of the heading, which is that of the blame profile: all rows that are
  *       shown, the rows summed up in the line below them, and the waits of idle threads
  *
+ *   held_up:U2  a share whose place samples tell has its margin behind it, in percentage points (draws.h); if no line
+ *       has one, there is no column for it
+ *
  * Waits of idle threads (idle.c) are summed apart: nobody waits for their end.
  */
 #include <errno.h>
@@ -16,7 +19,7 @@
 #include "parts.h"
 
 /* What is less than one part in so many is not told one by one, but for the first few. */
-enum { TEXT_COLUMN = 22, INDENT = 2, SHARE_SHOWN = 100, SHOWN_ALWAYS = 3 };
+enum { TEXT_COLUMN = 22, MARGIN_WIDTH = 7, INDENT = 2, SHARE_SHOWN = 100, SHOWN_ALWAYS = 3 };
 
 /* What stands in the place of labels. */
 enum { MARK_BUSY, MARK_IDLE };
@@ -24,6 +27,8 @@ enum { MARK_BUSY, MARK_IDLE };
 struct node {
 	struct trc_why_node why; /* its key's thread is the one with most of the time */
 	int64_t thread_ns;	 /* how much that is */
+	uint32_t number;	 /* in node_of */
+	double margin_ns;	 /* U2; 0 = no sample tells the place */
 };
 
 struct held_up {
@@ -33,6 +38,9 @@ struct held_up {
 	struct trc_index of_thread; /* by node and thread: the number of a sum */
 	struct trc_array thread_ns; /* int64_t, by that */
 	int64_t busy_ns, idle_ns;
+	uint32_t *node_of;     /* by number of the row: in which node it is, 0 = in none */
+	double rest_margin_ns; /* of the nodes that are not shown */
+	int text_column;
 };
 
 static uint32_t mark(void *context, const struct trc_park *park)
@@ -97,6 +105,8 @@ static int add_row(struct held_up *h, const struct trc_blame_row *row)
 						   .reason = row->reason,
 						   .stack = trc_report_canonical(h->r, row->stack),
 						   .stack_of = row->stack_of};
+	node->number = number;
+	h->node_of[row->number] = number;
 	trc_report_add(&node->why.total_ns, row->ns);
 	return add_thread(h, number, row);
 }
@@ -108,21 +118,64 @@ static int largest_first(const void *a, const void *b)
 	return (x->why.total_ns < y->why.total_ns) - (x->why.total_ns > y->why.total_ns);
 }
 
-static void begin_line(const struct held_up *h, struct trc_line *line, int64_t ns)
+/* How many of the nodes, which are sorted, have lines of their own. */
+static size_t count_shown(const struct held_up *h)
+{
+	const struct node *node = h->nodes.row;
+	size_t i = 0;
+
+	while (i < h->nodes.n && i < h->r->top &&
+	       (i < SHOWN_ALWAYS || node[i].why.total_ns >= h->busy_ns / SHARE_SHOWN))
+		i++;
+	return i;
+}
+
+/* U2: of the nodes that are shown, each by itself, and of all others together.  n_rows: the numbers of rows are less. */
+static int add_margins(struct held_up *h, const struct trc_draws *draws, size_t n_rows,
+		       size_t n_shown)
+{
+	struct node *node = h->nodes.row;
+	enum { IDLE, REST, FIRST };
+	uint32_t *group = calloc(h->nodes.n + 1, sizeof(*group));
+	double *margin = calloc(n_shown + FIRST, sizeof(*margin));
+	int err = group && margin ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < h->nodes.n && !err; i++)
+		group[node[i].number] = i < n_shown ? FIRST + (uint32_t)i : REST;
+	for (size_t i = 0; i < n_rows && !err; i++)
+		h->node_of[i] = group[h->node_of[i]];
+	if (!err)
+		err = trc_draws_margins(draws, h->r->m, h->node_of, n_shown + FIRST, margin);
+	h->text_column = TEXT_COLUMN;
+	for (size_t i = 0; i < n_shown && !err; i++) {
+		node[i].margin_ns = margin[FIRST + i];
+		if (margin[FIRST + i] > 0)
+			h->text_column = TEXT_COLUMN + MARGIN_WIDTH;
+	}
+	if (!err)
+		h->rest_margin_ns = margin[REST];
+	free(group);
+	free(margin);
+	return err;
+}
+
+static void begin_line(const struct held_up *h, struct trc_line *line, int64_t ns, double margin_ns)
 {
 	char number[TRC_NUMBER_BYTES];
 
 	trc_line_begin(line, h->r->width, h->r->colour);
 	trc_line_right(line, 10, trc_text_duration(number, ns));
 	trc_line_right(line, 9, trc_text_share(number, ns, h->busy_ns));
-	trc_line_to(line, TEXT_COLUMN);
+	if (h->text_column > TEXT_COLUMN)
+		trc_line_right(line, MARGIN_WIDTH, trc_text_margin(number, margin_ns, h->busy_ns));
+	trc_line_to(line, h->text_column);
 }
 
 static void print_node(struct held_up *h, const struct node *node)
 {
 	struct trc_line line;
 
-	begin_line(h, &line, node->why.total_ns);
+	begin_line(h, &line, node->why.total_ns, node->margin_ns);
 	trc_why_words(h->r, &line, &node->why);
 	if (node->why.n_threads > 1) {
 		trc_line_add(&line, ", longest ");
@@ -132,7 +185,7 @@ static void print_node(struct held_up *h, const struct node *node)
 	if (!trc_why_has_place(&node->why))
 		return;
 	trc_line_begin(&line, h->r->width, h->r->colour);
-	trc_line_to(&line, TEXT_COLUMN + INDENT);
+	trc_line_to(&line, h->text_column + INDENT);
 	trc_line_style(&line, TRC_STYLE_DIM);
 	if (node->why.key.stack_of == TRC_CAUSE_STACK_END)
 		trc_line_add(&line, "up to ");
@@ -145,7 +198,7 @@ static void print_rest(struct held_up *h, size_t n, int64_t ns)
 
 	if (!n)
 		return;
-	begin_line(h, &line, ns);
+	begin_line(h, &line, ns, h->rest_margin_ns);
 	trc_line_add(&line, "by %zu other%s", n, n == 1 ? "" : "s");
 	trc_report_line(h->r, &line);
 }
@@ -163,24 +216,21 @@ static void print_idle(struct held_up *h)
 	trc_report_line(h->r, &line);
 }
 
-static void print(struct held_up *h)
+static void print(struct held_up *h, size_t n_shown)
 {
 	char number[TRC_NUMBER_BYTES], right[TRC_NUMBER_BYTES + 64];
 	const struct node *node = h->nodes.row;
 	int64_t rest_ns = h->busy_ns, all_ns = h->busy_ns;
-	size_t i;
 
 	trc_report_add(&all_ns, h->idle_ns);
 	snprintf(right, sizeof(right), "%s of waiting for locks and threads",
 		 trc_text_duration(number, all_ns));
 	trc_report_heading(h->r, "In the end held up by", right);
-	for (i = 0; i < h->nodes.n && i < h->r->top &&
-		    (i < SHOWN_ALWAYS || node[i].why.total_ns >= h->busy_ns / SHARE_SHOWN);
-	     i++) {
+	for (size_t i = 0; i < n_shown; i++) {
 		print_node(h, &node[i]);
 		rest_ns -= node[i].why.total_ns;
 	}
-	print_rest(h, h->nodes.n - i, rest_ns);
+	print_rest(h, h->nodes.n - n_shown, rest_ns);
 	print_idle(h);
 }
 
@@ -190,15 +240,25 @@ int trc_report_held_up(struct trc_report *r)
 			    .nodes = {.row_bytes = sizeof(struct node)},
 			    .thread_ns = {.row_bytes = sizeof(int64_t)}};
 	struct trc_array rows = {0};
-	int err = trc_blame_rows(r->m, mark, r, &rows);
+	struct trc_draws draws = {0};
+	size_t n_shown = 0;
+	int err = trc_blame_rows(r->m, mark, r, &rows, &draws);
 
+	h.node_of = calloc(rows.n + 1, sizeof(*h.node_of));
+	if (!err && !h.node_of)
+		err = -ENOMEM;
 	for (size_t i = 0; i < rows.n && !err; i++)
 		err = add_row(&h, (struct trc_blame_row *)rows.row + i);
 	if (!err && h.nodes.n) {
 		qsort(h.nodes.row, h.nodes.n, h.nodes.row_bytes, largest_first);
-		print(&h);
+		n_shown = count_shown(&h);
+		err = add_margins(&h, &draws, rows.n + 1, n_shown);
 	}
+	if (!err && h.nodes.n)
+		print(&h, n_shown);
 	trc_array_free(&rows);
+	trc_draws_free(&draws);
+	free(h.node_of);
 	trc_array_free(&h.nodes);
 	trc_index_free(&h.node);
 	trc_index_free(&h.of_thread);

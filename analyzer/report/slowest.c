@@ -43,6 +43,8 @@ int trc_report_slowest(struct trc_report *r, const char *type)
 	if (!err)
 		err = trc_why_add_tasks(&tree, causes, &tasks);
 	if (!err)
+		err = trc_why_tree_margins(&tree);
+	if (!err)
 		print_slowest(r, &tree, tasks.least_ns);
 	trc_why_tree_free(&tree);
 	return err;

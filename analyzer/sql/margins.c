@@ -146,6 +146,50 @@ static void heap_final(sqlite3_context *context)
 		sqlite3_result_double(context, trc_heap_margin(group));
 }
 
+/* ---- blame_margin(labels, margin_ns) ---- */
+
+/* The squares of the margins, by label set. */
+struct squares {
+	struct trc_index index;
+	struct trc_array rows; /* double */
+};
+
+static void blame_step(sqlite3_context *context, int n, sqlite3_value **value)
+{
+	struct squares *group = sqlite3_aggregate_context(context, sizeof(*group));
+	double margin = sqlite3_value_double(value[1]), *sum;
+	uint32_t number;
+
+	(void)n;
+	if (!group || sqlite3_value_type(value[1]) == SQLITE_NULL)
+		return;
+	group->rows.row_bytes = sizeof(*sum);
+	number = trc_index_number(&group->index, (uint64_t)sqlite3_value_int64(value[0]));
+	sum = number > group->rows.n ? trc_array_add(&group->rows)
+				     : (double *)group->rows.row + number - 1;
+	if (!number || !sum)
+		sqlite3_result_error_nomem(context);
+	else
+		*sum += margin * margin;
+}
+
+/* Rows of one label set have different samples: their variances add up.  Rows of several label sets may have the same
+ * samples: there the margins do.  NULL of rows that are exact. */
+static void blame_final(sqlite3_context *context)
+{
+	struct squares *group = sqlite3_aggregate_context(context, 0);
+	double margin = 0;
+
+	if (!group)
+		return;
+	for (size_t i = 0; i < group->rows.n; i++)
+		margin += sqrt(((const double *)group->rows.row)[i]);
+	if (group->rows.n)
+		sqlite3_result_int64(context, (sqlite3_int64)fmin(ceil(margin), 0x1p62));
+	trc_index_free(&group->index);
+	trc_array_free(&group->rows);
+}
+
 /* ---- what they are called ---- */
 
 static const struct function {
@@ -157,6 +201,9 @@ static const struct function {
 	{"samples_margin", "event, thread, scaled_value",
 	 "of many rows of samples: how far sum(scaled_value) may be off, half of its 95 % interval",
 	 3, samples_step, samples_final},
+	{"blame_margin", "labels, margin_ns",
+	 "of many rows of blame: how far sum(ns) may be off at most, half of its 95 % interval", 2,
+	 blame_step, blame_final},
 	{"heap_margin", "objects, bytes",
 	 "of many rows of allocs, frees or heap: the same of sum(objects * bytes)", 2, heap_step,
 	 heap_final},

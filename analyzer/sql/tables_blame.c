@@ -16,6 +16,15 @@ CALL(blame_stack_of)
 			 trc_cause_stack_name(((const struct trc_blame_row *)row)->stack_of));
 }
 
+/* Whatever sample tells the place of a thread that ran leaves open how far it may be off. */
+CALL(blame_margin)
+{
+	const struct trc_blame_row *blame = row;
+
+	if (blame->stack_of == TRC_CAUSE_STACK_SAMPLE)
+		trc_sql_set_integer(value, blame->margin_ns);
+}
+
 static const struct trc_sql_column blame_columns[] = {
 	{"cause", "TEXT", TRC_FIELD_CALL, 0, blame_kind,
 	 .doc = "what the thread was in, as in causes: one of its leaves"},
@@ -31,6 +40,9 @@ static const struct trc_sql_column blame_columns[] = {
 	 .doc = "the label set of those that waited, when they began to"},
 	{"ns", "INTEGER", TRC_FIELD_I64, F(blame_row, ns),
 	 .doc = "for how long they waited because of that, summed"},
+	{"margin_ns", "INTEGER", TRC_FIELD_CALL, 0, blame_margin,
+	 .doc = "how far ns may be off where samples tell the stack, half of its 95 % interval; NULL = ns "
+		"is exact. Of sums: blame_margin()"},
 };
 
 static int blame_make(struct trc_model *m, struct trc_array *rows, struct trc_error *error)
@@ -39,7 +51,7 @@ static int blame_make(struct trc_model *m, struct trc_array *rows, struct trc_er
 
 	if (err)
 		return err;
-	err = trc_blame_rows(m, NULL, NULL, rows);
+	err = trc_blame_rows(m, NULL, NULL, rows, NULL);
 	if (err)
 		snprintf(error->text, sizeof(error->text), "blame: %s", strerror(-err));
 	return err;

@@ -54,6 +54,14 @@ CALL(cause_stack_of)
 	trc_sql_set_text(value, trc_cause_stack_name(((const struct trc_cause *)row)->stack_of));
 }
 
+CALL(cause_margin)
+{
+	const struct trc_cause *cause = row;
+
+	if (cause->stack_of == TRC_CAUSE_STACK_SAMPLE)
+		trc_sql_set_integer(value, cause->margin_ns);
+}
+
 static const struct trc_sql_column cause_columns[] = {
 	{"wait", "INTEGER", TRC_FIELD_ID32, F(cause, wait),
 	 .doc = "the id in parks of the wait that is explained; ask for one: WHERE wait = ..."},
@@ -76,6 +84,9 @@ static const struct trc_sql_column cause_columns[] = {
 	{"from_ns", "INTEGER", TRC_FIELD_NS, F(cause, from_ns), .doc = "from when"},
 	{"to_ns", "INTEGER", TRC_FIELD_NS, F(cause, to_ns), .doc = "until when"},
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, cause_duration, .doc = "to_ns - from_ns"},
+	{"margin_ns", "INTEGER", TRC_FIELD_CALL, 0, cause_margin,
+	 .doc = "how far duration_ns may be off where samples tell the stack, half of its 95 % interval; "
+		"NULL = it is exact"},
 	{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(cause, reason),
 	 .doc = "what kind of wait the thread was in; NULL = in none"},
 	{"object", "INTEGER", TRC_FIELD_CALL, 0, cause_object,
@@ -112,6 +123,8 @@ struct trc_path_row {
 		{"to_ns", "INTEGER", TRC_FIELD_NS, F(path_row, cause.to_ns), .doc = "until when"},   \
 		{"duration_ns",		  "INTEGER", TRC_FIELD_CALL, 0, cause_duration,              \
 		 .doc = "to_ns - from_ns"},                                                          \
+		{"margin_ns", "INTEGER",    TRC_FIELD_CALL,                                          \
+		 0,	      cause_margin, .doc = "how far duration_ns may be off, as in causes"},  \
 		{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(path_row, cause.reason),              \
 		 .doc = "what kind of wait the thread was in; NULL = in none"},                      \
 		{"object", "INTEGER",	 TRC_FIELD_CALL,                                             \
@@ -344,7 +357,8 @@ static int copy(struct causes_cursor *c, const struct causes_vtab *vtab,
 		c->row[c->n++] = (struct trc_path_row){rows[i], id_at(vtab, c->place)};
 		c->row[c->n - 1].cause.id = (uint32_t)c->n;
 	}
-	return SQLITE_OK;
+	return trc_causes_margins(vtab->causes, c->row, c->n, sizeof(*c->row)) ? SQLITE_NOMEM
+									       : SQLITE_OK;
 }
 
 static int too_many(struct causes_vtab *vtab, size_t place)

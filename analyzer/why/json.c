@@ -60,6 +60,8 @@ static void print_node(struct trc_report *r, const struct trc_why_node *node)
 	fprintf(r->out, ",\"holder\":%d", key->unlock != 0);
 	print_number(r->out, "stack", key->stack);
 	print_name(r->out, "stack_of", trc_cause_stack_name((enum trc_cause_stack)key->stack_of));
+	if (key->stack_of == TRC_CAUSE_STACK_SAMPLE)
+		fprintf(r->out, ",\"margin_ns\":%" PRId64, trc_estimate_whole(node->margin_ns));
 	if (key->kind == TRC_CAUSE_PREEMPTED) {
 		print_number(r->out, "instead_thread", node->instead);
 		fprintf(r->out, ",\"instead_ns\":%" PRId64 ",\"instead_threads\":%" PRIu32,

@@ -5,7 +5,13 @@
 #include <stdlib.h>
 #include "words.h"
 
-enum { TEXT_COLUMN = 34, INDENT = 2, PIECES_SHOWN = 50 };
+enum { TEXT_COLUMN = 34, MARGIN_WIDTH = 7, INDENT = 2, PIECES_SHOWN = 50 };
+
+/* Where the lines of the pieces have what. */
+struct columns {
+	int64_t all_ns;
+	int text; /* behind the margins, if any piece has one */
+};
 
 static bool are_alike(const struct trc_cause *a, const struct trc_cause *b)
 {
@@ -16,12 +22,13 @@ static bool are_alike(const struct trc_cause *a, const struct trc_cause *b)
 
 /* struct trc_why_node, of one piece or of several that follow each other; its key lasts from the first's begin
  * to the last's end. */
-static int join_pieces(const struct trc_array *path, struct trc_array *joined)
+static int join_pieces(const struct trc_why_tree *tree, struct trc_array *joined,
+		       struct trc_draws *draws)
 {
-	const struct trc_cause *row = path->row;
+	const struct trc_cause *row = tree->path.row;
 	struct trc_why_node *last = NULL;
 
-	for (size_t i = 0; i < path->n; i++) {
+	for (size_t i = 0; i < tree->path.n; i++) {
 		if (!last || !are_alike(&last->key, &row[i])) {
 			last = trc_array_add(joined);
 			if (!last)
@@ -33,9 +40,28 @@ static int join_pieces(const struct trc_array *path, struct trc_array *joined)
 		}
 		last->n++;
 		last->key.to_ns = row[i].to_ns;
+		if (trc_causes_draws(tree->r->causes, &row[i], (uint32_t)joined->n - 1, draws))
+			return -ENOMEM;
 		trc_report_add(&last->total_ns, row[i].to_ns - row[i].from_ns);
 	}
 	return 0;
+}
+
+static int set_margins(const struct trc_report *r, const struct trc_draws *draws,
+		       struct trc_array *joined, struct columns *columns)
+{
+	struct trc_why_node *node = joined->row;
+	double *margin = calloc(joined->n + 1, sizeof(*margin));
+	int err = margin ? trc_draws_margins(draws, r->m, NULL, joined->n, margin) : -ENOMEM;
+	char text[TRC_NUMBER_BYTES];
+
+	for (size_t i = 0; i < joined->n && !err; i++) {
+		node[i].margin_ns = margin[i];
+		if (*trc_text_margin(text, margin[i], columns->all_ns))
+			columns->text = TEXT_COLUMN + MARGIN_WIDTH;
+	}
+	free(margin);
+	return err;
 }
 
 static int longest_first(const void *a, const void *b)
@@ -64,26 +90,30 @@ static int64_t least_shown_ns(const struct trc_array *joined)
 	return least_ns;
 }
 
-static void begin_line(struct trc_report *r, struct trc_line *line, int64_t at_ns, int64_t ns,
-		       int64_t all_ns)
+static void begin_line(struct trc_report *r, struct trc_line *line, const struct columns *columns,
+		       int64_t at_ns, int64_t ns, double margin_ns)
 {
 	char number[TRC_NUMBER_BYTES];
 
 	trc_line_begin(line, r->width, r->colour);
 	trc_line_right(line, 12, trc_text_duration(number, at_ns));
 	trc_line_right(line, 11, trc_text_duration(number, ns));
-	trc_line_right(line, 9, trc_text_share(number, ns, all_ns));
-	trc_line_to(line, TEXT_COLUMN);
+	trc_line_right(line, 9, trc_text_share(number, ns, columns->all_ns));
+	if (columns->text > TEXT_COLUMN)
+		trc_line_right(line, MARGIN_WIDTH,
+			       trc_text_margin(number, margin_ns, columns->all_ns));
+	trc_line_to(line, columns->text);
 }
 
-static void print_place(struct trc_report *r, const struct trc_why_node *node)
+static void print_place(struct trc_report *r, const struct columns *columns,
+			const struct trc_why_node *node)
 {
 	struct trc_line line;
 
 	if (!trc_why_has_place(node))
 		return;
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_to(&line, TEXT_COLUMN + INDENT);
+	trc_line_to(&line, columns->text + INDENT);
 	trc_line_style(&line, TRC_STYLE_DIM);
 	if (node->key.stack_of == TRC_CAUSE_STACK_END)
 		trc_line_add(&line, "up to ");
@@ -96,14 +126,14 @@ struct skipped {
 	int64_t from_ns, ns;
 };
 
-static void print_skipped(struct trc_report *r, struct skipped *skipped, int64_t start_ns,
-			  int64_t all_ns)
+static void print_skipped(struct trc_report *r, const struct columns *columns,
+			  struct skipped *skipped, int64_t start_ns)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
 	if (skipped->n) {
-		begin_line(r, &line, skipped->from_ns - start_ns, skipped->ns, all_ns);
+		begin_line(r, &line, columns, skipped->from_ns - start_ns, skipped->ns, 0);
 		trc_line_style(&line, TRC_STYLE_DIM);
 		trc_line_add(&line, "in %s shorter piece%s", trc_text_count(number, skipped->n),
 			     skipped->n == 1 ? "" : "s");
@@ -113,7 +143,7 @@ static void print_skipped(struct trc_report *r, struct skipped *skipped, int64_t
 	*skipped = (struct skipped){0};
 }
 
-static void print_pieces(struct trc_report *r, const struct trc_why_tree *tree,
+static void print_pieces(struct trc_report *r, const struct columns *columns,
 			 const struct trc_array *joined, int64_t least_ns)
 {
 	const struct trc_why_node *node = joined->row;
@@ -128,26 +158,30 @@ static void print_pieces(struct trc_report *r, const struct trc_why_tree *tree,
 			trc_report_add(&skipped.ns, node[i].total_ns);
 			continue;
 		}
-		print_skipped(r, &skipped, start_ns, tree->path_ns);
-		begin_line(r, &line, node[i].key.from_ns - start_ns, node[i].total_ns,
-			   tree->path_ns);
+		print_skipped(r, columns, &skipped, start_ns);
+		begin_line(r, &line, columns, node[i].key.from_ns - start_ns, node[i].total_ns,
+			   node[i].margin_ns);
 		trc_why_words(r, &line, &node[i]);
 		trc_why_instead(r, &line, &node[i]);
 		trc_report_line(r, &line);
-		print_place(r, &node[i]);
+		print_place(r, columns, &node[i]);
 	}
-	print_skipped(r, &skipped, start_ns, tree->path_ns);
+	print_skipped(r, columns, &skipped, start_ns);
 }
 
 int trc_why_path_print(struct trc_report *r, const struct trc_why_tree *tree)
 {
 	struct trc_array joined = {.row_bytes = sizeof(struct trc_why_node)};
-	int err = join_pieces(&tree->path, &joined);
+	struct trc_draws draws = {0};
+	struct columns columns = {.all_ns = tree->path_ns, .text = TEXT_COLUMN};
+	int err = join_pieces(tree, &joined, &draws);
 	int64_t least_ns = err ? 0 : least_shown_ns(&joined);
 	struct trc_line line;
 
 	if (least_ns < 0)
 		err = -ENOMEM;
+	if (!err)
+		err = set_margins(r, &draws, &joined, &columns);
 	if (!err) {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_style(&line, TRC_STYLE_DIM);
@@ -155,8 +189,9 @@ int trc_why_path_print(struct trc_report *r, const struct trc_why_tree *tree)
 		trc_line_right(&line, 11, "for");
 		trc_line_style(&line, TRC_STYLE_PLAIN);
 		trc_report_line(r, &line);
-		print_pieces(r, tree, &joined, least_ns);
+		print_pieces(r, &columns, &joined, least_ns);
 	}
+	trc_draws_free(&draws);
 	trc_array_free(&joined);
 	return err;
 }

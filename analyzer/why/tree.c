@@ -43,6 +43,8 @@ void trc_why_tree_free(struct trc_why_tree *tree)
 	trc_index_free(&tree->leaf);
 	threads_free(&tree->threads);
 	threads_free(&tree->leaf_threads);
+	trc_draws_free(&tree->node_draws);
+	trc_draws_free(&tree->leaf_draws);
 }
 
 /* "waited" is said of waits that others end, whether it is known who did. */
@@ -159,7 +161,11 @@ static int add_row(struct trc_why_tree *tree, const struct trc_cause *row)
 		parent = ((uint32_t *)tree->of_row.row)[row->parent - 1];
 	err = parent ? find_node(tree, row, parent, &id) : 0;
 	*place = id;
-	return err || !id ? err : count(trc_why_tree_node(tree, id), &tree->threads, id, row);
+	if (err || !id)
+		return err;
+	if (tree->r->causes)
+		err = trc_causes_draws(tree->r->causes, row, id, &tree->node_draws);
+	return err ? err : count(trc_why_tree_node(tree, id), &tree->threads, id, row);
 }
 
 static int add_leaf(struct trc_why_tree *tree, const struct trc_cause *row)
@@ -176,6 +182,8 @@ static int add_leaf(struct trc_why_tree *tree, const struct trc_cause *row)
 		leaf->key = *row;
 		leaf->key.stack = trc_report_canonical(tree->r, row->stack);
 	}
+	if (tree->r->causes && trc_causes_draws(tree->r->causes, row, id, &tree->leaf_draws))
+		return -ENOMEM;
 	return count((struct trc_why_node *)tree->leaves.row + id - 1, &tree->leaf_threads, id,
 		     row);
 }
@@ -235,6 +243,36 @@ int trc_why_tree_add(struct trc_why_tree *tree, const struct trc_cause *rows, si
 		if (!err && rows[i].leaf)
 			err = add_leaf(tree, &rows[i]);
 	}
+	return err;
+}
+
+static int set_margins(const struct trc_why_tree *tree, const struct trc_draws *draws,
+		       struct trc_array *nodes)
+{
+	struct trc_why_node *node = nodes->row;
+	double *margin = calloc(nodes->n + 1, sizeof(*margin));
+	int err =
+		margin ? trc_draws_margins(draws, tree->r->m, NULL, nodes->n + 1, margin) : -ENOMEM;
+
+	for (size_t i = 0; i < nodes->n && !err; i++)
+		node[i].margin_ns = margin[i + 1];
+	free(margin);
+	return err;
+}
+
+int trc_why_tree_margins(struct trc_why_tree *tree)
+{
+	struct trc_causes *causes = tree->r->causes;
+	int err = set_margins(tree, &tree->node_draws, &tree->nodes);
+
+	if (!err)
+		err = set_margins(tree, &tree->leaf_draws, &tree->leaves);
+	if (!err && causes)
+		err = trc_causes_margins(causes, tree->rows.row, tree->rows.n,
+					 tree->rows.row_bytes);
+	if (!err && causes)
+		err = trc_causes_margins(causes, tree->path.row, tree->path.n,
+					 tree->path.row_bytes);
 	return err;
 }
 

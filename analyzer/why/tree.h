@@ -15,6 +15,7 @@ struct trc_why_node {
 	int64_t instead_ns;
 	uint64_t n;
 	int64_t total_ns;
+	double margin_ns; /* how far total_ns may be off, where samples tell the place; else 0 */
 };
 
 /* What is known of the threads of nodes, by node and thread. */
@@ -44,6 +45,8 @@ struct trc_why_tree {
 	struct trc_array rows;
 	/* Waits that are told in the same words are not one if their kinds differ. */
 	bool keeps_kinds;
+	/* What samples tell of the rows, which are those of the report's causes: for trc_why_tree_margins(). */
+	struct trc_draws node_draws, leaf_draws; /* by id */
 	int64_t total_ns;
 	uint32_t depth; /* of the deepest row */
 	uint64_t n;	/* trees that were added */
@@ -52,6 +55,9 @@ struct trc_why_tree {
 /* Each returns 0 or -ENOMEM. */
 int trc_why_tree_begin(struct trc_why_tree *tree, const struct trc_report *r);
 int trc_why_tree_add(struct trc_why_tree *tree, const struct trc_cause *rows, size_t n);
+/* Sets the margins of nodes, leaves and rows that are kept, after the last tree was added, and before leaves are sorted.
+ * 0 or -ENOMEM. */
+int trc_why_tree_margins(struct trc_why_tree *tree);
 void trc_why_tree_free(struct trc_why_tree *tree);
 
 /* The nodes below this node, largest first; an array of ids that is the caller's to free.  NULL without memory. */

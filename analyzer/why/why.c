@@ -14,6 +14,7 @@
 
 enum {
 	TEXT_COLUMN = 22,
+	MARGIN_WIDTH = 7,
 	INDENT = 2,
 	DEPTH_SHOWN = 20,
 	SHARE_SHOWN = 100, /* what is less than one part in so many is left out */
@@ -29,6 +30,7 @@ struct why {
 	double slowest; /* percent of the tasks; 0 = all */
 	bool path;	/* --critical-path */
 	uint32_t last;	/* the thread that a window is followed back from; 0 = it is no window */
+	int column;	/* where the text of a line begins: behind a margin, if any node has one */
 };
 
 static const char *verb_of(const struct why *w)
@@ -58,6 +60,9 @@ static void print_node(struct why *w, const struct trc_why_node *node, int colum
 	trc_line_begin(&line, w->r->width, w->r->colour);
 	trc_line_right(&line, 10, trc_text_duration(number, node->total_ns));
 	trc_line_right(&line, 9, trc_text_share(number, node->total_ns, w->tree.total_ns));
+	if (w->column > TEXT_COLUMN)
+		trc_line_right(&line, MARGIN_WIDTH,
+			       trc_text_margin(number, node->margin_ns, w->tree.total_ns));
 	trc_line_to(&line, column);
 	trc_why_words(w->r, &line, node);
 	if (node->n > 1)
@@ -73,7 +78,7 @@ static int print_below(struct why *w, uint32_t id, int depth)
 {
 	size_t n, shown = 0;
 	uint32_t *below = trc_why_tree_below(&w->tree, id, &n);
-	int column = TEXT_COLUMN + INDENT * depth, err = below ? 0 : -ENOMEM;
+	int column = w->column + INDENT * depth, err = below ? 0 : -ENOMEM;
 	int64_t rest_ns = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
@@ -119,7 +124,20 @@ static void print_leaves(struct why *w)
 	trc_report_heading(w->r, heading, NULL);
 	for (size_t i = 0; i < w->tree.leaves.n && i < LEAVES_SHOWN; i++)
 		if (leaf[i].total_ns >= w->tree.total_ns / SHARE_SHOWN)
-			print_node(w, &leaf[i], TEXT_COLUMN);
+			print_node(w, &leaf[i], w->column);
+}
+
+/* Margins have a column if any is worth telling. */
+static bool has_margin(const struct why *w)
+{
+	const struct trc_why_node *leaf = w->tree.leaves.row;
+	char text[TRC_NUMBER_BYTES];
+
+	for (size_t i = 0; i < w->tree.leaves.n; i++)
+		if (leaf[i].total_ns >= w->tree.total_ns / SHARE_SHOWN &&
+		    *trc_text_margin(text, leaf[i].margin_ns, w->tree.total_ns))
+			return true;
+	return false;
 }
 
 /* `heading` is what was asked for. */
@@ -131,6 +149,7 @@ static int print_tree(struct why *w, const char *heading)
 	snprintf(right, sizeof(right), "%s",
 		 trc_text_duration(number, w->path ? w->tree.path_ns : w->tree.total_ns));
 	trc_report_heading(w->r, heading, right);
+	w->column = TEXT_COLUMN + (has_margin(w) ? MARGIN_WIDTH : 0);
 	err = w->path ? trc_why_path_print(w->r, &w->tree) : print_below(w, 1, 0);
 	if (!err)
 		print_leaves(w);
@@ -447,6 +466,8 @@ static int report(struct trc_model *m, FILE *out, const struct trc_report_option
 			err = trc_report_causes(&r, &w.causes);
 		if (!err)
 			err = collect(&w);
+		if (!err)
+			err = trc_why_tree_margins(&w.tree);
 		if (!err && options->print_cause)
 			print_json(&w, options);
 		else if (!err)

@@ -146,9 +146,11 @@ void trc_why_share(struct trc_report *r, struct trc_line *line, const struct trc
 		   uint32_t id, int64_t whole_ns)
 {
 	const struct trc_why_node *node = trc_why_tree_node(tree, id);
-	char number[TRC_NUMBER_BYTES];
+	char number[TRC_NUMBER_BYTES], margin[TRC_NUMBER_BYTES];
 
-	trc_line_add(line, "%s, ", trc_text_share(number, node->total_ns, whole_ns));
+	trc_text_margin(margin, node->margin_ns, whole_ns);
+	trc_line_add(line, "%s%s%s, ", trc_text_share(number, node->total_ns, whole_ns),
+		     *margin ? " " : "", margin);
 	trc_why_words(r, line, node);
 	if (trc_why_has_place(node)) {
 		trc_line_add(line, node->key.stack_of == TRC_CAUSE_STACK_END ? ", up to " : " at ");

@@ -16,7 +16,7 @@ model_tests = tests/analyzer/model/model_waits_test tests/analyzer/model/model_u
 	tests/analyzer/model/model_lock_order_test tests/analyzer/model/model_locks_test \
 	tests/analyzer/model/model_fibers_test tests/analyzer/model/selection_test \
 	tests/analyzer/model/between_test tests/analyzer/causes/causes_test \
-	tests/analyzer/causes/task_times_test \
+	tests/analyzer/causes/draws_test tests/analyzer/causes/task_times_test \
 	tests/analyzer/causes/thread_times_test \
 	tests/analyzer/whatif/turns_test \
 	tests/analyzer/whatif/whatif_test
@@ -47,6 +47,9 @@ tests_analyzer_model_model_fibers_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_causes_causes_test_SOURCES = tests/analyzer/causes/causes_test.c
 tests_analyzer_causes_causes_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_causes_causes_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_causes_draws_test_SOURCES = tests/analyzer/causes/draws_test.c
+tests_analyzer_causes_draws_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_causes_draws_test_LDADD = libtrcmodelfixture.la -lm
 tests_analyzer_causes_task_times_test_SOURCES = tests/analyzer/causes/task_times_test.c
 tests_analyzer_causes_task_times_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_causes_task_times_test_LDADD = libtrcmodelfixture.la

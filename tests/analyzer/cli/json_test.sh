@@ -99,6 +99,49 @@ unknown	mutex	2	server+0x10 < server+0x20	wait	700
 waking	mutex	2	server+0x10 < server+0x20	wait	100' \
 	"$(json "SELECT value ->> 'cause', value ->> 'reason', value ->> 'thread', value ->> 'place', value ->> 'stack_of',
 		value ->> 'blamed_ns' FROM j, json_each(v, '$.blame')")"
+# Of four pieces of 2 ms, three are in one place: 1.95996 * sqrt(4 / 3 * (3 * 0.5^2 + 1.5^2) + 2 * 2^2) ms.  What is known has no margin.
+cat >"$dir/sampled.txt" <<'END'
+module server path="/none/server" start=0x3000 limit=0x4000 bias=0x3000
+stack get 0x3011 0x3021
+stack put 0x3041 0x3051
+thread 1 tid=101 name="main"
+thread 2 tid=102 name="worker"
+sample_event 1 period=2000000
+@900000 thread=2 task_begin task=1 type="request"
+@1000000 thread=2 park reason=mutex object=0x3f10 holder=1 stack=put
+@2000000 thread=1 sample event=1 value=2000000 period=2000000 stack=get
+@4000000 thread=1 sample event=1 value=2000000 period=2000000 stack=get
+@6000000 thread=1 sample event=1 value=2000000 period=2000000 stack=put
+@8000000 thread=1 sample event=1 value=2000000 period=2000000 stack=get
+@9000000 thread=1 unlock reason=mutex object=0x3f10 waiters=1 stack=put
+@9100000 thread=2 resume reason=mutex object=0x3f10
+@9200000 thread=2 task_end task=1
+END
+"$assemble" "$dir/sampled.txt" "$dir/sampled.trc" || exit 1
+# of_sampled OPTIONS QUERY: the JSON that trace-analyze prints with these options, which is j.v in the query
+of_sampled() { answer=$("$analyze" $1 "$dir/sampled.trc") json "$2"; }
+same 'blame by samples says how far off it may be' 'sample	6000000	6789514
+sample	2000000	6789514
+wait	100000	\N' "$(of_sampled --json "SELECT value ->> 'stack_of', value ->> 'blamed_ns', value ->> 'blamed_margin_ns'
+	FROM j, json_each(v, '$.blame')")"
+trace=$dir/sampled.trc
+same 'so does its table' '6000000	6789514
+2000000	6789514
+100000	\N' "$(sql 'SELECT ns, margin_ns FROM blame')"
+same 'of sums: within a label set variances add up' 9601823 "$(sql 'SELECT blame_margin(labels, margin_ns) FROM blame')"
+same 'of several label sets margins do' 13579028 "$(sql 'SELECT blame_margin(stack, margin_ns) FROM blame')"
+same 'a sum of what is known has none' '\N' "$(sql "SELECT blame_margin(labels, margin_ns) FROM blame WHERE stack_of = 'wait'")"
+for table in 'causes WHERE leaf AND' 'task_path WHERE'; do
+	same "${table%% *}: margins of what samples tell" '4000000	1
+2000000	1
+2000000	1' "$(sql "SELECT duration_ns, margin_ns > 5000000 FROM $table stack_of = 'sample'")"
+	same "${table%% *}: of nothing else" 0 "$(sql "SELECT count(margin_ns) FROM $table stack_of IS NOT 'sample'")"
+done
+same '--why: of nodes and rows' '2	3' "$(of_sampled '--why longest --output json' "SELECT
+	(SELECT count(value ->> 'margin_ns') FROM json_each(v, '$.tree')), count(value ->> 'margin_ns') FROM j, json_each(v, '$.rows')")"
+same '--critical-path: of leaves and pieces' '2	3' "$(of_sampled '--critical-path longest --output json' "SELECT
+	(SELECT count(value ->> 'margin_ns') FROM json_each(v, '$.leaves')), count(value ->> 'margin_ns') FROM j, json_each(v, '$.path')")"
+trace=$dir/t.trc
 same 'tasks: the smallest value that p % do not exceed' 'request	200	100000	190000	198000	200000' \
 	"$(json "SELECT value ->> 'type', value ->> 'ended', value ->> 'p50_ns', value ->> 'p95_ns',
 		value ->> 'p99_ns', value ->> 'max_ns' FROM j, json_each(v, '$.tasks')")"
@@ -119,7 +162,7 @@ server+0x40 < server+0x50	1	0	0	4096	0' \
 same 'of nothing there is no margin' '\N	\N' \
 	"$(sql "SELECT samples_margin(event, thread, value), (SELECT heap_margin(objects, bytes) FROM frees WHERE 0)
 		FROM samples WHERE 0")"
-same 'the schema has them' 2 "$("$analyze" --schema | grep -cE '^-- (samples|heap)_margin\(')"
+same 'the schema has them' 3 "$("$analyze" --schema | grep -cE '^-- (samples|blame|heap)_margin\(')"
 same 'a broken name' '0' "$(printf %s "$answer" | tr -d '\n' | LC_ALL=C grep -c '[[:cntrl:]]')"
 same 'place() is the first frame, chain() all' 'server+0x10	server+0x10 < server+0x20' \
 	"$(sql "SELECT DISTINCT place(stack), chain(stack) FROM parks WHERE reason = 'mutex'")"

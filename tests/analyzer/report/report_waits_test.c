@@ -257,6 +257,23 @@ static const struct report_line LINES[] = {
 	 "   13.0 ms   100.0%   main (101) slept\n"
 	 "                        server+0x10 < server+0x20\n",
 	 false},
+	/* Pieces of 2 ms: 1.96 * sqrt(4 / 3 * (3 * 0.5^2 + 1.5^2) + 2 * 2^2) of 8 ms. */
+	{"where samples tell at which places a thread ran, the shares are estimates",
+	 MODULES THREADS
+	 "sample_event 1 period=2000000\n"
+	 "@1000000 thread=2 park reason=mutex object=0x10 holder=1 stack=put\n"
+	 "@2000000 thread=1 sample event=1 value=2000000 period=2000000 stack=get\n"
+	 "@4000000 thread=1 sample event=1 value=2000000 period=2000000 stack=get\n"
+	 "@6000000 thread=1 sample event=1 value=2000000 period=2000000 stack=idle\n"
+	 "@8000000 thread=1 sample event=1 value=2000000 period=2000000 stack=get\n"
+	 "@9000000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=put\n"
+	 "@9400000 thread=2 resume reason=mutex object=0x10\n",
+	 "In the end held up by  8.40 ms of waiting for locks and threads\n"
+	 "   6.00 ms    71.4%  ±80.8   main (101) did not wait\n"
+	 "                               server+0x10 < server+0x20\n"
+	 "   2.00 ms    23.8%  ±80.8   main (101) did not wait\n"
+	 "                               server+0x60\n"
+	 "    400 µs     4.8%          worker 1 (102) had been woken, and did not run yet\n", false},
 	{"what no thread is known of is not said of thread #0",
 	 MODULES THREADS
 	 "@1000000 thread=2 park reason=mutex object=0x10 stack=get\n"

@@ -167,6 +167,59 @@ START_TEST(critical_path)
 }
 END_TEST
 
+/* Four samples of a thread that holds a lock for 8 ms, which stand for 2 ms each. */
+static const char SAMPLED[] =
+	"module server path=\"/none/server\" start=0x3000 limit=0x4000 bias=0x3000\n"
+	"stack get 0x3011 0x3021\n"
+	"stack put 0x3041 0x3051\n"
+	"thread 1 tid=101 name=\"main\"\n"
+	"thread 2 tid=102 name=\"worker\"\n"
+	"sample_event 1 period=2000000\n"
+	"@1000000 thread=2 park reason=mutex object=0x3f10 holder=1 stack=put\n"
+	"@2000000 thread=1 sample event=1 value=2000000 period=2000000 stack=get\n"
+	"@4000000 thread=1 sample event=1 value=2000000 period=2000000 stack=get\n"
+	"@6000000 thread=1 sample event=1 value=2000000 period=2000000 stack=put\n"
+	"@8000000 thread=1 sample event=1 value=2000000 period=2000000 stack=get\n"
+	"@9000000 thread=1 unlock reason=mutex object=0x3f10 waiters=1 stack=put\n"
+	"@9100000 thread=2 resume reason=mutex object=0x3f10\n";
+
+/* 1.96 * sqrt(4 / 3 * (3 * 0.5^2 + 1.5^2) + 2 * 2^2) is 6.79 ms.  A wait has none: its length is known. */
+START_TEST(samples_are_estimates)
+{
+	static const char *const told[] = {
+		"Why longest took  8.10 ms\n"
+		"   8.10 ms   100.0%          worker (102) waited for mutex 0x3f10\n"
+		"                               server+0x40 < server+0x50\n"
+		"   6.00 ms    74.1%  ±83.8     main (101) held the lock and did not wait, 2 times\n"
+		"                                 server+0x10 < server+0x20\n"
+		"   2.00 ms    24.7%  ±83.8     main (101) held the lock and did not wait\n"
+		"                                 server+0x40 < server+0x50\n"
+		"    100 µs     1.2%            worker (102) had been woken, and did not run yet\n",
+		/* Pieces of 4, 2 and 2 ms. */
+		"       after        for\n"
+		"        0 ns    4.00 ms    49.4%  ±88.4  main (101) held the lock and did not wait\n"
+		"                                           server+0x10 < server+0x20\n"
+		"     4.00 ms    2.00 ms    24.7%  ±83.8  main (101) held the lock and did not wait\n",
+		"What it comes down to\n"
+		"   6.00 ms    74.1%  ±83.8   main (101) held the lock and did not wait, 2 times\n",
+	};
+	const struct trc_report_options options = {.path = "dump.trc"};
+	struct trc_model *m = model_of(SAMPLED, TRC_PART_ALL);
+	struct trc_error error = {""};
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_int_eq(trc_report_why(m, out, &options, "longest", &error), 0);
+	ck_assert_int_eq(trc_report_critical_path(m, out, &options, "longest", &error), 0);
+	fclose(out);
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		ck_assert_msg(strstr(text, told[i]) != NULL, "%s\nis not in:\n%s", told[i], text);
+	free(text);
+	model_close(m);
+}
+END_TEST
+
 /* The main thread joins; a thread reads and hands over to one that computes, which then waits for what nobody hands
  * over; another looks every millisecond whether there is something to do. */
 static const char WINDOW_TRACE[] =
@@ -578,6 +631,7 @@ int main(void)
 	SRunner *runner;
 	int failed;
 
+	tcase_add_test(tcase, samples_are_estimates);
 	tcase_add_test(tcase, alike_is_told_once);
 	tcase_add_test(tcase, who_is_not_woken);
 	tcase_add_test(tcase, what_if_a_lock_has_no_name);
