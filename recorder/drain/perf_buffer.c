@@ -80,15 +80,24 @@ static uint64_t flight_bytes(uint64_t max_bytes, uint32_t n_procs)
 
 /* ---- why not --------------------------------------------------------------------------- */
 
+#define MLOCK "/proc/sys/kernel/perf_event_mlock_kb"
+
+static bool is_mmap(const char *call)
+{
+	return strcmp(call, "perf_event_open: mmap") == 0;
+}
+
 static int refused(int err, const char *call, char *said, size_t n_bytes)
 {
-	int level = err == -EACCES || err == -EPERM ? trc_perf_paranoid_level() : -100;
+	bool locked = err == -EPERM && is_mmap(call);
+	char by[96];
 
-	if (level > -100)
-		snprintf(said, n_bytes, "no: %s: %s (perf_event_paranoid is %d)", call,
-			 strerror(-err), level);
+	if (locked)
+		snprintf(by, sizeof(by), "no memory may be locked: ulimit -l, %s", MLOCK);
 	else
-		snprintf(said, n_bytes, "no: %s: %s", call, strerror(-err));
+		trc_perf_refused_by(err, by, sizeof(by));
+	snprintf(said, n_bytes, "no: %s: %s%s%s%s", call, strerror(-err), *by ? " (" : "", by,
+		 *by ? ")" : "");
 	return err;
 }
 
@@ -98,10 +107,10 @@ static int no_buffers(const struct trc_perf *p, int err, const char *call, char 
 {
 	if (!p->n_events)
 		return refused(err, call, said, n_bytes);
-	if (err == -EPERM && strcmp(call, "perf_event_open: mmap") == 0)
+	if (err == -EPERM && is_mmap(call))
 		snprintf(said, n_bytes,
-			 "%s: no memory may be locked for the kernel's samples (ulimit -l, "
-			 "/proc/sys/kernel/perf_event_mlock_kb); what works: --sample-by signal",
+			 "%s: no memory may be locked for the kernel's samples (ulimit -l, " MLOCK
+			 "); what works: --sample-by signal",
 			 p->event[0].name);
 	else
 		trc_cpu_event_explain(&p->event[0], err, said, n_bytes);

@@ -106,6 +106,8 @@ void trc_cpu_event_explain(const struct trc_cpu_event *e, int err, char *text, s
  * the sample before, because other counters need the hardware, too.  Context: any thread, signal
  * handlers. */
 uint64_t trc_cpu_event_scaled(uint64_t period, uint64_t enabled_ns, uint64_t running_ns);
+/* What made perf_event_open() answer EACCES, EPERM or ENOSYS, in a few words; "" of any other err (negative). */
+const char *trc_perf_refused_by(int err, char *text, size_t n_bytes);
 /* perf_event_paranoid, or -100 where it cannot be read. */
 int trc_perf_paranoid_level(void);
 /* The most frames that the kernel takes of a stack. */

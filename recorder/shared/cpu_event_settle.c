@@ -151,6 +151,21 @@ static const char *why_forbidden(const struct trc_cpu_event *e, char *text, size
 	return text;
 }
 
+/* Switch records need no more than a clock of user mode, which the level 2 leaves to everybody. */
+const char *trc_perf_refused_by(int err, char *text, size_t n_bytes)
+{
+	int level = trc_perf_paranoid_level();
+
+	*text = '\0';
+	if (is_forbidden(err) && level > 2 && is_bound_by_paranoid())
+		snprintf(text, n_bytes, "perf_event_paranoid is %d", level);
+	else if (is_forbidden(err))
+		snprintf(text, n_bytes, "a seccomp filter, as containers have, or another policy");
+	else if (err == -ENOSYS)
+		snprintf(text, n_bytes, "no perf in this kernel, or hidden by a seccomp filter");
+	return text;
+}
+
 static const char *why_no_counter(const struct trc_cpu_event *e)
 {
 	struct trc_cpu_event plain = user_only(e);

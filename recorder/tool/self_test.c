@@ -204,7 +204,10 @@ static bool read_trace(struct self_test *t)
 	char error[256];
 	int err = trc_self_test_read(t->trace, &t->account, &t->seen, error, sizeof(error));
 
-	if (err)
+	if (err == -ENOENT)
+		tell(t, FAILED, "waits",
+		     "the program was not recorded: the line on standard error says why");
+	else if (err)
 		tell(t, FAILED, "waits", "the trace cannot be read: %s",
 		     *error ? error : strerror(-err));
 	return !err;
@@ -290,7 +293,7 @@ static void tell_switches(struct self_test *t)
 		tell(t, OK, "switches", "the kernel says when each thread runs");
 	else
 		tell(t, LIMITED, "switches", "the kernel does not say when threads run: %s",
-		     t->seen.switches_said);
+		     t->seen.switches_said + (strncmp(t->seen.switches_said, "no: ", 4) ? 0 : 4));
 }
 
 static enum verdict verdict_of_samples(const struct self_test *t)

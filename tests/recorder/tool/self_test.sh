@@ -48,6 +48,11 @@ check 'elsewhere' status 0 env TRC_RING_DIR="$work" "$record" --self-test
 if [ $? != 77 ]; then
 	check 'without perf' status 0 "$here/no_perf" 1 "$record" --self-test
 	check 'no switches' verdict limited switches
+	level=$(cat /proc/sys/kernel/perf_event_paranoid)
+	if [ "$level" -le 2 ] || [ "$(id -u)" = 0 ]; then
+		check 'a filter is not told as the paranoid setting' verdict limited \
+			'switches +the kernel does not say when threads run: perf_event_open: Operation not permitted \(a seccomp filter,'
+	fi
 	check 'timers instead' verdict '(ok|limited)' samples
 	check 'no counters' verdict limited counters
 fi
@@ -79,6 +84,10 @@ if unshare -m true 2>/dev/null; then
 		"$0" --self-test' "$record"
 	check 'no waits' verdict FAILED waits
 	check 'no stacks of them' verdict FAILED stacks
+	check 'no room for a ring' status 1 unshare -m sh -c 'mount -t tmpfs -o size=8k tmpfs "$TRC_RING_DIR"
+		"$0" --self-test' "$record"
+	check 'then there is no trace' verdict FAILED 'waits +the program was not recorded: the line on standard error'
+	check 'and that line' grep -q 'is not recorded: .*no room for the ring' err
 fi
 check 'nothing is left of all that' no_traces_left
 
