@@ -94,31 +94,39 @@ static uint32_t labels_in(const char *bytes, uint32_t n_bytes)
 	return n;
 }
 
+/* All but references, base, depth, and the bytes. */
+static inline void set_fill(struct trace_labels *set, const struct trace_labels *base,
+			    uint32_t n_bytes, uint32_t n_labels, uint16_t place)
+{
+	atomic_init(&set->id, 0);
+	atomic_init(&set->entry, NULL);
+	atomic_init(&set->seen, 0);
+	atomic_init(&set->session, 0);
+	set->n_labels = (uint8_t)(base ? base->n_labels + n_labels : n_labels);
+	set->all_bytes = (uint16_t)(base ? base->all_bytes + n_bytes : n_bytes);
+	set->n_bytes = (uint16_t)n_bytes;
+	set->place = place;
+}
+
 /* All but the bytes. */
 static inline struct trace_labels *set_new(const struct trace_labels *base, uint32_t n_bytes,
-					   uint32_t n_labels)
+					   uint32_t n_labels, uint16_t place)
 {
 	struct trace_labels *set = malloc(sizeof(*set) + n_bytes);
 
 	if (!set)
 		return NULL;
 	atomic_init(&set->references, 1);
-	atomic_init(&set->id, 0);
-	atomic_init(&set->entry, NULL);
-	atomic_init(&set->session, 0);
 	set->depth = (uint8_t)(base ? base->depth + 1 : 1);
-	set->n_labels = (uint8_t)(base ? base->n_labels + n_labels : n_labels);
-	set->all_bytes = (uint16_t)(base ? base->all_bytes + n_bytes : n_bytes);
 	set->base = trc_labels_ref(base);
-	set->n_bytes = (uint16_t)n_bytes;
-	set->place = 0;
+	set_fill(set, base, n_bytes, n_labels, place);
 	return set;
 }
 
 static struct trace_labels *set_make(const struct trace_labels *base, const char *bytes,
 				     uint32_t n_bytes, uint32_t n_labels)
 {
-	struct trace_labels *set = set_new(base, n_bytes, n_labels);
+	struct trace_labels *set = set_new(base, n_bytes, n_labels, 0);
 
 	if (set)
 		memcpy(set->bytes, bytes, n_bytes);
@@ -209,14 +217,29 @@ int trc_labels_with_one(const struct trace_labels **out, const struct trace_labe
 
 	if (base && is_too_much(base->depth + 1U, base->n_labels + 1U, base->all_bytes + n_bytes))
 		return with_one_flat(out, base, label);
-	set = set_new(base, n_bytes, 1);
+	set = set_new(base, n_bytes, 1, place);
 	if (!set)
 		return -ENOMEM;
 	at = set->bytes;
 	trc_label_put(&at, set->bytes + n_bytes, label);
-	set->place = place;
 	*out = set;
 	return 0;
+}
+
+bool trc_labels_make_over(const struct trace_labels *labels, const struct trace_labels *base,
+			  const struct trc_label *label, uint16_t place)
+{
+	struct trace_labels *set = (struct trace_labels *)(uintptr_t)labels;
+	uint32_t n_bytes = trc_label_bytes(label);
+	char *at = set->bytes;
+
+	/* acquire: what others did with the set comes before. */
+	if (set->base != base || n_bytes > set->n_bytes ||
+	    atomic_load_explicit(&set->references, memory_order_acquire) != 1)
+		return false;
+	set_fill(set, base, n_bytes, 1, place);
+	trc_label_put(&at, set->bytes + n_bytes, label);
+	return true;
 }
 
 const struct trace_labels *trc_labels_ref(const struct trace_labels *labels)
@@ -281,6 +304,43 @@ static bool next_label(struct cursor *cursor, uint32_t n, const char **bytes, si
 	return true;
 }
 
+/* Copies a few bytes, from where nothing behind their end is read; returns the end of the copy. */
+static inline char *copy_few(char *to, const char *from, size_t n_bytes)
+{
+	for (; n_bytes >= 8; n_bytes -= 8, to += 8, from += 8)
+		memcpy(to, from, 8);
+	for (; n_bytes; n_bytes--)
+		*to++ = *from++;
+	return to;
+}
+
+/* Of a set of one label in a base that has all its labels itself: what most scopes make. */
+static uint32_t bytes_of_two(const struct trace_labels *labels, char bytes[TRC_LABELS_BYTES_MAX])
+{
+	const struct trace_labels *base = labels->base;
+	const char *own = labels->bytes, *next = base->bytes, *end = next + base->n_bytes;
+	const char *from = next;
+	struct trc_label label, mine = {.key = NULL};
+	char *at;
+	int order = -1;
+
+	trc_label_take(&own, own + labels->n_bytes, &mine);
+	while (order < 0 && trc_label_take(&next, end, &label)) {
+		order = (uint8_t)*label.key - (uint8_t)*mine.key;
+		if (!order)
+			order = trc_label_order(&label, &mine);
+		if (order < 0)
+			from = next;
+	}
+	/* A label of the same key is left out. */
+	if (order > 0)
+		next = from;
+	at = copy_few(bytes, base->bytes, (size_t)(from - base->bytes));
+	at = copy_few(at, labels->bytes, labels->n_bytes);
+	at = copy_few(at, next, (size_t)(end - next));
+	return (uint32_t)(at - bytes);
+}
+
 uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABELS_BYTES_MAX])
 {
 	struct cursor cursor[TRC_LABELS_DEPTH + 1];
@@ -293,6 +353,9 @@ uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABE
 		memcpy(bytes, labels->bytes, labels->n_bytes);
 		return labels->n_bytes;
 	}
+	if (labels && !labels->base->base && labels->n_labels == labels->base->n_labels + 1 &&
+	    !is_too_much(labels->depth, labels->n_labels, labels->all_bytes))
+		return bytes_of_two(labels, bytes);
 	for (; labels; labels = labels->base, n++) {
 		cursor[n].at = labels->bytes;
 		cursor[n].end = labels->bytes + labels->n_bytes;

@@ -2,7 +2,8 @@
  * labels.h - label sets in the recorded process: immutable, reference-counted, sharing the labels
  * of the set that they were made from.
  *
- *   labels:J1  only a set's count of references and its id in a session ever change
+ *   labels:J1  while more than one has a set, only its count of references and its id in a session
+ *       change
  *   labels:J2  a set keeps a reference to its base.  Where both have a key, the set's own label
  *       counts, not the base's
  *   labels:J3  at most TRC_LABELS_DEPTH sets are chained: a set that would be deeper has all labels
@@ -13,9 +14,12 @@
  *   labels:J6  one thread at a time stores id, entry and session, and id is 0 meanwhile.  So if a
  *       reader finds the same id before and after it reads the entry, id and entry belong together
  *   labels:J7  a scope of one label that ends leaves its set to its thread, which keeps a few of
- *       them.  A scope that begins takes over a kept set of the same base and the same label
+ *       them.  A scope that begins takes over a kept set of the same base and the same label.  Of
+ *       sets that are kept no longer, the last one is made over for a scope of another label
  *   labels:J8  of a set for which the table had no room, `entry` is the table's epoch then, as an odd
  *       number: only in another epoch there may be room
+ *   labels:J9  `seen` is the sum of an id, and of the session and the table's epoch in which a thread
+ *       has found that id's entry in use.  It says nothing of another id, session or epoch
  *
  * The functions for interposers are in hot.h.
  */
@@ -44,6 +48,7 @@ struct trace_labels {
 	 * (J6). */
 	_Atomic uint64_t id;
 	struct trc_entry_head *_Atomic entry;
+	_Atomic uint64_t seen;	  /* J9; 0 = by nobody yet */
 	_Atomic uint32_t session; /* 0 = none yet; with TRC_LABELS_KEEPING: being stored */
 	uint16_t n_bytes;
 	uint16_t
@@ -60,6 +65,10 @@ int trc_labels_with(const struct trace_labels **out, const struct trace_labels *
 int trc_label_check(struct trc_label *label, const struct trace_label *from);
 int trc_labels_with_one(const struct trace_labels **out, const struct trace_labels *base,
 			const struct trc_label *label, uint16_t place);
+/* Turns a set that trc_labels_with_one() made into the one that it would make now.  False, and
+ * nothing is changed: somebody else has the set, or it has another base or too little memory. */
+bool trc_labels_make_over(const struct trace_labels *labels, const struct trace_labels *base,
+			  const struct trc_label *label, uint16_t place);
 /* Writes all labels of a set.  Returns the number of bytes; UINT32_MAX: more than a set can have.
  * Signal handlers too. */
 uint32_t trc_labels_bytes(const struct trace_labels *labels, char bytes[TRC_LABELS_BYTES_MAX]);

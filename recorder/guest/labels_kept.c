@@ -21,6 +21,8 @@ struct kept {
 	const struct trace_labels *set[SETS * WAYS];
 	/* A place, and above it what the hint was made of, hashed. */
 	uint64_t hint[1 << HINT_BITS];
+	/* The last set that found no place, to be made over; NULL or a reference. */
+	const struct trace_labels *spare;
 };
 /* NULL until the thread keeps something. */
 static __thread struct kept *kept __attribute__((tls_model("initial-exec")));
@@ -75,6 +77,18 @@ static const struct trace_labels *kept_take(uint16_t place, const struct trace_l
 	return NULL;
 }
 
+/* A set that is kept no longer, as the set of this label; NULL: there is none that would do. */
+static const struct trace_labels *spare_take(uint16_t place, const struct trace_labels *base,
+					     const struct trc_label *label)
+{
+	const struct trace_labels *set = kept ? kept->spare : NULL;
+
+	if (!set || !trc_labels_make_over(set, base, label, place))
+		return NULL;
+	kept->spare = NULL;
+	return set;
+}
+
 /* ---- by a hint --------------------------------------------------------------------------- */
 
 #define PLACE_MASK UINT64_C(0xffff)
@@ -103,9 +117,16 @@ static void hint_put(const struct trace_labels *base, const struct trace_label *
 /* Whether a text is these bytes; nothing behind its end is read. */
 static inline bool text_is(const char *text, const char *bytes, uint32_t n_bytes)
 {
-	for (uint32_t i = 0; i < n_bytes; i++)
-		if (text[i] != bytes[i])
+	for (; n_bytes >= 4; n_bytes -= 4, text += 4, bytes += 4)
+		if (text[0] != bytes[0] || text[1] != bytes[1] || text[2] != bytes[2] ||
+		    text[3] != bytes[3])
 			return false;
+	if (n_bytes > 0 && text[0] != bytes[0])
+		return false;
+	if (n_bytes > 1 && text[1] != bytes[1])
+		return false;
+	if (n_bytes > 2 && text[2] != bytes[2])
+		return false;
 	return !text[n_bytes];
 }
 
@@ -172,11 +193,10 @@ int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_l
 		hint_put(base, label, place);
 		set = kept_take(place, base, &only);
 	}
-	if (!set) {
-		err = trc_labels_with_one(&set, base, &only, place);
-		if (err)
-			return err;
-	}
+	if (!set)
+		set = spare_take(place, base, &only);
+	if (!set)
+		return trc_labels_with_one(out, base, &only, place);
 	*out = set;
 	return 0;
 }
@@ -193,6 +213,16 @@ static __attribute__((noinline)) bool begin_to_keep(void)
 	return kept != NULL;
 }
 
+/* Puts a set at `at`, and returns what was there. */
+static inline const struct trace_labels *exchange(const struct trace_labels **at,
+						  const struct trace_labels *labels)
+{
+	const struct trace_labels *older = *at;
+
+	*at = labels;
+	return older;
+}
+
 void trc_labels_scope_end(const struct trace_labels *labels)
 {
 	const struct trace_labels **at = labels && labels->place && (kept || begin_to_keep())
@@ -200,14 +230,11 @@ void trc_labels_scope_end(const struct trace_labels *labels)
 						 : NULL;
 
 	for (int way = 0; at && way < WAYS; way++) {
-		const struct trace_labels *older = at[way];
-
-		at[way] = labels;
-		if (!older)
+		labels = exchange(&at[way], labels);
+		if (!labels)
 			return;
-		labels = older;
 	}
-	trc_labels_unref(labels);
+	trc_labels_unref(at ? exchange(&kept->spare, labels) : labels);
 }
 
 void trc_labels_kept_drop(void)
@@ -217,6 +244,8 @@ void trc_labels_kept_drop(void)
 	kept = NULL;
 	for (int i = 0; dropped && i < SETS * WAYS; i++)
 		trc_labels_unref(dropped->set[i]);
+	if (dropped)
+		trc_labels_unref(dropped->spare);
 	free(dropped);
 }
 

@@ -16,6 +16,22 @@ struct labels_bytes {
 	char bytes[TRC_LABELS_BYTES_MAX];
 };
 
+/* labels:J9, without the id: the calling thread's session, and the table's epoch now. */
+static inline uint64_t stamp_now(void)
+{
+	/* relaxed: a thread that reads an epoch that is just over cites what may still be cited. */
+	return ((uint64_t)trc_self.session << 32) +
+	       atomic_load_explicit(&trc_rec.shared->table_epoch, memory_order_relaxed);
+}
+
+static void seen_store(const struct trace_labels *labels, uint64_t id, uint64_t stamp)
+{
+	struct trace_labels *set = (struct trace_labels *)(uintptr_t)labels; /* labels:J1 */
+
+	/* release: pairs with the acquire in id_known(): the entry was complete before. */
+	atomic_store_explicit(&set->seen, id + stamp, memory_order_release);
+}
+
 /* True if the calling thread may store the set's id. */
 static bool id_begin(struct trace_labels *set, uint32_t session)
 {
@@ -83,24 +99,26 @@ static __attribute__((noinline)) uint64_t id_look_up(const struct trace_labels *
 {
 	struct trace_labels *set = (struct trace_labels *)(uintptr_t)labels; /* labels:J1 */
 	uint32_t session = trc_self.session;
-	uint64_t id;
+	uint64_t stamp = stamp_now(), id;
 
 	b->n_bytes = trc_labels_bytes(labels, b->bytes);
 	if (had_no_room(labels, session))
 		return 0;
 	id = trc_labels_intern(b->bytes, b->n_bytes);
-	if (id)
-		id_keep(set, id, session);
-	else
+	if (!id) {
 		no_room_keep(set, session);
+		return 0;
+	}
+	id_keep(set, id, session);
+	seen_store(set, id, stamp);
 	return id;
 }
 
 /* 0 if it is not known, or another set has its place now. */
-static inline __attribute__((always_inline)) uint64_t id_known(const struct trace_labels *labels)
+static uint64_t id_known(const struct trace_labels *labels)
 {
+	uint64_t stamp = stamp_now(), id;
 	struct trc_entry_head *entry;
-	uint64_t id;
 
 	/* acquire, three times: see id_keep(). */
 	if (atomic_load_explicit(&labels->session, memory_order_acquire) != trc_self.session)
@@ -110,7 +128,21 @@ static inline __attribute__((always_inline)) uint64_t id_known(const struct trac
 	atomic_thread_fence(memory_order_acquire);
 	if (!id || atomic_load_explicit(&labels->id, memory_order_relaxed) != id)
 		return 0; /* another thread has just looked it up */
-	return trc_entry_touch(entry, id) ? id : 0;
+	if (!trc_entry_touch(entry, id))
+		return 0;
+	seen_store(labels, id, stamp);
+	return id;
+}
+
+/* The set's id if a thread has found its entry in use in this epoch: until two epochs later its
+ * place stays its own (layout:T3).  Else 0. */
+static inline uint64_t id_seen(const struct trace_labels *labels, uint64_t stamp)
+{
+	/* acquire: pairs with seen_store().  relaxed: `seen` says whether it is of this id. */
+	uint64_t seen = atomic_load_explicit(&labels->seen, memory_order_acquire);
+	uint64_t id = atomic_load_explicit(&labels->id, memory_order_relaxed);
+
+	return seen == id + stamp ? id : 0;
 }
 
 static void tell_slot(uint64_t id)
@@ -167,38 +199,24 @@ static void change_inline(uint64_t id, uint64_t was, const struct labels_bytes b
 	trc_record(TRC_ARGS_WORD1(args, flags, more), seg, n_segs);
 }
 
-static inline void change_ids(uint64_t id, uint64_t was)
+static void change_ids(uint64_t id, uint64_t was)
 {
 	struct trc_args_labels args = {.labels = id, .before = was};
 
 	TRC_RECORD_TWO(args);
 }
 
-static __attribute__((noinline)) void change_slow(const struct trace_labels *labels,
-						  const struct trace_labels *before)
+static void change(const struct trace_labels *labels, const struct trace_labels *before)
 {
 	struct labels_bytes b[2];
 	uint64_t was = id_of(before, &b[1]), id = id_of(labels, &b[0]);
 
+	/* layout:L4: the entry is there before the record.  A sample in between has the old
+	 * labels. */
 	if ((labels && !id) || (before && !was))
 		change_inline(id, was, b);
 	else
 		change_ids(id, was);
-	tell_slot(id);
-}
-
-/* Both ids are needed for as long as the record: looking at them says that they are in use. */
-static inline void change(const struct trace_labels *labels, const struct trace_labels *before)
-{
-	uint64_t was = before ? id_known(before) : 0, id = labels ? id_known(labels) : 0;
-
-	if ((labels && !id) || (before && !was)) {
-		change_slow(labels, before);
-		return;
-	}
-	/* layout:L4: the entry is there before the record.  A sample in between has the old
-	 * labels. */
-	change_ids(id, was);
 	tell_slot(id);
 }
 
@@ -207,12 +225,27 @@ const struct trace_labels *trc_labels_now(void)
 	return trc_labels_in_force;
 }
 
-/* Returns what the caller returns, who then has nothing to keep across the call. */
+/* These return what their caller returns, who then has nothing to keep across the call. */
 static __attribute__((noinline)) const struct trace_labels *arm(const struct trace_labels *before)
 {
 	armed = true;
 	if (trc_thread_end_hook)
 		trc_thread_end_hook();
+	return before;
+}
+
+static __attribute__((noinline)) const struct trace_labels *
+change_slow(const struct trace_labels *labels, const struct trace_labels *before)
+{
+	change(labels, before);
+	return before;
+}
+
+static __attribute__((noinline)) const struct trace_labels *
+change_ids_slow(uint64_t id, uint64_t was, const struct trace_labels *before)
+{
+	change_ids(id, was);
+	tell_slot(id);
 	return before;
 }
 
@@ -224,8 +257,9 @@ static inline const struct trace_labels *swap(const struct trace_labels *labels)
 	return __builtin_expect(!armed, 0) && labels ? arm(before) : before;
 }
 
+/* The thread is not known to the session yet, or not armed. */
 static __attribute__((noinline)) const struct trace_labels *
-set_recording(const struct trace_labels *labels)
+set_slow(const struct trace_labels *labels)
 {
 	bool ready = trc_self_ready(); /* with the labels from before */
 	const struct trace_labels *before = swap(labels);
@@ -235,9 +269,37 @@ set_recording(const struct trace_labels *labels)
 	return before;
 }
 
+/* Both ids are needed for as long as the record: looking at them says that they are in use. */
+static inline const struct trace_labels *set_recording(const struct trace_labels *labels)
+{
+	const struct trace_labels *before = trc_labels_in_force;
+	uint64_t stamp = stamp_now(), was, id;
+	struct trc_args_labels args;
+
+	trc_labels_in_force = labels;
+	if (labels == before)
+		return before;
+	was = before ? id_seen(before, stamp) : 0;
+	id = labels ? id_seen(labels, stamp) : 0;
+	if ((labels && !id) || (before && !was))
+		return change_slow(labels, before);
+	args = (struct trc_args_labels){.labels = id, .before = was};
+	if (rseq_put_two(TRC_ARGS_WORD1(args, 0, 0), id, was) != RSEQ_DONE)
+		return change_ids_slow(id, was, before);
+	tell_slot(id);
+	return before;
+}
+
 const struct trace_labels *trc_labels_set(const struct trace_labels *labels)
 {
-	return trc_recording() ? set_recording(labels) : swap(labels);
+	/* relaxed: see trc_recording(). */
+	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
+
+	if (!session)
+		return swap(labels);
+	if (__builtin_expect(trc_self.session_if_loud != session || !armed, 0))
+		return set_slow(labels);
+	return set_recording(labels);
 }
 
 void trc_labels_attach(void)

@@ -16,7 +16,7 @@ struct trc_shared;
 struct trace_labels;
 struct trc_fiber_state;
 
-enum { TRC_RUNTIME_VERSION = 3 };
+enum { TRC_RUNTIME_VERSION = 4 };
 
 /* Grows only at its end.  `site` is NULL where the name is no literal. */
 struct trc_runtime {

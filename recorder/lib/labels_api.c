@@ -69,34 +69,47 @@ void trace_labels_destroy(const struct trace_labels *labels)
 	trc_labels_unref(labels);
 }
 
-const struct trace_labels *trace_labels_set(const struct trace_labels *labels)
+static inline const struct trace_labels *set(const struct trace_labels *labels)
 {
 	const struct trc_runtime *r = trc_keeper_now();
 
 	return __builtin_expect(r != NULL, 0) ? r->labels_set(labels) : trc_labels_set(labels);
 }
 
-static __attribute__((noinline)) bool enter_slow(const struct trace_labels **out,
-						 const struct trace_labels *base,
-						 const struct trace_label *label, size_t n)
+const struct trace_labels *trace_labels_set(const struct trace_labels *labels)
 {
-	return !make(trc_labels_scope_begin, out, base, label, n);
+	return set(labels);
 }
 
-struct trace_labels_scope trace_labels_enter(const struct trace_label *label, size_t n)
+/* Any labels, whoever keeps what is in force. */
+static __attribute__((noinline)) struct trace_labels_scope
+enter_slow(const struct trace_label *label, size_t n)
 {
 	const struct trc_runtime *r = trc_keeper_now();
-	struct trace_labels_scope scope = {NULL, false};
 	const struct trace_labels *base = r ? r->labels_now() : trc_labels_in_force, *labels;
+	struct trace_labels_scope scope = {NULL, false};
 
 	labels = n == 1 ? trc_labels_scope_met(base, label) : NULL;
 	if (labels)
 		trc_api_clear();
-	else if (!enter_slow(&labels, base, label, n))
+	else if (make(trc_labels_scope_begin, &labels, base, label, n))
 		return scope;
-	scope.before = trace_labels_set(labels);
+	scope.before = set(labels);
 	scope.entered = true;
 	return scope;
+}
+
+struct trace_labels_scope trace_labels_enter(const struct trace_label *label, size_t n)
+{
+	const struct trace_labels *labels;
+
+	if (__builtin_expect(n != 1 || trc_elsewhere != NULL, 0))
+		return enter_slow(label, n);
+	labels = trc_labels_scope_met(trc_labels_in_force, label);
+	if (!labels)
+		return enter_slow(label, n);
+	trc_api_clear();
+	return (struct trace_labels_scope){trc_labels_set(labels), true};
 }
 
 struct trace_labels_scope trace_labels_enter_unsigned(const char *key, uint64_t number)
@@ -115,7 +128,7 @@ struct trace_labels_scope trace_labels_enter_unsigned(const char *key, uint64_t 
 void trace_labels_leave(struct trace_labels_scope *scope)
 {
 	if (scope->entered)
-		trc_labels_scope_end(trace_labels_set(scope->before));
+		trc_labels_scope_end(set(scope->before));
 	scope->entered = false;
 }
 
@@ -144,7 +157,7 @@ void trace_labels_do(const struct trace_labels *labels, void (*fn)(void *arg), v
 {
 	__attribute__((cleanup(call_left))) struct call call;
 
-	call.scope.before = trace_labels_set(trace_labels_copy(labels));
+	call.scope.before = set(trace_labels_copy(labels));
 	call.scope.entered = true;
 	_pthread_cleanup_push(&call.handler, call_abandoned, &call.scope);
 	fn(arg);

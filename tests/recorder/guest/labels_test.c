@@ -383,6 +383,43 @@ START_TEST(what_is_in_force_stays_in_the_table)
 }
 END_TEST
 
+/* labels:J9 */
+START_TEST(an_entry_counts_as_used_in_each_epoch_in_which_its_set_is_cited)
+{
+	const struct trace_labels *labels = with(NULL, "tenant", "42");
+	struct trc_entry_head *entry;
+	_Atomic uint64_t *epoch;
+	uint64_t now;
+
+	open_session();
+	epoch = &trc_session_shared()->table_epoch;
+	trc_labels_set(labels);
+	entry = trc_labels_entry(trc_session_shared(), trc_self.labels);
+	for (int i = 0; i < 5; i++) {
+		atomic_fetch_add(epoch, i);
+		trc_labels_set(NULL);
+		ck_assert_uint_eq(atomic_load(&entry->last_use), atomic_load(epoch));
+		trc_labels_set(labels);
+		atomic_fetch_add(epoch, 1);
+		trc_labels_set(NULL);
+		trc_labels_set(labels);
+		ck_assert_uint_eq(atomic_load(&entry->last_use), atomic_load(epoch));
+	}
+	now = atomic_load(epoch);
+	close_session();
+	/* Another session's epochs are others. */
+	trc_labels_set(NULL);
+	open_session();
+	ck_assert(trc_self_ready());
+	atomic_store(&trc_session_shared()->table_epoch, now);
+	trc_labels_set(labels);
+	ck_assert_str_eq(ring_text(trc_self.labels), "tenant=42");
+	ck_assert(trc_labels_touch(trc_self.labels));
+	close_session();
+	trc_labels_unref(trc_labels_set(NULL));
+}
+END_TEST
+
 START_TEST(an_id_whose_entry_is_gone_is_looked_up_again)
 {
 	const struct trace_labels *labels = with(NULL, "tenant", "42");
@@ -393,6 +430,7 @@ START_TEST(an_id_whose_entry_is_gone_is_looked_up_again)
 	id = trc_self.labels;
 	trc_labels_set(NULL);
 	atomic_store(&trc_labels_entry(trc_session_shared(), id)->key, 0);
+	atomic_fetch_add(&trc_session_shared()->table_epoch, 2); /* layout:T3: not before */
 	ck_assert(!trc_labels_touch(id));
 	trc_labels_set(labels);
 	ck_assert_str_eq(ring_text(trc_self.labels), "tenant=42");
@@ -429,6 +467,7 @@ static void evict_common(void)
 	uint64_t id = atomic_load(&common->id);
 	uint32_t first = TRC_ID_INDEX(id) / TRC_SET_WAYS * TRC_SET_WAYS;
 
+	atomic_fetch_add(&trc_session_shared()->table_epoch, 2); /* layout:T3: not before */
 	for (uint32_t i = first; i < first + TRC_SET_WAYS; i++)
 		atomic_store(&trc_labels_entry(trc_session_shared(),
 					       TRC_ID(TRC_ID_CLASS(id), i, 1))
@@ -665,6 +704,7 @@ int main(void)
 	tcase_add_test(c, each_change_is_an_event_with_what_was_before);
 	tcase_add_test(c, a_recording_sees_what_was_in_force_before_it);
 	tcase_add_test(c, what_is_in_force_stays_in_the_table);
+	tcase_add_test(c, an_entry_counts_as_used_in_each_epoch_in_which_its_set_is_cited);
 	tcase_add_test(c, an_id_whose_entry_is_gone_is_looked_up_again);
 #ifdef HAS_STEPS
 	tcase_add_test(c, a_set_has_an_id_whenever_another_thread_looks_it_up);
