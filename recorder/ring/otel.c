@@ -56,12 +56,28 @@ static TRC_NO_SANITIZE uintptr_t variable_at(uint64_t where)
 	return at % sizeof(at) || !trc_memory_readable(at) ? 0 : at;
 }
 
+/* Between the variable and the thread pointer lie only the thread's own variables, and both have a
+ * page that is mapped whole. */
+static bool is_beside(uintptr_t at, uintptr_t last, uint64_t where, uintptr_t variable)
+{
+	uintptr_t self = (uintptr_t)__builtin_thread_pointer();
+	uintptr_t lo = variable < self ? variable : self, hi = variable < self ? self : variable;
+
+	return TRC_OTEL_KIND(where) == TRC_OTEL_STATIC && at >= lo - lo % PAGE_BYTES &&
+	       last <= (hi | (PAGE_BYTES - 1));
+}
+
 /* otel:C1 */
-static bool record_readable(uintptr_t at)
+static bool record_readable(uintptr_t at, uint64_t where, uintptr_t variable)
 {
 	uintptr_t last = at + sizeof(struct otel_record) - 1;
 
-	if (at % 2 || last < at || !trc_memory_readable(at))
+	if (at % 2 || last < at)
+		return false;
+	if (is_beside(at, last, where, variable) ||
+	    trc_memory_is_own(at, sizeof(struct otel_record)))
+		return true;
+	if (!trc_memory_readable(at))
 		return false;
 	return at / PAGE_BYTES == last / PAGE_BYTES || trc_memory_readable(last);
 }
@@ -96,7 +112,7 @@ static void context_read(uint64_t where, struct trc_otel_context *is)
 	struct otel_record record;
 
 	*is = (struct trc_otel_context){{0, 0}, 0};
-	if (!at || !record_readable(at))
+	if (!at || !record_readable(at, where, variable))
 		return;
 	record_copy(&record, at);
 	if (record.valid != 1 || pointer_at(variable) != at)

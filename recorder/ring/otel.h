@@ -6,7 +6,7 @@
  * OTEP 4947).  The thread itself reads it when a wait or a sample of it is recorded.
  *
  *   otel:C1  nothing is read at an address that comes from the program before the kernel has said
- *       that it can be read
+ *       that it can be read, unless the thread's own stack or thread-local variables lie there
  *   otel:C2  a record counts if its `valid` is 1 and its trace and span are not 0.  Only the
  *       thread itself changes its record: a thread that reads its own record sees it whole, and a
  *       signal handler that interrupts a change finds no valid record

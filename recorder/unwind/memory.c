@@ -109,6 +109,16 @@ static const struct trc_range *stack_of(uintptr_t sp)
 	return within(&own_stack, sp) ? &own_stack : &main_stack;
 }
 
+bool trc_memory_is_own(uintptr_t from, uint32_t bytes)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	const struct trc_range *stack = within(&own_stack, here) ? &own_stack : &main_stack;
+
+	/* Below `here` nothing need be mapped yet (the main thread's stack grows), and where the thread is on
+	 * another stack this one is left out, for its end is not known. */
+	return within(stack, here) && from >= here && from < stack->hi && bytes <= stack->hi - from;
+}
+
 void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp)
 {
 	const struct trc_range *stack = stack_of(sp);

@@ -54,6 +54,10 @@ void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp);
  * Context: as above. */
 uintptr_t trc_range_above(uintptr_t sp);
 
+/* True if [from, from + bytes) lies in the calling thread's own stack, in frames of its callers or
+ * above: where its thread-local variables may lie, too.  Context: traced thread, signal handlers. */
+bool trc_memory_is_own(uintptr_t from, uint32_t bytes);
+
 /* True if the 8 bytes at `at` can be read now.  Context: traced thread, signal handlers. */
 bool trc_memory_readable(uintptr_t at);
 

@@ -28,8 +28,8 @@ check_PROGRAMS += otel_find_test
 TESTS += otel_find_test
 otel_find_test_SOURCES = tests/recorder/ring/otel_find_test.c
 otel_find_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-# The program's variable is in its dynamic symbols; its copies of memory go by the test.
-otel_find_test_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -Wl,--wrap=trc_memory_copy
+# The program's variable is in its dynamic symbols; its questions about memory go by the test.
+otel_find_test_LDFLAGS = $(AM_LDFLAGS) -export-dynamic -Wl,--wrap=trc_memory_copy -Wl,--wrap=trc_memory_readable
 otel_find_test_LDADD = $(trc_core_test_LIBS)
 names_met_test_SOURCES = tests/recorder/ring/names_met_test.c
 names_met_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)

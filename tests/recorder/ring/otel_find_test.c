@@ -8,8 +8,11 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include "recorder/guest/session.h"
 #include "recorder/ring/otel.h"
 #include "recorder/shared/clock.h"
+#include "recorder/unwind/memory.h"
 
 __attribute__((visibility("default"))) __thread void *volatile otel_thread_ctx_v1;
 
@@ -25,6 +28,17 @@ bool __wrap_trc_memory_copy(void *to, uintptr_t from, uint32_t bytes)
 	if (++n_copies == step_at && !step())
 		return false;
 	return __real_trc_memory_copy(to, from, bytes);
+}
+
+bool __real_trc_memory_readable(uintptr_t at);
+bool __wrap_trc_memory_readable(uintptr_t at);
+
+static int n_asked;
+
+bool __wrap_trc_memory_readable(uintptr_t at)
+{
+	n_asked++;
+	return __real_trc_memory_readable(at);
 }
 
 static uint64_t where(void)
@@ -118,8 +132,8 @@ START_TEST(what_cannot_be_read_is_not_gone)
 		/* And of one that is to be found again, nothing is told before it is. */
 		trc_otel_forget();
 		search_with(refuse, at);
-		ck_assert_msg(is_found() || TRC_OTEL_KIND(where()) == TRC_OTEL_GONE,
-			      "at %d of %d", at, n);
+		ck_assert_msg(is_found() || TRC_OTEL_KIND(where()) == TRC_OTEL_GONE, "at %d of %d",
+			      at, n);
 		ck_assert_uint_ne(due(), 0);
 		search_with(NULL, 0);
 		ck_assert(is_found());
@@ -153,6 +167,61 @@ START_TEST(a_search_that_was_left_is_begun_again)
 }
 END_TEST
 
+struct record {
+	unsigned char trace[16], span[8], valid, flags, rest[2];
+};
+static __thread struct record beside;
+
+/* How often the kernel is asked by a wait of a thread whose context is in this record. */
+static int asked_for(struct record *record)
+{
+	static unsigned char span;
+
+	memset(record, 0, sizeof(*record));
+	record->trace[0] = record->span[0] = record->valid = 1;
+	record->span[7] = ++span;
+	otel_thread_ctx_v1 = record;
+	n_asked = 0;
+	trc_otel_look(where(), trc_clock_now());
+	otel_thread_ctx_v1 = NULL;
+	ck_assert_uint_eq(trc_self.otel.span >> 56, 1); /* it was read */
+	ck_assert_uint_eq(trc_self.otel.span & 0xff, span);
+	return n_asked;
+}
+
+static bool is_own(const void *at)
+{
+	return trc_memory_is_own((uintptr_t)at, sizeof(struct record));
+}
+
+/* otel:C1 */
+START_TEST(nobody_is_asked_of_the_stack_and_the_variables_of_the_thread_itself)
+{
+	struct record here, *heap = malloc(sizeof(*heap));
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	struct trc_session_options o;
+	char error[256] = "";
+
+	ck_assert_int_eq(trc_session_options_init(&o, error, sizeof(error)), 0);
+	ck_assert_msg(trc_session_open(&o, error, sizeof(error)) == 0, "%s", error);
+	trc_session_record(true);
+	ck_assert(trc_self_ready());
+	if (!begin())
+		return;
+	ck_assert_ptr_nonnull(heap);
+	ck_assert_int_eq(asked_for(&here), 0);
+	ck_assert_int_eq(asked_for(&beside), 0);
+	ck_assert_int_gt(asked_for(heap), 0);
+	ck_assert(is_own(&here));
+	ck_assert(!is_own(heap));
+	ck_assert(!is_own((void *)(frame - (1 << 20)))); /* not mapped yet, as a rule */
+	ck_assert(!is_own((void *)(UINTPTR_MAX - 8)));
+	ck_assert(!is_own(NULL));
+	free(heap);
+	trc_session_close();
+}
+END_TEST
+
 START_TEST(switched_off_nothing_is_looked_for)
 {
 	begin();
@@ -177,6 +246,7 @@ int main(void)
 	tcase_add_test(c, what_was_found_before_an_object_went_is_not_told);
 	tcase_add_test(c, what_cannot_be_read_is_not_gone);
 	tcase_add_test(c, a_search_that_was_left_is_begun_again);
+	tcase_add_test(c, nobody_is_asked_of_the_stack_and_the_variables_of_the_thread_itself);
 	tcase_add_test(c, switched_off_nothing_is_looked_for);
 	suite_add_tcase(suite, c);
 	runner = srunner_create(suite);
