@@ -13,7 +13,7 @@ struct entry {
 /*
  * In samples, the CPU time that threads used before they were armed, and after: what the process has used
  * while the event was sampled, without what threads have while it was armed for them.  It is known
- * when the event is not sampled any more, or the process has ended.
+ * when the event is not sampled any more, or the process has ended or executed another program.
  */
 static uint64_t unarmed(const struct trc_drain *d, const struct trc_sample_event_slot *slot)
 {
@@ -27,9 +27,11 @@ static uint64_t unarmed(const struct trc_drain *d, const struct trc_sample_event
 	uint64_t due_ns = atomic_load_explicit(&slot->due_ns, memory_order_relaxed);
 	uint64_t armed_ns = atomic_load_explicit(&slot->armed_ns, memory_order_relaxed), n;
 
-	if (!slot->counts_all || !slot->period || (since_ns && !d->used_ns))
+	bool left = since_ns & TRC_SAMPLE_EVENT_LEFT;
+
+	if (!slot->counts_all || !slot->period || (since_ns && (left ? !d->final : !d->used_ns)))
 		return 0;
-	if (since_ns && d->used_ns > since_ns)
+	if (since_ns && !left && d->used_ns > since_ns)
 		due_ns += d->used_ns - since_ns;
 	if (due_ns <= armed_ns)
 		return 0;

@@ -353,14 +353,42 @@ static void leave_for_exec(void)
 		wait_for_holder(s, tid, run, &waits);
 }
 
+static uint64_t own_threads_ns(void)
+{
+	/* relaxed, all: a thread that begins or ends just now has used next to nothing. */
+	uint64_t ns = atomic_load_explicit(&own_ended_ns, memory_order_relaxed);
+	uint32_t to = atomic_load_explicit(&own_words[1], memory_order_relaxed);
+
+	for (uint32_t i = atomic_load_explicit(&own_words[0], memory_order_relaxed); i < to; i++) {
+		uint64_t tids = atomic_load_explicit(&own_tids[i], memory_order_relaxed);
+
+		for (; tids; tids &= tids - 1)
+			ns += trc_cpu_time_of(i * 64 + (uint32_t)__builtin_ctzll(tids));
+	}
+	return ns;
+}
+
+/* What the process has used, but for what trc's own threads did. */
+static uint64_t process_ns(void)
+{
+	uint64_t own_ns = own_threads_ns();
+	struct timespec t;
+
+	if (trc_raw2(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - own_ns;
+}
+
 bool trc_sample_exec_begin(void)
 {
 	/* First, whether or not anything is sampled: a question may have been sent for a profile
 	 * of threads. */
 	if (!trc_answers_hold())
 		return false;
-	if (is_on_here())
+	if (is_on_here()) {
 		leave_for_exec();
+		trc_sample_events_leave(trc_rec.shared, process_ns());
+	}
 	if (is_on_here() || trc_answers_asked())
 		trc_sample_take_pending();
 	return true;
@@ -384,6 +412,7 @@ void trc_sample_exec_failed(bool signals_lost)
 	trc_answers_release();
 	if (!is_on_here())
 		return;
+	trc_sample_events_stay(trc_rec.shared);
 	if (signals_lost)
 		renew_all();
 	trc_sample_thread_begin();
@@ -634,32 +663,6 @@ bool trc_sample_budget_shrink(void)
 	/* relaxed: a budget; who reads the old value has one descriptor more. */
 	atomic_store_explicit(&trc_sample.fds_max, fds_max, memory_order_relaxed);
 	return lower(&trc_sample.first_fd, first_fd);
-}
-
-static uint64_t own_threads_ns(void)
-{
-	/* relaxed, all: a thread that begins or ends just now has used next to nothing. */
-	uint64_t ns = atomic_load_explicit(&own_ended_ns, memory_order_relaxed);
-	uint32_t to = atomic_load_explicit(&own_words[1], memory_order_relaxed);
-
-	for (uint32_t i = atomic_load_explicit(&own_words[0], memory_order_relaxed); i < to; i++) {
-		uint64_t tids = atomic_load_explicit(&own_tids[i], memory_order_relaxed);
-
-		for (; tids; tids &= tids - 1)
-			ns += trc_cpu_time_of(i * 64 + (uint32_t)__builtin_ctzll(tids));
-	}
-	return ns;
-}
-
-/* What the process has used, but for what trc's own threads did. */
-static uint64_t process_ns(void)
-{
-	uint64_t own_ns = own_threads_ns();
-	struct timespec t;
-
-	if (trc_raw2(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - own_ns;
 }
 
 static void events_turn(bool on)

@@ -105,13 +105,41 @@ void trc_sample_event_on(struct trc_shared *shared, uint32_t event, uint64_t now
 			      memory_order_relaxed);
 }
 
+/* What was used since `since_ns` is due: it is added once, by the thread that moves `since_ns`. */
+static void leave(struct trc_sample_event_slot *slot, uint64_t now_ns)
+{
+	/* relaxed, all: the drain needs due_ns of an event that was turned off, or when the process has
+	 * ended or executed another program. */
+	uint64_t since_ns = atomic_load_explicit(&slot->since_ns, memory_order_relaxed);
+
+	if (!since_ns || (since_ns & TRC_SAMPLE_EVENT_LEFT) ||
+	    !atomic_compare_exchange_strong_explicit(&slot->since_ns, &since_ns,
+						     now_ns | TRC_SAMPLE_EVENT_LEFT,
+						     memory_order_relaxed, memory_order_relaxed))
+		return;
+	if (now_ns > since_ns)
+		atomic_fetch_add_explicit(&slot->due_ns, now_ns - since_ns, memory_order_relaxed);
+}
+
 void trc_sample_event_off(struct trc_shared *shared, uint32_t event, uint64_t now_ns)
 {
 	struct trc_sample_event_slot *slot = &shared->sample_event[event - 1];
-	uint64_t since_ns = atomic_load_explicit(&slot->since_ns, memory_order_relaxed);
 
-	if (since_ns && now_ns > since_ns)
-		atomic_fetch_add_explicit(&slot->due_ns, now_ns - since_ns, memory_order_relaxed);
+	leave(slot, now_ns);
 	/* release: pairs with the acquire of the drain: due_ns is complete. */
 	atomic_store_explicit(&slot->since_ns, 0, memory_order_release);
+}
+
+void trc_sample_events_leave(struct trc_shared *shared, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++)
+		leave(&shared->sample_event[i], now_ns);
+}
+
+void trc_sample_events_stay(struct trc_shared *shared)
+{
+	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++)
+		/* relaxed: as above; an event that is not sampled has no such bit. */
+		atomic_fetch_and_explicit(&shared->sample_event[i].since_ns, ~TRC_SAMPLE_EVENT_LEFT,
+					  memory_order_relaxed);
 }

@@ -53,6 +53,10 @@ static inline void trc_sample_count_armed(struct trc_shared *shared, uint32_t ev
  * Context: one thread at a time. */
 void trc_sample_event_on(struct trc_shared *shared, uint32_t event, uint64_t now_ns);
 void trc_sample_event_off(struct trc_shared *shared, uint32_t event, uint64_t now_ns);
+/* The process is about to execute another program, whose CPU time is not this one's; or that failed.
+ * Context: any thread, signal handlers. */
+void trc_sample_events_leave(struct trc_shared *shared, uint64_t now_ns);
+void trc_sample_events_stay(struct trc_shared *shared);
 
 /* Counts a thread that is not sampled for want of descriptors or memory. */
 static inline void trc_sample_count_missing(struct trc_shared *shared, uint32_t event)

@@ -92,6 +92,8 @@ enum trc_sample_event_state {
 	TRC_SAMPLE_EVENT_FILLING,
 };
 
+#define TRC_SAMPLE_EVENT_LEFT (UINT64_C(1) << 63) /* in since_ns */
+
 /*
  * An event that is, or was, sampled in this session: the i-th event has number i + 1.  In a
  * complete entry only the atomic fields change; it stays to the session's end (sample_table.h).
@@ -105,7 +107,9 @@ struct trc_sample_event_slot {
 	_Atomic uint64_t missing_threads;
 	/* Of one that counts all CPU time, in ns: what threads have used while it was armed for them,
 	 * and what the process has, trc's own threads left out, while the event was sampled, without
-	 * the time since `since_ns`, by the process's clock; 0 = the event is not sampled now. */
+	 * the time since `since_ns`, by the process's clock; 0 = the event is not sampled now.  With
+	 * TRC_SAMPLE_EVENT_LEFT the process is about to execute another program: if it does, there is no
+	 * such time. */
 	_Atomic uint64_t armed_ns, due_ns, since_ns;
 	/* Lost samples that no event could report, by enum trc_sample_loss. */
 	_Atomic uint64_t lost[8];

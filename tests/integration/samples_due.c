@@ -4,6 +4,7 @@
  *   blocked  with SIGPROF blocked half of the time: for long, and many times shortly
  *   open     never blocks it
  *   threads  in 3,000 threads of half a millisecond each, one after the other
+ *   leaves   in 1,000 such threads; then becomes `open` by exec, without its environment, so without the recorder
  *
  * Output: nanoseconds; and how many of them went by without the program: between two looks at its
  * clock, which are some microseconds apart.  A hypervisor that takes a processor away for a while
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static uint64_t now_ns(clockid_t clock)
 {
@@ -68,6 +70,33 @@ static void *burn_all_blocked(void *us)
 	return burn(us);
 }
 
+static void burn_in_threads(int n)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < n; i++) {
+		pthread_create(&thread, NULL, burn, (void *)500);
+		pthread_join(thread, NULL);
+	}
+}
+
+static void tell_used(void)
+{
+	printf("%llu %llu\n", (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID),
+	       (unsigned long long)stalled_ns);
+	fflush(stdout);
+}
+
+static void leave(char *program)
+{
+	char *argv[] = {program, "open", NULL}, *none[] = {NULL};
+
+	burn_in_threads(1000);
+	execve("/nothing/here", argv, none); /* one that fails changes nothing */
+	tell_used();
+	execve(program, argv, none);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -83,14 +112,12 @@ int main(int argc, char **argv)
 		pthread_create(&thread, NULL, burn_all_blocked, (void *)800000);
 		pthread_join(thread, NULL);
 	} else if (strcmp(what, "threads") == 0) {
-		for (int i = 0; i < 3000; i++) {
-			pthread_create(&thread, NULL, burn, (void *)500);
-			pthread_join(thread, NULL);
-		}
+		burn_in_threads(3000);
 	} else {
+		if (strcmp(what, "leaves") == 0)
+			leave(argv[0]);
 		return 2;
 	}
-	printf("%llu %llu\n", (unsigned long long)now_ns(CLOCK_PROCESS_CPUTIME_ID),
-	       (unsigned long long)stalled_ns);
+	tell_used();
 	return 0;
 }

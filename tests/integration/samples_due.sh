@@ -105,6 +105,17 @@ short_threads()
 	done
 }
 
+# What a program used before its exec is told then, and what the next one uses is not this one's.
+executes()
+{
+	local runs=0
+	while another_run; do
+		sampled leaves -e cpu-clock -F 1000 --sample-by signal
+		adds_up 'short threads, and an exec of what is not recorded' 1000000 || continue
+		[ "$(lost_by unarmed)" -gt 0 ] || differs 'before an exec: nothing told of starts and ends'
+	done
+}
+
 # can BY: whether samples are taken so here; says why if not
 can()
 {
@@ -116,6 +127,7 @@ if can signal; then
 	by_signals 1000
 	by_signals 10000
 	short_threads 'by signals' -e cpu-clock -F 1000 --sample-by signal
+	executes
 fi
 short_threads 'as is best here' -F 1000
 short_threads 'by timers' -e timer -F 1000
