@@ -1,4 +1,5 @@
 /* open_waits.c - see open_waits.h. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,6 +280,14 @@ bool trc_open_waits_look(struct trc_open_waits *w, const struct trc_open_waits_a
 	}
 	round_end(&l);
 	return true;
+}
+
+int trc_open_waits_memory(int pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 struct trc_open_waits *trc_open_waits_new(void)

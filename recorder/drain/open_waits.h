@@ -30,6 +30,10 @@ struct trc_open_waits_at {
 	uint64_t slice_ns;
 };
 
+/* A descriptor for `mem_fd`, to be opened when the image begins; the caller's.  -1 = the kernel does not
+ * let us. */
+int trc_open_waits_memory(int pid);
+
 /* NULL = no memory. */
 struct trc_open_waits *trc_open_waits_new(void);
 /*

@@ -29,6 +29,7 @@ struct trc_flight {
 	uint32_t wake_seen;
 	struct trc_open_waits *open_waits; /* of the present image, as they were seen last */
 	uint64_t noted_ns;		   /* when open waits were looked at for its end */
+	int mem_fd;			   /* of the present image (open_waits.h); -1 = none */
 	char ring_path[PATH_MAX];
 };
 
@@ -54,14 +55,24 @@ int trc_flight_open(struct trc_process *p)
 	p->flight = calloc(1, sizeof(*p->flight));
 	if (!p->flight)
 		return -ENOMEM;
+	p->flight->mem_fd = -1;
 	trc_trigger_watch_init(&p->flight->watch, o->spec, o->n_specs, &o->limits);
 	return 0;
+}
+
+static void waits_forget(struct trc_process *p)
+{
+	trc_open_waits_free(p->flight->open_waits);
+	p->flight->open_waits = NULL;
+	if (p->flight->mem_fd >= 0)
+		close(p->flight->mem_fd);
+	p->flight->mem_fd = -1;
 }
 
 void trc_flight_free(struct trc_process *p)
 {
 	if (p->flight)
-		trc_open_waits_free(p->flight->open_waits);
+		waits_forget(p);
 	free(p->flight);
 	p->flight = NULL;
 }
@@ -143,19 +154,18 @@ static void copy_kernel(struct trc_tool_snapshot *s)
 
 static void waits_look(struct trc_process *p, const struct trc_shared *header, uint64_t until)
 {
-	const struct trc_open_waits_at at = {
-		.mapping = p->shared, .fd = -1, .header = header, .pid = p->pid};
+	const struct trc_open_waits_at at = {.mapping = p->shared,
+					     .fd = -1,
+					     .header = header,
+					     .pid = p->pid,
+					     .no_names = p->tids != NULL,
+					     .mem_fd = p->flight->mem_fd < 0 ? NULL
+									     : &p->flight->mem_fd};
 
 	if (!p->flight->open_waits)
 		p->flight->open_waits = trc_open_waits_new();
 	if (p->flight->open_waits)
 		trc_open_waits_look(p->flight->open_waits, &at, until);
-}
-
-static void waits_forget(struct trc_process *p)
-{
-	trc_open_waits_free(p->flight->open_waits);
-	p->flight->open_waits = NULL;
 }
 
 /* Copies the ring, and what the kernel's buffers hold: of a living process afterwards, so that they
@@ -430,6 +440,7 @@ int trc_flight_attach(struct trc_process *p, struct trc_flight_session *f, const
 	}
 	p->flight->reserved_bytes = p->options->follow ? p->mapped_bytes : 0;
 	snprintf(p->flight->ring_path, sizeof(p->flight->ring_path), "%s", ring_path);
+	p->flight->mem_fd = trc_open_waits_memory(p->pid);
 	trc_trigger_watch_attach(&p->flight->watch, p->shared, header, 0);
 	return 0;
 }

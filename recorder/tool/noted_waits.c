@@ -1,6 +1,4 @@
 /* noted_waits.c - see noted_waits.h */
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "format/now.h"
@@ -30,14 +28,6 @@ struct trc_noted_waits {
 /* Of all processes. */
 static uint64_t pause_until_ns;
 
-static int memory_open(int pid)
-{
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 void trc_noted_waits_begin(struct trc_process *p, const struct trc_shared *h)
 {
 	struct trc_noted_waits *n = calloc(1, sizeof(*n));
@@ -46,8 +36,10 @@ void trc_noted_waits_begin(struct trc_process *p, const struct trc_shared *h)
 	if (n)
 		n->found = trc_open_waits_new();
 	if (n)
-		n->mem_fd = memory_open(p->pid);
+		n->mem_fd = trc_open_waits_memory(p->pid);
 	if (!n || !n->found || n->mem_fd < 0) {
+		if (n && n->mem_fd >= 0)
+			close(n->mem_fd);
 		if (n)
 			trc_open_waits_free(n->found);
 		free(n);

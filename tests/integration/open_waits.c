@@ -5,6 +5,8 @@
  *   open_waits crash         the same, then ends by SIGABRT
  *   open_waits _exit         the same, then ends by _exit()
  *   open_waits thread        the same, then a thread ends the process by exit_group
+ *   open_waits other         its first thread reads from a pipe, while another executes `next`, without its environment
+ *   open_waits next          has "a file" where the pipe was; says "waiting", and crashes at the end of its input
  *   open_waits again         each has waited at its place a few times before
  *   open_waits self FILE     records itself, and takes a snapshot of itself
  *   open_waits storm FILE    the same, again and again, while threads come and go with their stacks
@@ -231,6 +233,42 @@ static void close_plugin(const char *plugin)
 		errx(1, "%s", dlerror());
 }
 
+/* ---- another program in the process ------------------------------------------------------------ */
+
+enum { PIPE_FD = 55 };
+
+static void *becomes_another(void *program)
+{
+	char *argv[] = {program, "next", NULL}, *none[] = {NULL};
+
+	await_others();
+	execve(program, argv, none);
+	err(1, "%s", (char *)program);
+}
+
+static void be_replaced(char *program)
+{
+	pthread_t thread;
+
+	printf("pid\t%d\n", getpid());
+	fflush(stdout);
+	made(pipe(ends));
+	made(dup3(ends[0], PIPE_FD, O_CLOEXEC));
+	ends[0] = PIPE_FD;
+	if (pthread_create(&thread, NULL, becomes_another, program))
+		errx(1, "no thread");
+	place_read();
+}
+
+static void be_next(void)
+{
+	made(dup2(open("a file", O_RDWR | O_CREAT, 0600), PIPE_FD));
+	printf("waiting\n");
+	fflush(stdout);
+	getchar();
+	abort();
+}
+
 /* ---- ends ------------------------------------------------------------------------------------- */
 
 static void *ends_all(void *unused)
@@ -255,6 +293,10 @@ int main(int argc, char **argv)
 
 	if (argc >= 3 && trace_flight_start(NULL))
 		errx(1, "no flight recorder: %s", trace_last_error());
+	if (!strcmp(what, "other"))
+		be_replaced(argv[0]);
+	if (!strcmp(what, "next"))
+		be_next();
 	if (!strcmp(what, "storm")) {
 		storm(argv[2]);
 		return 0;

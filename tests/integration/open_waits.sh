@@ -124,6 +124,24 @@ for how in '_exit _exit' 'thread thread' 'SIGKILL wait' 'SIGINT wait' 'SIGKILL w
 	passed "a recording that ends by $end${follow:+ ($follow)}: waits in progress have their stacks and descriptors"
 done
 
+# ---- of a process that executes another program, which is not recorded ---------------------------------
+# Threads that waited are gone, and descriptors of the same numbers are the other program's.
+executed()
+{
+	local name=other.$1
+	begin "$name" "$trace_record" -q "${@:3}" -o dump.trc -- "$program" other
+	sleep 4 # more than one look
+	exec 9>&-
+	wait "$pid" 2>/dev/null
+	[ "$(sql "$name/$2" "SELECT count(*) FROM threads_now WHERE reason = 'read'")" = 1 ] ||
+		fail "$1: the first thread of the first program does not wait"
+	found=$(sql "$name/$2" "SELECT descriptor FROM threads_now WHERE reason = 'read'")
+	[[ $found != *'a file'* ]] || fail "$1: the first program waits for what the second has open: $found"
+	passed "$1: a wait does not have the name of what the next program has open"
+}
+executed 'a recording' dump.trc
+executed 'a crash' dump.1.trc --flight --snapshot-on crash
+
 # ---- of processes that were killed, both ---------------------------------------------------------------
 # Each thread has waited there a few times, and so its stack is in its slot from the beginning.
 begin again "$trace_record" -q --flight -o never.trc -- "$program" again
