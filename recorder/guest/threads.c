@@ -67,6 +67,17 @@ static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
 	return &trc_no_slot;
 }
 
+/* By a hash of the pthread_t: in which slot the thread was that had it last, or another with this
+ * hash. */
+enum { SLOT_HINTS = 1024 };
+static _Atomic uint32_t slot_hint[SLOT_HINTS];
+
+static _Atomic uint32_t *slot_hint_of(uint64_t thread)
+{
+	return &slot_hint[thread * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+}
+_Static_assert(SLOT_HINTS == 1 << (64 - 54), "the hash");
+
 static void slot_put_name(struct trc_slot *slot, const char *name, uint32_t n_bytes)
 {
 	uint64_t word[TRC_THREAD_NAME_BYTES / 8] = {0};
@@ -120,6 +131,10 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t stack, u
 	slot_put_name(slot, name, (uint32_t)strnlen(name, sizeof(name)));
 	if (begun)
 		trc_slot_end(slot);
+	/* relaxed: who waits for this thread comes later, or looks at all slots. */
+	atomic_store_explicit(slot_hint_of((uint64_t)pthread_self()),
+			      (uint32_t)(slot - trc_slot_at(trc_rec.shared, 0)),
+			      memory_order_relaxed);
 	/* release: pairs with the acquire of whoever reads a live slot. */
 	atomic_store_explicit(&slot->state, TRC_SLOT_LIVE, memory_order_release);
 }
@@ -301,10 +316,34 @@ void trc_thread_ended(void)
 	atomic_store_explicit(&slot->state, TRC_SLOT_ENDED, memory_order_release);
 }
 
+/*
+ * True if the hint tells: *slot is the thread's, or NULL as the thread has ended.  A thread that has
+ * this pthread_t now has stored its hint after whoever had it before.
+ */
+static bool slot_hinted(struct trc_shared *shared, uint64_t thread, struct trc_slot **slot)
+{
+	uint32_t i = atomic_load_explicit(slot_hint_of(thread), memory_order_relaxed), state;
+
+	if (i >= trc_slots_used(shared, shared->n_threads))
+		return false;
+	*slot = trc_slot_at(shared, i);
+	/* acquire: as in slot_find(). */
+	state = atomic_load_explicit(&(*slot)->state, memory_order_acquire);
+	if (state == TRC_SLOT_TAKEN ||
+	    atomic_load_explicit(&(*slot)->pthread, memory_order_relaxed) != thread)
+		return false;
+	if (state != TRC_SLOT_LIVE)
+		*slot = NULL;
+	return true;
+}
+
 static struct trc_slot *slot_find(uint64_t thread)
 {
 	struct trc_shared *shared = trc_rec.shared;
+	struct trc_slot *hinted;
 
+	if (slot_hinted(shared, thread, &hinted))
+		return hinted;
 	for (uint32_t i = 0; i < trc_slots_used(shared, shared->n_threads); i++) {
 		struct trc_slot *slot = trc_slot_at(shared, i);
 

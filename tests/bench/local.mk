@@ -19,6 +19,10 @@ bench_programs += tests/bench/bench_labels
 tests_bench_bench_labels_SOURCES = tests/bench/bench_labels.c tests/bench/bench.h
 tests_bench_bench_labels_LDADD = libtrc.la -lpthread
 
+bench_programs += tests/bench/bench_create
+tests_bench_bench_create_SOURCES = tests/bench/bench_create.c tests/bench/bench.h
+tests_bench_bench_create_LDADD = -lpthread
+
 bench_programs += tests/bench/bench_fibers
 tests_bench_bench_fibers_SOURCES = tests/bench/bench_fibers.c tests/bench/bench.h
 tests_bench_bench_fibers_LDADD = libtrc.la -lpthread

@@ -1,7 +1,7 @@
 #!/bin/bash
 # run.sh - every figure beside its target; `make bench` runs it.
 #
-#   run.sh [PART...]     parts: event, labels, fibers, sustain, start, unwind, park, threads, mutex, format,
+#   run.sh [PART...]     parts: event, labels, fibers, sustain, start, create, unwind, park, threads, mutex, format,
 #                        memcached, flight, http, snapshot, analyzer, doublings, sampling, short_threads, heap,
 #                        heap_live, viewer, parts, servers
 #                        (default: all)
@@ -218,6 +218,34 @@ part_start()
 	done
 	figure 'true' "$(quartiles <"$work/start.bare")" ms
 	figure 'trace-record -- true' "$(quartiles <"$work/start.recorded")" ms '<=' 10
+}
+
+create_with() # FILE OPTION...: of a program that is recorded so
+{
+	local to=$1
+	shift
+	"$trace_record" -q "$@" -o "$work/create.trc" -- "$bench/bench_create" >"$to"
+}
+
+part_create()
+{
+	local i
+	say '-- a thread created and joined, one after the other: processor time of the program'
+	for i in 1 2 3 4 5; do
+		"$bench/bench_create" >"$work/create.plain.$i" &&
+			create_with "$work/create.recorded.$i" &&
+			create_with "$work/create.no_sched.$i" --no-sched &&
+			create_with "$work/create.100.$i" -F 100 &&
+			create_with "$work/create.1000.$i" -F 1000 || {
+			trouble 'bench_create'
+			return
+		}
+	done
+	figure 'a thread, plain' "$(spread_of create_us "$work"/create.plain.?)" us
+	figure '... recorded' "$(spread_of create_us "$work"/create.recorded.?)" us
+	figure '... recorded with --no-sched' "$(spread_of create_us "$work"/create.no_sched.?)" us
+	figure '... recorded with -F 100' "$(spread_of create_us "$work"/create.100.?)" us
+	figure '... recorded with -F 1000' "$(spread_of create_us "$work"/create.1000.?)" us
 }
 
 part_unwind()
@@ -673,11 +701,11 @@ part_servers()
 : >"$results"
 say "$(nproc) processors: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1); $(uname -sr); load $(cut -d ' ' -f 1 /proc/loadavg)"
 printf '%-58s %14s %-10s %-12s %s\n' figure value unit target ''
-[ $# -gt 0 ] || set -- event labels fibers sustain start unwind park threads mutex format memcached flight http \
+[ $# -gt 0 ] || set -- event labels fibers sustain start create unwind park threads mutex format memcached flight http \
 	snapshot analyzer doublings sampling short_threads heap heap_live viewer parts servers
 for part; do
 	case $part in
-	event | labels | fibers | sustain | start | unwind | park | threads | mutex | format | memcached | \
+	event | labels | fibers | sustain | start | create | unwind | park | threads | mutex | format | memcached | \
 		flight | http | snapshot | analyzer | doublings | sampling | short_threads | heap | heap_live | viewer | parts | servers)
 		"part_$part"
 		;;
