@@ -7,6 +7,7 @@ int trc_profile_blame(struct trc_profile_sums *sums, struct trc_profile *p)
 	struct trc_array rows = {0};
 	int err = trc_blame_rows(sums->m, NULL, NULL, &rows, NULL);
 	const struct trc_blame_row *row = rows.row;
+	struct trc_profile_told told = {0};
 
 	p->type[0] = (struct trc_profile_type){"delay", "nanoseconds"};
 	p->n_types = 1;
@@ -19,6 +20,7 @@ int trc_profile_blame(struct trc_profile_sums *sums, struct trc_profile *p)
 		p, "time that threads waited for locks and for each other, by what in the end "
 		   "held them up");
 	for (size_t i = 0; i < rows.n && !err; i++) {
+		trc_profile_count_sampled(&told, row[i].ns, row[i].stack_of);
 		const struct trc_profile_sample sample = {
 			.stack = row[i].stack,
 			.labels = row[i].labels,
@@ -29,6 +31,7 @@ int trc_profile_blame(struct trc_profile_sums *sums, struct trc_profile *p)
 
 		err = trc_profile_add(sums, &sample);
 	}
+	trc_profile_comment_sampled(p, &told, "blame");
 	trc_array_free(&rows);
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include "analyzer/model/margin.h"
 #include "parts.h"
 
 /* What the samples of one row stand for. */
@@ -35,8 +36,10 @@ static int estimate_add(struct trc_profile_sums *sums, struct trc_array *estimat
 	return 0;
 }
 
-static int sum_allocs(struct trc_profile_sums *sums)
+static int sum_allocs(struct trc_profile_sums *sums, struct trc_profile *p)
 {
+	struct trc_heap_margin allocated = {0}, in_use = {0};
+	double allocated_bytes = 0, in_use_bytes = 0;
 	struct trc_array estimates = {.row_bytes = sizeof(struct estimate)};
 	struct trc_profile_sample *row;
 	const struct estimate *e;
@@ -44,10 +47,26 @@ static int sum_allocs(struct trc_profile_sums *sums)
 	const struct trc_alloc *alloc = trc_model_allocs(sums->m, &n);
 	int err = 0;
 
-	for (size_t i = 0; i < n && !err; i++)
+	for (size_t i = 0; i < n && !err; i++) {
 		if (trc_profile_passes(sums, alloc[i].labels) &&
 		    trc_selection_has_time(sums->selection, alloc[i].thread, alloc[i].ts_ns))
 			err = estimate_add(sums, &estimates, &alloc[i]);
+		else
+			continue;
+		trc_heap_margin_add(&allocated, alloc[i].objects, (double)alloc[i].bytes);
+		allocated_bytes += alloc[i].objects * (double)alloc[i].bytes;
+		if (!alloc[i].lives)
+			continue;
+		trc_heap_margin_add(&in_use, alloc[i].objects, (double)alloc[i].bytes);
+		in_use_bytes += alloc[i].objects * (double)alloc[i].bytes;
+	}
+	if (trc_heap_margin(&allocated) >= 1)
+		trc_profile_comment(
+			p,
+			"in all %.0f bytes ±%.0f were allocated, and %.0f ±%.0f are in use "
+			"(95 %% intervals)",
+			allocated_bytes, trc_heap_margin(&allocated), in_use_bytes,
+			trc_heap_margin(&in_use));
 	row = sums->rows.row;
 	e = estimates.row;
 	for (size_t i = 0; i < estimates.n && !err; i++) {
@@ -141,5 +160,5 @@ int trc_profile_heap(struct trc_profile_sums *sums, struct trc_profile *p, bool 
 		return -ENOENT;
 	}
 	describe(sums->m, p, allocs);
-	return sum_allocs(sums);
+	return sum_allocs(sums, p);
 }

@@ -40,6 +40,15 @@ int trc_profile_hold(struct trc_profile_sums *sums, struct trc_profile *p, struc
 int trc_profile_latency(struct trc_profile_sums *sums, struct trc_profile *p,
 			struct trc_error *error);
 /* -ENOENT if there are no tasks. */
+/* How much of a profile of causes samples divide among places.  Begins as zeroes. */
+struct trc_profile_told {
+	double all_ns, sampled_ns;
+};
+/* stack_of: enum trc_cause_stack. */
+void trc_profile_count_sampled(struct trc_profile_told *told, int64_t ns, uint8_t stack_of);
+/* Says so in a comment, if it is any; `table` of SQL has the margins. */
+void trc_profile_comment_sampled(struct trc_profile *p, const struct trc_profile_told *told,
+				 const char *table);
 int trc_profile_path(struct trc_profile_sums *sums, struct trc_profile *p, struct trc_error *error);
 int trc_profile_offcpu(struct trc_profile_sums *sums, struct trc_profile *p);
 /* `allocs`: what was allocated is the main value, else what is in use. */

@@ -4,6 +4,23 @@
 #include "analyzer/causes/causes.h"
 #include "parts.h"
 
+void trc_profile_count_sampled(struct trc_profile_told *told, int64_t ns, uint8_t stack_of)
+{
+	told->all_ns += (double)ns;
+	told->sampled_ns += stack_of == TRC_CAUSE_STACK_SAMPLE ? (double)ns : 0;
+}
+
+void trc_profile_comment_sampled(struct trc_profile *p, const struct trc_profile_told *told,
+				 const char *table)
+{
+	if (told->sampled_ns > 0)
+		trc_profile_comment(
+			p,
+			"%.1f %% of it are divided among places by samples: estimates; the "
+			"table %s has their margin_ns",
+			100 * told->sampled_ns / told->all_ns, table);
+}
+
 /* profile:L12 */
 static bool is_wanted(const struct trc_profile_sums *sums, const struct trc_task *task, size_t row)
 {
@@ -16,7 +33,8 @@ static bool is_wanted(const struct trc_profile_sums *sums, const struct trc_task
 	return trc_selection_has_task(s, sums->m, row);
 }
 
-static int add_leaf(struct trc_profile_sums *sums, const struct trc_cause *leaf, uint32_t labels)
+static int add_leaf(struct trc_profile_sums *sums, const struct trc_cause *leaf, uint32_t labels,
+		    struct trc_profile_told *told)
 {
 	struct trc_profile_sample sample = {
 		.stack = leaf->stack,
@@ -28,11 +46,12 @@ static int add_leaf(struct trc_profile_sums *sums, const struct trc_cause *leaf,
 	/* A damaged clock makes times that are farther apart than can be told. */
 	if (__builtin_sub_overflow(leaf->to_ns, leaf->from_ns, &sample.value[0]))
 		sample.value[0] = INT64_MAX;
+	trc_profile_count_sampled(told, sample.value[0], leaf->stack_of);
 	return trc_profile_add(sums, &sample);
 }
 
 static int add_task(struct trc_profile_sums *sums, struct trc_causes *causes,
-		    const struct trc_task *task)
+		    const struct trc_task *task, struct trc_profile_told *told)
 {
 	uint32_t labels = 0;
 	const struct trc_cause *row;
@@ -44,12 +63,13 @@ static int add_task(struct trc_profile_sums *sums, struct trc_causes *causes,
 					     task->start_place);
 	for (size_t i = 0; i < n && !err; i++)
 		if (row[i].leaf)
-			err = add_leaf(sums, &row[i], labels);
+			err = add_leaf(sums, &row[i], labels, told);
 	return err;
 }
 
 int trc_profile_path(struct trc_profile_sums *sums, struct trc_profile *p, struct trc_error *error)
 {
+	struct trc_profile_told told = {0};
 	struct trc_causes *causes;
 	size_t n, n_told = 0;
 	const struct trc_task *task = trc_model_tasks(sums->m, &n);
@@ -73,10 +93,11 @@ int trc_profile_path(struct trc_profile_sums *sums, struct trc_profile *p, struc
 		if (!is_wanted(sums, &task[i], i))
 			continue;
 		n_told++;
-		err = add_task(sums, causes, &task[i]);
+		err = add_task(sums, causes, &task[i], &told);
 	}
 	trc_causes_close(causes);
 	trc_profile_comment(p, "the critical paths of %zu task%s, summed", n_told,
 			    n_told == 1 ? "" : "s");
+	trc_profile_comment_sampled(p, &told, "task_path");
 	return err;
 }

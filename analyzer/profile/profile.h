@@ -63,7 +63,7 @@
 
 enum {
 	TRC_PROFILE_VALUES_MAX = 4,
-	TRC_PROFILE_COMMENTS_MAX = 8,
+	TRC_PROFILE_COMMENTS_MAX = 12,
 	/* Why a thread is off its proc: an enum trc_reason, or one of these. */
 	TRC_OFF_NOT = 0,	 /* it is not, or the profile does not tell */
 	TRC_OFF_PREEMPTED = 254, /* it could have gone on */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/margin.h"
 #include "parts.h"
 #include "format/sampled.h"
 
@@ -191,7 +192,8 @@ static int64_t as_int64(uint64_t value)
 	return value < INT64_MAX ? (int64_t)value : INT64_MAX;
 }
 
-static int add_samples(struct trc_profile_sums *sums, const struct chosen *c, struct stays *stays)
+static int add_samples(struct trc_profile_sums *sums, const struct chosen *c, struct stays *stays,
+		       struct trc_margin_part *whole)
 {
 	size_t n;
 	const struct trc_sample *sample = trc_model_samples(sums->m, &n);
@@ -208,8 +210,37 @@ static int add_samples(struct trc_profile_sums *sums, const struct chosen *c, st
 		    !trc_selection_has_time(sums->selection, sample[i].thread, sample[i].ts_ns))
 			continue;
 		err = trc_profile_add(sums, &one);
+		trc_margin_part_add(whole, sample[i].scaled);
 	}
 	return err;
+}
+
+static double percent(uint64_t part, uint64_t of)
+{
+	return 100 * (double)part / (double)of;
+}
+
+/* How far such a share of all may be off, in percent of all: as if one thread had used all. */
+static double margin_percent(const struct trc_margin_part *whole, double share)
+{
+	const struct trc_margin_part part = {share * whole->value, share * whole->squares,
+					     whole->n};
+	struct trc_margin group = {0};
+	double percents;
+
+	trc_margin_add_known(&group, &part, whole);
+	percents = 100 * trc_margin_value(&group) / whole->value;
+	return percents < 100 ? percents : 100;
+}
+
+static void comment_margin(struct trc_profile *p, const struct trc_margin_part *whole)
+{
+	if (whole->value > 0)
+		trc_profile_comment(
+			p,
+			"values of samples are estimates: what is half of their sum is known to "
+			"±%.1f %% of the sum, a twentieth to ±%.1f %% (95 %% intervals)",
+			margin_percent(whole, 0.5), margin_percent(whole, 0.05));
 }
 
 static int stays_find(struct stays *stays, const struct trc_model *m, const struct chosen *c)
@@ -321,11 +352,6 @@ static struct amounts amounts_of(const struct trc_model *m, const struct chosen 
 	return a;
 }
 
-static double percent(uint64_t part, uint64_t of)
-{
-	return 100 * (double)part / (double)of;
-}
-
 static int add_unseen(struct trc_profile_sums *sums, struct trc_profile *p, const struct amounts *a)
 {
 	const struct trc_profile_sample unseen = {.stack_kind = TRC_STACK_UNSEEN,
@@ -371,6 +397,7 @@ int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, co
 {
 	struct chosen c = {.heap = trc_profile_has_heap(sums->m)};
 	struct stays stays = {.rows = {.row_bytes = sizeof(struct stay)}};
+	struct trc_margin_part whole = {0};
 	struct amounts amounts;
 	int err;
 
@@ -391,7 +418,9 @@ int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, co
 		err = add_unseen(sums, p, &amounts);
 	}
 	if (!err)
-		err = add_samples(sums, &c, &stays);
+		err = add_samples(sums, &c, &stays, &whole);
+	if (!err)
+		comment_margin(p, &whole);
 	trc_array_free(&stays.rows);
 	trc_index_free(&stays.row);
 	free(c.in);

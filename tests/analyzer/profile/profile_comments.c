@@ -54,23 +54,30 @@ static const char THREE_CLOCKS[] =
 	"@300 thread=1 samples_lost event=2 lost_samples=20 cause=busy\n"
 	"@300 thread=1 samples_lost event=3 lost_samples=400 cause=busy\n";
 
+#define FEW(twentieth)                                                                             \
+	"values of samples are estimates: what is half of their sum is known to ±100.0 % of the "  \
+	"sum, a twentieth to ±" twentieth " % (95 % intervals)"
+
 START_TEST(comments_of_clocks_that_are_left_out)
 {
 	static const char *const WANTED[] = {
 		"cpu-clock was sampled 250 times per second, by signal",
 		"3 samples were lost: busy",
 		"100.0 % was not sampled: it is in (not sampled)",
+		FEW("100.0"),
 	};
 	static const char *const WANTED_OF_TWO[] = {
 		"cpu-clock was sampled 250 times per second, by signal",
 		"timer was sampled 50 times per second, by timer",
 		"6003 samples were lost: busy",
 		"100.0 % was not sampled: it is in (not sampled)",
+		FEW("97.2"),
 	};
 	static const char *const WANTED_OF_ONE[] = {
 		"timer was sampled 50 times per second, by timer",
 		"6400 samples were lost: busy",
 		"100.0 % was not sampled: it is in (not sampled)",
+		FEW("100.0"),
 	};
 	char more[sizeof(THREE_CLOCKS) + 200];
 	struct trc_model *m = model_with(THREE_CLOCKS, TRC_PART_WAITS);
@@ -83,6 +90,52 @@ START_TEST(comments_of_clocks_that_are_left_out)
 	m = model_with(more, TRC_PART_WAITS);
 	expect_comments(m, "cpu", WANTED_OF_TWO, sizeof(WANTED_OF_TWO) / sizeof(*WANTED_OF_TWO));
 	expect_comments(m, "timer", WANTED_OF_ONE, sizeof(WANTED_OF_ONE) / sizeof(*WANTED_OF_ONE));
+	model_close(m);
+}
+END_TEST
+
+/* Of 400 samples of one value: 1.96 * sqrt(400 / 399 * 400 * p * (1 - p) + 2) of them. */
+START_TEST(comment_on_how_well_samples_tell)
+{
+	static const char *const WANTED[] = {
+		"timer was sampled 100 times per second, by timer",
+		"values of samples are estimates: what is half of their sum is known to ±5.0 % of the "
+		"sum, a twentieth to ±2.2 % (95 % intervals)",
+	};
+	static char text[400 * 80];
+	size_t n = (size_t)snprintf(text, sizeof(text), "sample_event 1 name=\"timer\" frequency=100\n");
+	struct trc_model *m;
+
+	for (int i = 1; i <= 400; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "@%d thread=1 sample stack=s%d event=1 value=10\n", 1000 * i,
+				      1 + i % 2);
+	m = model_with(text, TRC_PART_WAITS);
+	expect_comments(m, "cpu", WANTED, sizeof(WANTED) / sizeof(*WANTED));
+	model_close(m);
+}
+END_TEST
+
+/* A wait of 8 us for a thread that a sample shows, and then one for a thread that none does. */
+START_TEST(comment_on_blame_by_samples)
+{
+	static const char *const WANTED[] = {
+		"time that threads waited for locks and for each other, by what in the end held them up",
+		"80.0 % of it are divided among places by samples: estimates; the table blame has their "
+		"margin_ns",
+	};
+	struct trc_model *m = model_with(
+		"sample_event 1 name=\"timer\" frequency=100\n"
+		"@1000 thread=2 park reason=mutex object=0x10 holder=1 stack=s2\n"
+		"@5000 thread=1 sample stack=s1 event=1 value=10\n"
+		"@9000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=s1\n"
+		"@9000 thread=2 resume reason=mutex object=0x10\n"
+		"@10000 thread=1 park reason=mutex object=0x20 holder=2 stack=s2\n"
+		"@12000 thread=2 unlock reason=mutex object=0x20 waiters=1 stack=s1\n"
+		"@12000 thread=1 resume reason=mutex object=0x20\n",
+		TRC_PART_WAITS);
+
+	expect_comments(m, "blame", WANTED, sizeof(WANTED) / sizeof(*WANTED));
 	model_close(m);
 }
 END_TEST
@@ -148,6 +201,8 @@ START_TEST(comments_of_the_heap)
 		"2 sampled objects were freed that were allocated before, or whose allocation was lost",
 		"1 sampled object was freed when is not known",
 		"objects from before the snapshot's window are not in it",
+		"in all 525296 bytes ±1779829 were allocated, and 524292 ±1779830 are in use (95 % "
+		"intervals)",
 	};
 	struct trc_model *m = model_with(
 		"coverage proc=0 held=50 from=100 to=900\n"
@@ -167,6 +222,8 @@ void profile_comments(TCase *tests)
 	tcase_add_test(tests, comments);
 	tcase_add_test(tests, comments_of_clocks_that_are_left_out);
 	tcase_add_test(tests, comments_of_one);
+	tcase_add_test(tests, comment_on_how_well_samples_tell);
+	tcase_add_test(tests, comment_on_blame_by_samples);
 	tcase_add_test(tests, comment_on_waits_that_a_kill_cut);
 	tcase_add_test(tests, comments_of_the_heap);
 }
