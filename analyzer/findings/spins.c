@@ -7,6 +7,7 @@
 #include <string.h>
 #include "parts.h"
 #include "analyzer/model/process.h"
+#include "analyzer/model/margin.h"
 #include "analyzer/model/selection.h"
 
 enum { OTHERS_SHOWN = 15 };
@@ -14,7 +15,9 @@ enum { OTHERS_SHOWN = 15 };
 /* What the samples of a thread say. */
 struct spinner {
 	uint64_t n, all, asking; /* samples; their CPU time in ns; that of calls that ask */
-	uint32_t stack;		 /* of most samples that ask, if it is most; and by how many */
+	struct trc_margin_part part, whole; /* of the thread: those that ask, and all */
+	struct trc_margin sum, all_sum;	    /* of the threads that spin at the same place */
+	uint32_t stack; /* of most samples that ask, if it is most; and by how many */
 	uint32_t lead;
 	int64_t from_ns, to_ns;			/* of those that ask */
 	uint32_t n_others, other[OTHERS_SHOWN]; /* threads that spin at the same place */
@@ -99,12 +102,14 @@ static void add_sample(struct spins *s, const struct trc_sample *sample)
 	spinner = &s->of[thread - s->r->thread];
 	spinner->n++;
 	spinner->all += sample->scaled;
+	trc_margin_part_add(&spinner->whole, sample->scaled);
 	if (!stack_asks(s, sample->stack))
 		return;
 	if (!spinner->asking)
 		spinner->from_ns = sample->ts_ns;
 	spinner->to_ns = sample->ts_ns;
 	spinner->asking += sample->scaled;
+	trc_margin_part_add(&spinner->part, sample->scaled);
 	stack = trc_report_canonical(s->r, sample->stack);
 	if (!spinner->lead)
 		spinner->stack = stack;
@@ -128,11 +133,18 @@ static bool spins(const struct trc_report *r, const struct spinner *spinner, siz
 	       (int64_t)spinner->asking >= r->length_ns / 100; /* G3 */
 }
 
+static void add_margins(struct spinner *first, const struct spinner *one)
+{
+	trc_margin_add(&first->sum, &one->part, &one->whole);
+	trc_margin_add(&first->all_sum, &one->whole, &one->whole);
+}
+
 /* Adds one that spins at the same place. */
 static void join(struct spins *s, struct spinner *first, size_t row)
 {
 	const struct spinner *other = &s->of[row];
 
+	add_margins(first, other);
 	first->asking += other->asking;
 	first->all += other->all;
 	if (other->from_ns < first->from_ns)
@@ -148,8 +160,10 @@ static int at_its_place(struct spins *s, size_t row)
 {
 	uint32_t first = trc_index_get(&s->first, s->of[row].stack);
 
-	if (first == TRC_INDEX_NONE)
+	if (first == TRC_INDEX_NONE) {
+		add_margins(&s->of[row], &s->of[row]);
 		return trc_index_put(&s->first, s->of[row].stack, (uint32_t)row);
+	}
 	join(s, &s->of[first], row);
 	return 0;
 }
@@ -162,9 +176,11 @@ static int tell(struct spins *s, struct trc_array *out, size_t row)
 					  .cost_ns = (int64_t)spinner->asking,
 					  .thread = s->r->thread[row].serial};
 	struct trc_finding f = trc_finding_of(TRC_FINDING_POLL_LOOP, &at);
-	char number[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
+	char number[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES], margin[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
+	trc_text_margin(margin, trc_margin_share(&spinner->sum, &spinner->all_sum),
+			(int64_t)spinner->all);
 	trc_finding_sql_add(&f,
 			    "SELECT thread, ts_ns, value, place(stack) AS at FROM samples WHERE "
 			    "thread IN (%u",
@@ -178,10 +194,10 @@ static int tell(struct spins *s, struct trc_array *out, size_t row)
 	else
 		trc_report_thread(s->r, &line, at.thread, 40);
 	trc_line_add(&line,
-		     " asked again and again, without waiting, for %s, %s of %s CPU time, at ",
+		     " asked again and again, without waiting, for %s, %s%s%s of %s CPU time, at ",
 		     trc_text_duration(number, at.cost_ns),
-		     trc_text_share(share, at.cost_ns, (int64_t)spinner->all),
-		     spinner->n_others ? "their" : "its");
+		     trc_text_share(share, at.cost_ns, (int64_t)spinner->all), *margin ? " " : "",
+		     margin, spinner->n_others ? "their" : "its");
 	trc_report_place(s->r, &line, spinner->stack);
 	return trc_finding_add(out, &f, &line);
 }

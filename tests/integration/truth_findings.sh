@@ -228,6 +228,7 @@ while another_run; do
 	record spins -F 250
 	costs poll_loop 30 && is_first poll_loop site_spin
 	[ "$(sql t.trc "$(finding poll_loop sql)" | grep -c site_spin)" -ge 20 ] || differs 'the samples of a thread that spins'
+	finding poll_loop sentence | grep -q '% ±[0-9.]* of its CPU time' || differs 'how far its share may be off'
 done
 passed 'a thread that spins'
 
