@@ -9,6 +9,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/causes/names.c analyzer/causes/steps.c analyzer/causes/steps.h \
 	analyzer/causes/task_times.c analyzer/causes/task_times.h \
 	analyzer/causes/thread_times.c analyzer/causes/thread_times.h \
+	analyzer/causes/together.c analyzer/causes/together.h \
 	analyzer/derive/caused.c \
 	analyzer/derive/convoys.c analyzer/derive/convoys.h \
 	analyzer/derive/lock_list.c analyzer/derive/lock_list.h analyzer/derive/lock_sums.c analyzer/model/lock_sums.h \

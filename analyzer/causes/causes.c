@@ -280,9 +280,14 @@ static int explain_wait(struct trc_causes *c, const struct place *at, uint32_t p
 
 /* ---- what samples tell ---- */
 
+static int64_t times_ns(int64_t ns, uint32_t times)
+{
+	return __builtin_mul_overflow(ns, (int64_t)times, &ns) ? INT64_MAX : ns;
+}
+
 /* The row was made of the same steps. */
-int trc_causes_draws(struct trc_causes *c, const struct trc_cause *row, uint32_t group,
-		     struct trc_draws *draws)
+int trc_causes_draws(struct trc_causes *c, const struct trc_cause *row, uint32_t times,
+		     uint32_t group, struct trc_draws *draws)
 {
 	const struct trc_thread *t = trc_model_thread(c->steps.m, row->thread);
 	int64_t at_ns = row->from_ns;
@@ -297,7 +302,8 @@ int trc_causes_draws(struct trc_causes *c, const struct trc_cause *row, uint32_t
 		trc_step_of_thread(&c->steps, &cursor, at_ns, &step);
 		step.until_ns = earlier(step.until_ns, row->to_ns);
 		if (step.sample)
-			err = trc_draws_add(draws, group, step.sample, step.until_ns - at_ns);
+			err = trc_draws_add(draws, group, step.sample,
+					    times_ns(step.until_ns - at_ns, times));
 		at_ns = step.until_ns;
 	}
 	return err;
@@ -310,7 +316,7 @@ int trc_causes_margins(struct trc_causes *c, void *rows, size_t n, size_t row_by
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = trc_causes_draws(c, (struct trc_cause *)((char *)rows + i * row_bytes),
+		err = trc_causes_draws(c, (struct trc_cause *)((char *)rows + i * row_bytes), 1,
 				       (uint32_t)i, &draws);
 	if (!err && draws.rows.n) {
 		margin = calloc(n, sizeof(*margin));
@@ -376,6 +382,27 @@ int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cau
 
 	begin(c, park);
 	return finish(c, explain_wait(c, &top, park, from_ns, to_ns), rows, n);
+}
+
+int trc_causes_of_part(struct trc_causes *c, uint32_t park, int64_t from_ns, int64_t to_ns,
+		       bool of_others, const struct trc_cause **rows, size_t *n)
+{
+	const struct place top = {0};
+	struct place below = {.parent = 1, .depth = 1};
+	int err;
+
+	begin(c, park);
+	if (!of_others)
+		c->chain[c->n_chain++] = park;
+	err = add_park(c, &top, TRC_CAUSE_WAITING, park, from_ns, to_ns);
+	if (!err)
+		err = explain_pieces(c, &below, park, from_ns, to_ns);
+	return finish(c, err, rows, n);
+}
+
+const struct trc_steps *trc_causes_steps(const struct trc_causes *c)
+{
+	return &c->steps;
 }
 
 int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,

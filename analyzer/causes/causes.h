@@ -24,6 +24,7 @@
 #include "draws.h"
 
 struct trc_causes;
+struct trc_steps;
 
 /* The state of a thread during a piece. */
 enum trc_cause_kind {
@@ -101,6 +102,11 @@ void trc_causes_limit(struct trc_causes *c, size_t rows_max);
  */
 int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cause **rows,
 		       size_t *n);
+/* Those of a part of the wait.  The wait's own row comes first, and is no leaf.  of_others: what all that wait for the lock then have
+ * in common that are in none of the rows themselves. */
+int trc_causes_of_part(struct trc_causes *c, uint32_t park, int64_t from_ns, int64_t to_ns,
+		       bool of_others, const struct trc_cause **rows, size_t *n);
+const struct trc_steps *trc_causes_steps(const struct trc_causes *c);
 /* The causes of a stretch of a thread's time: the rows of depth 0 follow each other. */
 int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns, int64_t to_ns,
 			 const struct trc_cause **rows, size_t *n);
@@ -112,9 +118,10 @@ int trc_causes_of_task(struct trc_causes *c, const struct trc_task *task,
 int trc_causes_of_region(struct trc_causes *c, const struct trc_region *region,
 			 const struct trc_cause **rows, size_t *n);
 
-/* The draws of a row whose stack is of a sample, for this group; of any other row none.  0 or -ENOMEM. */
-int trc_causes_draws(struct trc_causes *c, const struct trc_cause *row, uint32_t group,
-		     struct trc_draws *draws);
+/* The draws of a row that so many waits have, and whose stack is of a sample, for this group; of any other row none.  0 or
+ * -ENOMEM. */
+int trc_causes_draws(struct trc_causes *c, const struct trc_cause *row, uint32_t times,
+		     uint32_t group, struct trc_draws *draws);
 
 /* Sets how far the lengths of these rows may be off, of those whose stack is of a sample.  A row has row_bytes, and
  * begins with a struct trc_cause.  0 or -ENOMEM. */

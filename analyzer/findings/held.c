@@ -4,6 +4,8 @@
  * The causes of these waits say what the holders did, one step down.  If a piece of a wait says that a
  * thread held the lock and slept, this is that thread's blocking, whatever it slept for.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include "parts.h"
 #include "procs_left.h"
 #include "analyzer/why/words.h"
@@ -30,31 +32,42 @@ static int64_t queued_ns_of(const struct trc_procs *procs, const struct trc_caus
 	return trc_procs_taken_ns(procs, row->from_ns, row->to_ns);
 }
 
-static void count_held(struct held *held, const struct trc_procs *procs,
-		       const struct trc_cause *row, size_t n)
+static void add_times(int64_t *sum, int64_t ns, uint32_t times)
 {
-	for (size_t i = 0; i < n; i++) {
-		int64_t ns, taken_ns;
+	if (__builtin_mul_overflow(ns, (int64_t)times, &ns))
+		ns = INT64_MAX;
+	trc_report_add(sum, ns);
+}
 
-		if (__builtin_sub_overflow(row[i].to_ns, row[i].from_ns, &ns))
-			ns = INT64_MAX;
-		if (!row[i].depth)
-			trc_report_add(&held->all_ns, ns);
-		if (row[i].depth != 1)
-			continue;
-		if (row[i].kind == TRC_CAUSE_FREE || row[i].kind == TRC_CAUSE_WAKING) {
-			held->spins |= row[i].reason == TRC_REASON_SPIN;
-			taken_ns = queued_ns_of(procs, &row[i], ns);
-			trc_report_add(&held->queued_ns, taken_ns);
-			trc_report_add(&held->handed_ns, ns - taken_ns);
-		} else if (row[i].kind == TRC_CAUSE_PREEMPTED) {
-			trc_report_add(&held->preempted_ns, ns);
-		} else if (row[i].kind == TRC_CAUSE_GONE && !row[i].unlock) {
-			trc_report_add(&held->gone_ns, ns);
-		} else if (row[i].reason && trc_wait_class(row[i].reason) != TRC_WAIT_LOCKS) {
-			trc_report_add(&held->blocked_ns, ns);
-		}
+/* A row of depth 1 of so many waits. */
+static void count_row(struct held *held, const struct trc_procs *procs, const struct trc_cause *row,
+		      uint32_t times)
+{
+	int64_t ns, taken_ns;
+
+	if (__builtin_sub_overflow(row->to_ns, row->from_ns, &ns))
+		ns = INT64_MAX;
+	if (row->kind == TRC_CAUSE_FREE || row->kind == TRC_CAUSE_WAKING) {
+		held->spins |= row->reason == TRC_REASON_SPIN;
+		taken_ns = queued_ns_of(procs, row, ns);
+		add_times(&held->queued_ns, taken_ns, times);
+		add_times(&held->handed_ns, ns - taken_ns, times);
+	} else if (row->kind == TRC_CAUSE_PREEMPTED) {
+		add_times(&held->preempted_ns, ns, times);
+	} else if (row->kind == TRC_CAUSE_GONE && !row->unlock) {
+		add_times(&held->gone_ns, ns, times);
+	} else if (row->reason && trc_wait_class(row->reason) != TRC_WAIT_LOCKS) {
+		add_times(&held->blocked_ns, ns, times);
 	}
+}
+
+static void count_wait(struct held *held, const struct trc_cause *head)
+{
+	int64_t ns;
+
+	if (__builtin_sub_overflow(head->to_ns, head->from_ns, &ns))
+		ns = INT64_MAX;
+	trc_report_add(&held->all_ns, ns);
 }
 
 /* The largest; threads without a proc are one cause, whether they held the lock or were to have it. */
@@ -94,19 +107,22 @@ static uint8_t kind_of(const struct held *held)
 	return kind;
 }
 
-/* Of so many waits, and so many rows of their causes, no more than that are followed: a report must
- * not take as long as the table of all causes. */
+/* Of more rows of their causes than these, only some waits are followed, one by one, up to so many of them: a report must not
+ * take as long as the table of all causes. */
 enum { WAITS_FOLLOWED = 10000, ROWS_FOLLOWED = 2000000 };
 
 struct followed {
-	struct trc_why_tree tree;
+	struct trc_why_tree tree; /* with what lies below its largest node */
 	struct held held;
 	struct trc_procs procs;
 	size_t waits; /* of those that are explained */
 };
 
+/* ---- some waits, one by one ---- */
+
 /* Every wait, or one in so many. */
-static int follow(struct trc_report *r, const struct trc_array *waits, struct followed *followed)
+static int follow_some(struct trc_report *r, const struct trc_array *waits,
+		       struct followed *followed)
 {
 	const uint32_t *park = waits->row;
 	size_t step = waits->n / WAITS_FOLLOWED + 1, n_rows = 0;
@@ -117,13 +133,115 @@ static int follow(struct trc_report *r, const struct trc_array *waits, struct fo
 		size_t n;
 
 		err = trc_report_causes_of_park(r, park[i], &row, &n);
-		if (err)
-			break;
-		count_held(&followed->held, &followed->procs, row, n);
-		err = trc_why_tree_add(&followed->tree, row, n);
+		for (size_t j = 0; j < n && !err; j++) {
+			if (!row[j].depth)
+				count_wait(&followed->held, &row[j]);
+			else if (row[j].depth == 1)
+				count_row(&followed->held, &followed->procs, &row[j], 1);
+		}
+		if (!err)
+			err = trc_why_tree_add(&followed->tree, row, n);
 		followed->waits++;
 		n_rows += n;
 	}
+	return err;
+}
+
+/* ---- all waits, together ---- */
+
+static int add_together(void *context, const struct trc_cause *row,
+			const struct trc_cause_times *times, size_t n)
+{
+	struct followed *followed = context;
+	bool marked = false;
+
+	for (size_t i = 1; i < n; i++) {
+		marked |= times[i].n_marked > 0;
+		if (row[i].depth == 1 && times[i].n)
+			count_row(&followed->held, &followed->procs, &row[i], times[i].n);
+	}
+	return marked ? trc_why_tree_add_below(&followed->tree, row, times, n) : 0;
+}
+
+/* A chain begins at what most of the waits are for, and where: what is below other nodes nobody asks. */
+static int mark_largest(struct followed *followed, struct trc_together *t, size_t n)
+{
+	uint32_t *node = calloc(n + 1, sizeof(*node)), largest;
+	int err = node ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		struct trc_cause head;
+
+		err = trc_together_head(t, i, &head);
+		if (err)
+			break;
+		count_wait(&followed->held, &head);
+		err = trc_why_tree_add(&followed->tree, &head, 1);
+		node[i] = trc_why_tree_head(&followed->tree);
+	}
+	largest = err ? 0 : trc_why_tree_largest_below(&followed->tree, 1);
+	for (size_t i = 0; i < n && largest; i++)
+		if (node[i] == largest)
+			trc_together_mark(t, i);
+	free(node);
+	return err;
+}
+
+static int follow_together(struct trc_report *r, struct followed *followed, const uint32_t *id,
+			   size_t n)
+{
+	struct trc_causes *causes;
+	struct trc_together *t = NULL;
+	int err = trc_report_causes(r, &causes);
+
+	if (!err)
+		err = trc_together_open(&t, causes, id, n);
+	if (!err)
+		err = mark_largest(followed, t, n);
+	if (!err)
+		err = trc_together_rows(t, ROWS_FOLLOWED, add_together, followed);
+	followed->waits = n;
+	trc_together_close(t);
+	return err;
+}
+
+static int follow_all(struct trc_report *r, const struct trc_array *waits,
+		      struct followed *followed)
+{
+	const uint32_t *row = waits->row;
+	uint32_t *id = calloc(waits->n + 1, sizeof(*id));
+	int err;
+
+	if (!id)
+		return -ENOMEM;
+	for (size_t i = 0; i < waits->n; i++)
+		id[i] = trc_report_park_id(r, row[i]);
+	err = follow_together(r, followed, id, waits->n);
+	free(id);
+	return err;
+}
+
+static int follow_waits(struct trc_report *r, const struct trc_array *waits,
+			struct followed *followed)
+{
+	int err = -E2BIG;
+
+	/* Parts of waits are followed one by one. */
+	if (trc_selection_has_all_time(r->selection))
+		err = follow_all(r, waits, followed);
+	if (err != -E2BIG)
+		return err;
+	trc_why_tree_free(&followed->tree);
+	followed->held = (struct held){0};
+	followed->waits = 0;
+	err = trc_why_tree_begin(&followed->tree, r);
+	return err ? err : follow_some(r, waits, followed);
+}
+
+static int follow(struct trc_report *r, const struct trc_array *waits, struct followed *followed)
+{
+	int err = follow_waits(r, waits, followed);
+
 	return err ? err : trc_why_tree_margins(&followed->tree);
 }
 

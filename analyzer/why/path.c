@@ -40,7 +40,7 @@ static int join_pieces(const struct trc_why_tree *tree, struct trc_array *joined
 		}
 		last->n++;
 		last->key.to_ns = row[i].to_ns;
-		if (trc_causes_draws(tree->r->causes, &row[i], (uint32_t)joined->n - 1, draws))
+		if (trc_causes_draws(tree->r->causes, &row[i], 1, (uint32_t)joined->n - 1, draws))
 			return -ENOMEM;
 		trc_report_add(&last->total_ns, row[i].to_ns - row[i].from_ns);
 	}

@@ -89,9 +89,16 @@ static uint64_t thread_key(uint32_t node, uint32_t thread)
 	return (uint64_t)node << 32 | thread;
 }
 
+static void add_times(int64_t *sum, int64_t ns, uint32_t times)
+{
+	if (__builtin_mul_overflow(ns, (int64_t)times, &ns))
+		ns = INT64_MAX;
+	trc_report_add(sum, ns);
+}
+
 /* A thread ran instead; 0 or -ENOMEM. */
 static int count_instead(struct trc_why_node *node, struct trc_why_threads *threads, uint32_t id,
-			 const struct trc_cause *row)
+			 const struct trc_cause *row, uint32_t times)
 {
 	uint32_t number = trc_index_number(&threads->instead, thread_key(id, row->instead));
 	int64_t *ns;
@@ -100,7 +107,7 @@ static int count_instead(struct trc_why_node *node, struct trc_why_threads *thre
 		return -ENOMEM;
 	ns = (int64_t *)threads->instead_ns.row + number - 1;
 	node->n_instead += !*ns;
-	trc_report_add(ns, row->instead_ns);
+	add_times(ns, row->instead_ns, times);
 	if (*ns > node->instead_ns) {
 		node->instead_ns = *ns;
 		node->instead = row->instead;
@@ -108,17 +115,17 @@ static int count_instead(struct trc_why_node *node, struct trc_why_threads *thre
 	return 0;
 }
 
-/* Adds the row to the node with this id; 0 or -ENOMEM. */
+/* Adds the row, so many times, to the node with this id; 0 or -ENOMEM. */
 static int count(struct trc_why_node *node, struct trc_why_threads *threads, uint32_t id,
-		 const struct trc_cause *row)
+		 const struct trc_cause *row, uint32_t times)
 {
 	uint64_t key = thread_key(id, row->thread);
 	int err = 0;
 
-	node->n++;
-	trc_report_add(&node->total_ns, row->to_ns - row->from_ns);
+	node->n += times;
+	add_times(&node->total_ns, row->to_ns - row->from_ns, times);
 	if (row->instead)
-		err = count_instead(node, threads, id, row);
+		err = count_instead(node, threads, id, row, times);
 	if (err || trc_index_get(&threads->seen, key) != TRC_INDEX_NONE)
 		return err;
 	node->n_threads++;
@@ -150,7 +157,7 @@ static int find_node(struct trc_why_tree *tree, const struct trc_cause *row, uin
 	return trc_index_put(&tree->node, hash, *id);
 }
 
-static int add_row(struct trc_why_tree *tree, const struct trc_cause *row)
+static int add_row(struct trc_why_tree *tree, const struct trc_cause *row, uint32_t times)
 {
 	uint32_t *place = trc_array_add(&tree->of_row), parent = 1, id = 0;
 	int err;
@@ -161,11 +168,11 @@ static int add_row(struct trc_why_tree *tree, const struct trc_cause *row)
 		parent = ((uint32_t *)tree->of_row.row)[row->parent - 1];
 	err = parent ? find_node(tree, row, parent, &id) : 0;
 	*place = id;
-	if (err || !id)
+	if (err || !id || !times)
 		return err;
 	if (tree->r->causes)
-		err = trc_causes_draws(tree->r->causes, row, id, &tree->node_draws);
-	return err ? err : count(trc_why_tree_node(tree, id), &tree->threads, id, row);
+		err = trc_causes_draws(tree->r->causes, row, times, id, &tree->node_draws);
+	return err ? err : count(trc_why_tree_node(tree, id), &tree->threads, id, row, times);
 }
 
 static int add_leaf(struct trc_why_tree *tree, const struct trc_cause *row)
@@ -182,10 +189,10 @@ static int add_leaf(struct trc_why_tree *tree, const struct trc_cause *row)
 		leaf->key = *row;
 		leaf->key.stack = trc_report_canonical(tree->r, row->stack);
 	}
-	if (tree->r->causes && trc_causes_draws(tree->r->causes, row, id, &tree->leaf_draws))
+	if (tree->r->causes && trc_causes_draws(tree->r->causes, row, 1, id, &tree->leaf_draws))
 		return -ENOMEM;
-	return count((struct trc_why_node *)tree->leaves.row + id - 1, &tree->leaf_threads, id,
-		     row);
+	return count((struct trc_why_node *)tree->leaves.row + id - 1, &tree->leaf_threads, id, row,
+		     1);
 }
 
 /* causes:Q1: the leaves follow each other in time, as the rows do. */
@@ -239,7 +246,7 @@ int trc_why_tree_add(struct trc_why_tree *tree, const struct trc_cause *rows, si
 			trc_report_add(&tree->total_ns, rows[i].to_ns - rows[i].from_ns);
 		if (rows[i].depth > tree->depth)
 			tree->depth = rows[i].depth;
-		err = add_row(tree, &rows[i]);
+		err = add_row(tree, &rows[i], 1);
 		if (!err && rows[i].leaf)
 			err = add_leaf(tree, &rows[i]);
 	}
@@ -274,6 +281,22 @@ int trc_why_tree_margins(struct trc_why_tree *tree)
 		err = trc_causes_margins(causes, tree->path.row, tree->path.n,
 					 tree->path.row_bytes);
 	return err;
+}
+
+int trc_why_tree_add_below(struct trc_why_tree *tree, const struct trc_cause *rows,
+			   const struct trc_cause_times *times, size_t n)
+{
+	int err = 0;
+
+	tree->of_row.n = 0;
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_row(tree, &rows[i], i ? times[i].n_marked : 0);
+	return err;
+}
+
+uint32_t trc_why_tree_head(const struct trc_why_tree *tree)
+{
+	return tree->of_row.n ? *(const uint32_t *)tree->of_row.row : 0;
 }
 
 static int by_total(const void *a, const void *b)

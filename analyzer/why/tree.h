@@ -3,6 +3,7 @@
 #define TRC_ANALYZER_WHY_TREE_H
 
 #include "analyzer/causes/causes.h"
+#include "analyzer/causes/together.h"
 #include "analyzer/words/words.h"
 
 /* Causes of one kind at one place, below the same node. */
@@ -55,6 +56,11 @@ struct trc_why_tree {
 /* Each returns 0 or -ENOMEM. */
 int trc_why_tree_begin(struct trc_why_tree *tree, const struct trc_report *r);
 int trc_why_tree_add(struct trc_why_tree *tree, const struct trc_cause *rows, size_t n);
+/* Adds each row but the first as many times as marked waits have it; but no leaf.  The first was added before. */
+int trc_why_tree_add_below(struct trc_why_tree *tree, const struct trc_cause *rows,
+			   const struct trc_cause_times *times, size_t n);
+/* The node of the first row that was added last. */
+uint32_t trc_why_tree_head(const struct trc_why_tree *tree);
 /* Sets the margins of nodes, leaves and rows that are kept, after the last tree was added, and before leaves are sorted.
  * 0 or -ENOMEM. */
 int trc_why_tree_margins(struct trc_why_tree *tree);

@@ -18,6 +18,7 @@ model_tests = tests/analyzer/model/model_waits_test tests/analyzer/model/model_u
 	tests/analyzer/model/between_test tests/analyzer/causes/causes_test \
 	tests/analyzer/causes/draws_test tests/analyzer/causes/task_times_test \
 	tests/analyzer/causes/thread_times_test \
+	tests/analyzer/causes/together_test \
 	tests/analyzer/whatif/turns_test \
 	tests/analyzer/whatif/whatif_test
 check_PROGRAMS += $(model_tests)
@@ -56,6 +57,9 @@ tests_analyzer_causes_task_times_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_causes_thread_times_test_SOURCES = tests/analyzer/causes/thread_times_test.c
 tests_analyzer_causes_thread_times_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_causes_thread_times_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_causes_together_test_SOURCES = tests/analyzer/causes/together_test.c
+tests_analyzer_causes_together_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_causes_together_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_model_lock_order_test_SOURCES = tests/analyzer/model/model_lock_order_test.c
 tests_analyzer_model_model_lock_order_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_model_lock_order_test_LDADD = libtrcmodelfixture.la -lm

@@ -200,7 +200,7 @@ static double told_by_waits(const struct trc_model *m)
 		ck_assert_int_eq(trc_causes_of_wait(causes, i, &rows, &n), 0);
 		for (size_t j = 0; j < n; j++)
 			ck_assert_int_eq(
-				trc_causes_draws(causes, &rows[j],
+				trc_causes_draws(causes, &rows[j], 1,
 						 rows[j].stack == STACK_OF_FUNCTION ? 1 : 2,
 						 &draws),
 				0);

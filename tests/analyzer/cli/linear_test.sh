@@ -100,4 +100,26 @@ rows=$("$analyze" --sql 'SELECT (SELECT count(*) FROM deadlocks), (SELECT max(de
 	failed=1
 }
 
+# Each of so many threads waits at one lock until all before it have had it and slept with it: millions of causes, and what a finding says
+# is of all of these waits.
+n=2000
+awk -v n=$n 'BEGIN {
+	for (i = 1; i <= n; i++)
+		printf "thread %d tid=%d\n", i, 1000 + i
+	print "stack a 0x300 0x200 0x1f"
+	for (i = 2; i <= n; i++)
+		printf "@%d thread=%d park reason=mutex object=0x10 holder=1 stack=a\n", 1000 + i, i
+	for (i = 1; i < n; i++) {
+		printf "@%d thread=%d park reason=sleep stack=a\n", 10000 * i, i
+		printf "@%d thread=%d resume reason=sleep\n", 10000 * i + 9000, i
+		printf "@%d thread=%d unlock reason=mutex object=0x10 waiters=1 stack=a\n", 10000 * i + 9010, i
+		printf "@%d thread=%d resume reason=mutex object=0x10\n", 10000 * i + 9020, i + 1
+	}
+}' | "$top_builddir/trc-assemble" - "$dir/queue.trc" || exit 2
+said=$("$analyze" --sql "SELECT why FROM findings WHERE kind = 'lock_blocking'" --output tsv "$dir/queue.trc" | tail -n 1)
+[[ $said == 'for '*'held the lock and slept'* ]] || {
+	printf 'FAIL: a finding of %s waits says: %s\n' $((n - 1)) "$said"
+	failed=1
+}
+
 exit $failed
