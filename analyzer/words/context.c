@@ -254,6 +254,7 @@ void trc_report_end(struct trc_report *r)
 {
 	free(r->canonical);
 	free(r->callers);
+	free(r->frames_alike);
 	free(r->same_place);
 	free(r->ends);
 	free(r->selected);

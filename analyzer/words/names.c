@@ -107,14 +107,19 @@ static size_t n_compared(const struct trc_report *r, const uint32_t *frame, size
 	return n;
 }
 
-/* This stack is one with that of `place`: the callers in which they differ are nobody's. */
-static void share_callers(const struct trc_report *r, const uint32_t *alike, uint32_t place,
-			  const uint32_t *frame, size_t n)
+/* This stack is one with those of `place` that were told before: the callers in which they differ are nobody's. */
+static void share_callers(const struct trc_report *r, uint32_t place, uint32_t stack)
 {
 	struct trc_report_callers *callers = &r->callers[place];
-	size_t n_of, shared = 0;
-	const uint32_t *of = own_frames(r, place, &n_of);
+	size_t n, n_of, shared = 0;
+	const uint32_t *frame = own_frames(r, stack, &n), *of, *alike = r->frames_alike;
 
+	if (!callers->stack) {
+		callers->stack = stack;
+		callers->n_frames = (uint32_t)n;
+		return;
+	}
+	of = own_frames(r, callers->stack, &n_of);
 	while (shared < n && shared < callers->n_frames &&
 	       alike[frame[shared]] == alike[of[shared]])
 		shared++;
@@ -127,22 +132,21 @@ static void share_callers(const struct trc_report *r, const uint32_t *alike, uin
 int trc_report_canonical_init(struct trc_report *r)
 {
 	struct trc_index first = {0};
-	uint32_t *alike = frames_alike(r);
 	int err = 0;
 
 	r->n_canonical = r->stacks->n_stacks;
 	r->canonical = calloc(r->n_canonical + 1, sizeof(*r->canonical));
 	r->callers = calloc(r->n_canonical + 1, sizeof(*r->callers));
-	if (!r->canonical || !r->callers || !alike)
+	r->frames_alike = frames_alike(r);
+	if (!r->canonical || !r->callers || !r->frames_alike)
 		err = -ENOMEM;
 	for (uint32_t i = 1; i < r->n_canonical && !err; i++) {
 		size_t n, n_same;
 		const uint32_t *frame = own_frames(r, i, &n), *same;
-		uint64_t hash = n ? chain_hash(alike, frame, n_compared(r, frame, n)) : 0;
+		uint64_t hash = n ? chain_hash(r->frames_alike, frame, n_compared(r, frame, n)) : 0;
 		uint32_t found = n ? trc_index_get(&first, hash) : 0;
 
 		r->canonical[i] = n ? i : 0;
-		r->callers[i].n_frames = (uint32_t)n;
 		if (n && found == TRC_INDEX_NONE) {
 			err = trc_index_put(&first, hash, i);
 		} else if (n) {
@@ -150,14 +154,13 @@ int trc_report_canonical_init(struct trc_report *r)
 
 			same = own_frames(r, found, &n_same);
 			if (n_alike == n_compared(r, same, n_same) &&
-			    chains_alike(alike, frame, same, n_alike)) {
+			    chains_alike(r->frames_alike, frame, same, n_alike))
 				r->canonical[i] = found;
-				share_callers(r, alike, found, frame, n);
-			}
 		}
+		if (n && !r->selection)
+			share_callers(r, r->canonical[i], i);
 	}
 	trc_index_free(&first);
-	free(alike);
 	return err;
 }
 
@@ -190,7 +193,14 @@ uint32_t trc_report_same_place(const struct trc_report *r, uint32_t stack)
 
 uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack)
 {
-	return stack < r->n_canonical ? r->canonical[stack] : 0;
+	uint32_t place = stack < r->n_canonical ? r->canonical[stack] : 0;
+
+	/* Of a selection those count that are asked for: others may be of what is not selected. */
+	if (place && r->selection && !r->callers[stack].is_told) {
+		r->callers[stack].is_told = true;
+		share_callers(r, place, stack);
+	}
+	return place;
 }
 
 static uint64_t hash_function(const struct trc_frame *frame, uint64_t seed)
@@ -334,7 +344,10 @@ void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stac
 {
 	const struct trc_report_callers *callers = &r->callers[stack < r->n_canonical ? stack : 0];
 
-	add_frames(r, line, stack, callers->n_frames);
+	if (callers->stack)
+		add_frames(r, line, callers->stack, callers->n_frames);
+	else
+		add_frames(r, line, stack, SIZE_MAX);
 	if (callers->several)
 		trc_line_add(line, " < (several callers)");
 }

@@ -41,11 +41,14 @@ struct trc_report {
 	size_t top;
 	/* By stack id: the first stack of the same place. */
 	uint32_t *canonical;
-	/* By the id of such a stack: so many of its own frames all of them have; the others were called by several. */
+	/* By the id of such a stack: a stack of this place, and how many of its own frames all stacks of the place have; the others
+	 * were called by several.  Of a selection these are the stacks that trc_report_canonical() was asked for. */
 	struct trc_report_callers {
-		uint32_t n_frames;
+		uint32_t stack, n_frames;
 		bool several;
+		bool is_told; /* by the id of any stack: it was asked for */
 	} * callers;
+	uint32_t *frames_alike; /* by id of a frame: the first one of which the same is said */
 	/* By stack id: the first stack whose innermost own frame is at the same line. */
 	uint32_t *same_place;
 	/* By stack id: what trc_report_functions() and trc_report_outermost() are. */

@@ -1,6 +1,9 @@
 /* What the report says of waits: what for, how long, by whom, which descriptors. */
 #include <check.h>
 #include "report_fixture.h"
+#include <stdlib.h>
+#include <string.h>
+#include "analyzer/model/selection.h"
 #include "analyzer/text/line.h"
 
 /* Made by main(): a wait of 11 ms that 5,000 releases cut, 1 us apart, and another one 6 ms later. */
@@ -298,6 +301,22 @@ static const struct report_line LINES[] = {
 #define TWO_CHAINS ONE_CHAIN \
 	"@3000 thread=2 park reason=mutex object=0x10 stack=other\n" \
 	"@5000 thread=2 resume reason=mutex object=0x10\n"
+/* The third of them is of another thread. */
+#define THREE_CHAINS TWO_CHAINS \
+	"stack third 0x1010 0x3011 0x3021 0x3031 0x3041 0x3051 0x3061 0x3071 0x3081 0x30b1 0x2031\n" \
+	"@6000 thread=3 park reason=mutex object=0x10 stack=third\n" \
+	"@9000 thread=3 resume reason=mutex object=0x10\n"
+static const struct {
+	const char *thread, *window; /* NULL = all */
+	struct report_line row;
+} SELECTED[] = {
+	{"worker 2", NULL, {"a place of one caller in what is selected has this one", THREE_CHAINS,
+	  "            " CALLERS " < server+0xb0", false}},
+	{NULL, "2100ns..5500ns", {"... also where that is a time", THREE_CHAINS,
+	  "            " CALLERS " < server+0xa0", false}},
+	{"worker 1", NULL, {"... and of several says so", THREE_CHAINS,
+	  "            " CALLERS " < (several callers)", false}},
+};
 static const struct {
 	struct report_line row;
 	int width;
@@ -325,6 +344,42 @@ START_TEST(chains)
 }
 END_TEST
 
+static int selected_row;
+
+static int print_selected(struct trc_model *m, FILE *out, const struct trc_report_options *options,
+			  struct trc_error *error)
+{
+	struct trc_selection s = {0};
+	const char *thread = SELECTED[selected_row].thread, *window = SELECTED[selected_row].window;
+	int err;
+
+	if (thread)
+		ck_assert_int_eq(trc_selection_ask_thread(&s, thread, error), 0);
+	if (window)
+		ck_assert_int_eq(trc_selection_ask_window(&s, window, error), 0);
+	ck_assert_int_eq(trc_selection_find(&s, m, error), 0);
+	trc_model_select(m, &s);
+	err = trc_report_print(m, out, options, error);
+	trc_model_select(m, NULL);
+	trc_selection_free(&s);
+	return err;
+}
+
+START_TEST(selected)
+{
+	const struct trc_report_options options = {.path = "dump.trc", .width = TRC_WIDTH_MAX};
+	const struct report_line *row = &SELECTED[_i].row;
+	char *text;
+
+	selected_row = _i;
+	text = report_printed(print_selected, row->trace, &options);
+	ck_assert_msg(strstr(text, row->line), "%s:\n%s\nin:\n%s", row->what, row->line, text);
+	ck_assert_msg(!strstr(row->line, "several") == !strstr(text, "several callers"), "%s:\n%s",
+		      row->what, text);
+	free(text);
+}
+END_TEST
+
 static void make_starved(void)
 {
 	FILE *out = fmemopen(starved, sizeof(starved), "w");
@@ -346,5 +401,6 @@ int main(void)
 
 	make_starved();
 	failed = report_run("report_waits", lines, sizeof(LINES) / sizeof(*LINES));
+	failed |= report_run("report_selected", selected, sizeof(SELECTED) / sizeof(*SELECTED));
 	return report_run("report_chains", chains, sizeof(CHAINS) / sizeof(*CHAINS)) || failed;
 }
