@@ -408,7 +408,7 @@ async function memoryIs(page, trace) {
 	const rows = [...places].map(([place, list]) => ({place, inuse: sum(list, "inuse"), growth: sum(list, "growth"), allocated: sum(list, "allocated")}))
 		.sort((a, b) => b.inuse - a.inuse || b.allocated - a.allocated);
 	const amount = (text) => {
-		const [, sign, number, unit] = /^([+−]?)([\d.]+) (\w+)$/.exec(text) || [null, "", "0", "byte"];
+		const [, sign, number, unit] = /^([+−]?)([\d.]+) (\w+)( ±.*)?$/.exec(text) || [null, "", "0", "byte"];
 		return (sign === "−" ? -1 : 1) * Number(number) * {byte: 1, bytes: 1, kB: 1e3, MB: 1e6, GB: 1e9}[unit];
 	};
 	const near = (text, ns) => Math.abs(amount(text) - ns) <= 0.01 * Math.abs(ns) + 500; // three digits, and rounded samples

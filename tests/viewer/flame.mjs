@@ -245,8 +245,8 @@ async function focuses(page) {
 	await page.mouse.move(box.x, box.y);
 	await settle(page);
 	const tip = await page.locator("#tip").innerText();
-	check(/^descend\nflame_program\.c:\d+/.test(tip) && /here: self .* total .* % of CPU time\)/.test(tip) && /whole function: self/.test(tip),
-		"hover tells function, place, self and total", tip);
+	check(/^descend\nflame_program\.c:\d+/.test(tip) && /here: self .* total .* % of CPU time\) ±[\d.]+\n/.test(tip) && /whole function: self .* % ±[\d.]+\)/.test(tip),
+		"hover tells function, place, self and total, and how far these may be off", tip);
 	await page.mouse.click(box.x, box.y);
 	await settle(page);
 	const wide = (await boxes(page)).filter((b) => b.name === "descend");

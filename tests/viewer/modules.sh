@@ -39,8 +39,14 @@ mkdir -p "$work"
 		const recovered = () => given.recovered, lastedLonger = (p) => recovered() && (trace.park.flags[p - 1] & 2) !== 0;
 		const parkStart = (p) => trace.park.start[p - 1], parkEnd = (p) => parkStart(p) + trace.park.length[p - 1];
 		const timeInPage = (thread, from, until) => Math.max(0, Math.min(until, head.to) - Math.max(from, head.from));'
-	cat "$top_srcdir/viewer/assets/tops.js"
+	cat "$top_srcdir"/viewer/assets/{margins,tops}.js
 	echo 'export {given, head, longestParks, topHeap, trace};'
 } >"$work/tops.mjs"
+# Margins.
+{
+	echo 'const el = () => null;'
+	cat "$top_srcdir/viewer/assets/margins.js"
+	echo 'export {heapMargin, heapMarginAdd, heapMarginValue, marginOf, marginPooled, marginPart, marginShare, marginText, partAdd, partJoin};'
+} >"$work/margins.mjs"
 cp -f "$top_srcdir"/tests/viewer/{modules,search,when}_test.mjs "$work"
 node --test "$work/modules_test.mjs" "$work/search_test.mjs" "$work/when_test.mjs"

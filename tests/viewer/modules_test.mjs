@@ -5,6 +5,7 @@ import {test} from "node:test";
 import {bitsNext, columnDecode, columnsMade, count, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lanesOf, lanesPack, lanesUnpack, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf,
 	paintMake, pieceBytes, placeOfRow, procs, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, statesMake, stepsOf, streamsJoin, streamsPlace, taskSpans, timeAbove,
 	timeOf, timeSet, timedRows, timesDone, timesMake, trace, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther} from "./modules.mjs";
+import {heapMargin, heapMarginAdd, heapMarginValue, marginOf, marginPooled, marginPart, marginShare, marginText, partAdd, partJoin} from "./margins.mjs";
 import {given, head as headOfTops, longestParks, topHeap, trace as ofTops} from "./tops.mjs";
 
 let state = 12345;
@@ -737,10 +738,40 @@ test("time off a proc is what no row has the thread on one, also where rows over
 	assert.equal(offTime(fold, 1, 0, () => 30, 600, 610), 0, "never less than none");
 });
 
+// As trc_margin_share() and trc_heap_margin(), which tests/analyzer/model/margin_test holds against programs, and the report has it.
+test("margins are those of the analyzer", () => {
+	const of = (...values) => {
+		const part = marginPart();
+		values.forEach((value) => partAdd(part, value));
+		return part;
+	};
+	// Two threads: of four samples three are in the group, of two none; and a thread with a single sample that is.
+	const whole = new Map([["a", of(1, 1, 1, 1)], ["b", of(2, 2)], ["c", of(3)]]), all = marginOf(whole, whole);
+	const group = marginOf(new Map([["a", of(1, 1, 1)], ["c", of(3)]]), whole), share = 6 / 11;
+	const within = 4 / 3 * (3 * 0.25 ** 2 + 0.75 ** 2), ends = [[1 / 4, 0.75], [4 / 4, 0], [9, 1]];
+	const variance = within + ends.reduce((sum, [end, p]) => sum + end * (p - share) ** 2, 0) + 2 * ((3 + 9) / 6) ** 2;
+	assert.ok(Math.abs(marginShare(group, all) - 1.959964 * Math.sqrt(variance)) < 1e-9);
+	const alone = new Map([["a", of(1, 1, 1, 1)]]);
+	const known = {...marginOf(new Map([["a", of(1)]]), alone)};
+	known.variance -= 1 / 4 * 0.25 ** 2; // without the thread's end
+	assert.ok(Math.abs(marginPooled(of(1, 1, 1, 1), 0.25) - marginShare(known, marginOf(new Map(), alone))) < 1e-9);
+	const joined = of(1, 2);
+	partJoin(joined, of(3));
+	assert.deepEqual(joined, of(1, 2, 3));
+	assert.equal(marginShare(marginOf(new Map(), whole), marginOf(new Map(), new Map())), 0);
+	// One stands for 512.5 of 1,024 bytes; another was sure to be drawn.
+	const heap = heapMargin();
+	heapMarginAdd(heap, 1, 4096);
+	assert.equal(heapMarginValue(heap), 0);
+	heapMarginAdd(heap, 512.5, 1024);
+	assert.ok(Math.abs(heapMarginValue(heap) - 1.959964 * Math.sqrt(3 * 512.5 * 511.5) * 1024) < 1e-3);
+	assert.deepEqual([[1.24, 100], [0.04, 100], [99.96, 100], [3, 0]].map(([margin, of100]) => marginText(margin, of100)), ["±1.2", "", "±100", ""]);
+});
+
 test("where allocations are is looked up once for each stack, not for each of them", () => {
 	const n = 10000;
 
-	ofTops.alloc = {n, stack: numbers(Uint8Array, n, 6), space: numbers(Float64Array, n, 100), time: numbers(Float64Array, n, 100),
+	ofTops.alloc = {n, stack: numbers(Uint8Array, n, 6), space: numbers(Float64Array, n, 100), bytes: numbers(Float64Array, n, 100), time: numbers(Float64Array, n, 100),
 		lives: numbers(Uint8Array, n, 2), freed: new Float64Array(n).fill(100)};
 	topHeap();
 	assert.deepEqual(given.rows.map((row) => row.where).sort(), ["even", "odd"]);

@@ -117,7 +117,7 @@ function* flameWork(asked) {
 	folds.push(yield* flameSum(kind, asked));
 	const sides = folds.map((fold) => fold.values), last = folds[folds.length - 1];
 	/** @type {FlameResult} */
-	const result = {kind, asked, sides, sums: [], unseen: last.unseen, whole: last.whole, tree: null, callers: null, callees: null};
+	const result = {kind, asked, sides, sums: [], unseen: last.unseen, samples: last.samples, whole: last.whole, tree: null, callers: null, callees: null};
 	for (const side of sides) // makes all chains
 		for (let combo = 0; combo < side.length; combo++) {
 			if (side[combo] > 0)

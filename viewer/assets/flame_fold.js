@@ -103,7 +103,7 @@ function chainOf(combo) {
 
 // What a kind's items add to.  `visit` instead sees each item.
 function foldMake(selection, {idle = false, visit = null} = {}) {
-	const fold = {...selection, idle, unseen: 0, values: new Float64Array(1024), add: null};
+	const fold = {...selection, idle, unseen: 0, samples: {value: 0, squares: 0, n: 0}, values: new Float64Array(1024), add: null};
 
 	fold.add = visit || ((combo, value) => {
 		if (combo >= fold.values.length) {

@@ -136,12 +136,26 @@ function nodePlace(tree, node) {
 	return fn.module && !fn.lead ? moduleName(fn.module) : "";
 }
 
+// How far a sum of samples may be off, in points; "" of what is not sampled.
+/** @param {number} value */
+function flameMargin(value) {
+	const {samples, sums} = flame.result;
+
+	return samples.n && value > 0 ? marginText(marginPooled(samples, Math.min(1, value / samples.value)), sums[sums.length - 1]) : "";
+}
+
+// "13 % ±2.1"
+/** @param {number} value @param {number} whole */
+function flameShare(value, whole) {
+	return `${percent(value, whole)} ${flameMargin(value)}`.trim();
+}
+
 // Self and total of a function, of all its nodes: it may be in many.
 function functionText(fn) {
 	const {result} = flame, side = result.sides.length - 1, {self, total} = result.totals[side], whole = result.sums[side];
 
-	return `whole function: self ${flameAmount(self[fn] || 0)} (${percent(self[fn] || 0, whole)}), total ${flameAmount(total[fn] || 0)} ` +
-		`(${percent(total[fn] || 0, whole)})`;
+	return `whole function: self ${flameAmount(self[fn] || 0)} (${flameShare(self[fn] || 0, whole)}), total ${flameAmount(total[fn] || 0)} ` +
+		`(${flameShare(total[fn] || 0, whole)})`;
 }
 
 // A node's own part: what no function below it has; leads are a part of their function.
@@ -170,8 +184,8 @@ function boxLines(box) {
 		return lines;
 	}
 	const self = node && tree === result.tree && flame.view === "down" ? `self ${flameAmount(nodeSelf(tree, node, 0))} (` +
-		`${percent(nodeSelf(tree, node, 0), whole)}), ` : "";
-	lines.push(`here: ${self}total ${flameAmount(here)} (${percent(here, whole)} of ${of})`);
+		`${flameShare(nodeSelf(tree, node, 0), whole)}), ` : "";
+	lines.push(`here: ${self}total ${flameAmount(here)} (${percent(here, whole)} of ${of}) ${flameMargin(here)}`.trim());
 	const fn = node ? functions.list[tree.fn[node]] : null;
 	if (fn && !fn.lead)
 		lines.push(functionText(tree.fn[node]));
@@ -204,6 +218,9 @@ function flameSummary() {
 		parts.push(`${percent(result.unseen, sum)} of it was not sampled`);
 	else if (result.unseen)
 		parts.push("of the whole trace some was not sampled: it is left out, as nobody knows whose it was");
+	if (result.samples.n)
+		parts.push(`an estimate: half of it is known to ${flameMargin(result.samples.value / 2) || "±0.0"} points, a twentieth to ` +
+			`${flameMargin(result.samples.value / 20) || "±0.0"}`);
 	if (kind.idle && !flame.idle)
 		parts.push("without idle waits");
 	if ((kind.id === "cpu" || kind.id.startsWith("event-")) && head.sample_step > 1)

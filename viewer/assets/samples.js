@@ -69,7 +69,7 @@ function sampleLabels(i) {
 	return under && trace.under.set[under - 1] === s.set[i] ? labelLinks(under) : setText(s.set[i]);
 }
 
-// By stack, the values of the samples of each event in these stretches of threads.
+// By stack and thread, the samples of each event in these stretches of threads.
 /** @param {Stretch[]} stretches */
 function samplesByStack(stretches) {
 	const s = trace.sample, events = new Map();
@@ -82,60 +82,90 @@ function samplesByStack(stretches) {
 			if (!events.has(event))
 				events.set(event, new Map());
 			const sums = events.get(event);
-			sums.set(s.stack[row], (sums.get(s.stack[row]) || 0) + sampleWorth(row));
+			if (!sums.has(s.stack[row]))
+				sums.set(s.stack[row], new Map());
+			const parts = sums.get(s.stack[row]);
+			if (!parts.has(thread))
+				parts.set(thread, marginPart());
+			partAdd(parts.get(thread), sampleWorth(row));
 		}
 	}
 	return events;
 }
 
-// From values by stack: {rows: [{name, module, self, total}], whole, seen}, those with most of their own first.
+// Adds parts by thread to others.
+function partsJoin(to, parts) {
+	for (const [thread, part] of parts) {
+		if (!to.has(thread))
+			to.set(thread, marginPart());
+		partJoin(to.get(thread), part);
+	}
+}
+
+// From samples by stack: {rows: [{name, module, self, total}], whole, seen}, those with most of their own first.  A row has the
+// stacks of both, for its margins, and `margin(stacks)` says what these are.
 // Shares are of `whole`: what no sample stands for is a row of its own, above all.
 // What was sampled in trc's own code, which the program would not run without trc, is one row.  That trc
 // is somewhere in a stack means nothing: it begins the threads.
 function functionSums(byStack, unseen) {
-	const rows = new Map();
+	const rows = new Map(), threads = new Map();
 	let seen = 0;
 
-	for (const [stack, value] of byStack) {
+	for (const [stack, parts] of byStack) {
 		const frames = stackFrames(stack), counted = new Set();
+		const value = [...parts.values()].reduce((sum, part) => sum + part.value, 0);
 		seen += value;
+		partsJoin(threads, parts);
 		for (const [depth, frame] of (frames.length ? frames : [{function: "(no stack)"}]).entries()) {
 			const own = frame.owner === OWNER_TRC, name = own ? TRC_ITSELF : frameName(frame);
 			const module = frame.owner && !own ? moduleName(frame.module) : "", key = `${name}\n${module}`;
 			if (own && depth)
 				continue;
 			if (!rows.has(key))
-				rows.set(key, {name, module, own, self: 0, total: 0});
+				rows.set(key, {name, module, own, self: 0, total: 0, selfStacks: [], totalStacks: []});
 			const row = rows.get(key);
-			if (!depth)
+			if (!depth) {
 				row.self += value;
-			if (!counted.has(key)) // one that calls itself counts once
+				row.selfStacks.push(stack);
+			}
+			if (!counted.has(key)) { // one that calls itself counts once
 				row.total += value;
+				row.totalStacks.push(stack);
+			}
 			counted.add(key);
 		}
 	}
 	// Of what the C library calls threads with, and the like, nothing is to be learnt.
 	const inOrder = [...rows.values()].filter((r) => r.self || (!r.module && r.name !== "_start")).sort((a, b) => b.self - a.self || b.total - a.total);
-	const above = unseen ? [{name: NOT_SAMPLED, module: "", own: true, self: unseen, total: unseen}] : [];
-	return {rows: [...above, ...inOrder], whole: seen + unseen, seen};
+	const above = unseen ? [{name: NOT_SAMPLED, module: "", own: true, self: unseen, total: unseen, selfStacks: [], totalStacks: []}] : [];
+	const all = marginOf(threads, threads);
+	const margin = (stacks) => {
+		const parts = new Map();
+		for (const stack of stacks)
+			partsJoin(parts, byStack.get(stack));
+		return marginShare(marginOf(parts, threads), all);
+	};
+	return {rows: [...above, ...inOrder], whole: seen + unseen, seen, margin};
 }
 
-function functionColumns(event, whole) {
+function functionColumns(event, whole, margin) {
+	const share = (value, stacks) => [percent(value, whole), marginSpan(marginText(margin(stacks), whole))];
+
 	return [
 		{id: "function", name: "function", wide: true, key: (r) => r.name, cell: (r) => cellLine([el("span", {class: r.own ? "dim" : undefined}, r.name),
 			r.module ? el("span", {class: "dim"}, ` ${r.module}`) : null])},
 		{id: "self", name: "self", n: true, key: (r) => r.self, cell: (r) => r.self ? sampleAmount(event, r.self) : ""},
-		{name: "", n: true, cell: (r) => r.self ? percent(r.self, whole) : ""},
-		{id: "total", name: "total", n: true, key: (r) => r.total, cell: (r) => percent(r.total, whole)},
+		{name: "", n: true, cell: (r) => r.self ? el("span", {}, ...share(r.self, r.selfStacks)) : ""},
+		{id: "total", name: "total", n: true, key: (r) => r.total, cell: (r) => el("span", {}, ...share(r.total, r.totalStacks))},
 	];
 }
 
 // One table an event: which functions the samples are in.
 function samplesTables(events, headingOf, unseenOf) {
 	return [...events.keys()].sort((a, b) => a - b).map((event) => {
-		const {rows, whole, seen} = functionSums(events.get(event), unseenOf(event));
+		const {rows, whole, seen, margin} = functionSums(events.get(event), unseenOf(event));
 
-		return topTable(`samples${event}`, headingOf(event, seen), rows, functionColumns(event, whole),
+		return topTable(`samples${event}`, headingOf(event, seen), rows, functionColumns(event, whole, margin),
 			{most: SAMPLE_ROWS + Number(rows[0]?.name === NOT_SAMPLED)});
 	});
 }

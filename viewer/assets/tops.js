@@ -310,24 +310,34 @@ function topHeap() {
 	const placeOf = (stack) => {
 		const where = stackPath(stack, Infinity);
 		if (!places.has(where))
-			places.set(where, {where, stack, inUse: 0, growth: 0, allocated: 0});
+			places.set(where, {where, stack, inUse: 0, growth: 0, allocated: 0, inUseMargin: heapMargin(), growthMargin: heapMargin(),
+				allocatedMargin: heapMargin()});
 		ofStack.set(stack, places.get(where));
 		return places.get(where);
 	};
 
 	for (let i = 0; i < a.n; i++) { // of which there may be a million, of few stacks
-		const space = a.space[i] * (head.alloc_step || 1), place = ofStack.get(a.stack[i]) || placeOf(a.stack[i]);
+		const space = a.space[i] * (head.alloc_step || 1), objects = a.bytes[i] ? space / a.bytes[i] : 1, place = ofStack.get(a.stack[i]) || placeOf(a.stack[i]);
 		const atHalf = a.time[i] <= half && (a.lives[i] || a.freed[i] - 1 > half);
 		place.allocated += space;
 		place.inUse += a.lives[i] ? space : 0;
 		place.growth += (a.lives[i] ? space : 0) - (atHalf ? space : 0);
+		heapMarginAdd(place.allocatedMargin, objects, a.bytes[i]);
+		if (a.lives[i])
+			heapMarginAdd(place.inUseMargin, objects, a.bytes[i]);
+		if (Boolean(a.lives[i]) !== atHalf)
+			heapMarginAdd(place.growthMargin, objects, a.bytes[i]);
 	}
+	const estimate = (amountText, sums) => {
+		const margin = heapMarginValue(sums);
+		return el("span", {}, amountText, marginSpan(margin >= 1 ? `±${bytesText(margin)}` : ""));
+	};
 	const rows = [...places.values()].sort((x, y) => y.inUse - x.inUse || y.allocated - x.allocated);
 	return topTable("heap", "Memory", rows, [
 		{id: "where", name: "where", wide: true, key: (r) => r.where, cell: (r) => cellLine([stackPath(r.stack) || "(no stack)"], r.where)},
-		{id: "inuse", name: "in use", n: true, key: (r) => r.inUse, cell: (r) => r.inUse ? bytesText(r.inUse) : ""},
-		{id: "growth", name: "growth", n: true, key: (r) => r.growth, cell: (r) => r.growth ? `${r.growth > 0 ? "+" : "−"}${bytesText(Math.abs(r.growth))}` : ""},
-		{id: "allocated", name: "allocated", n: true, key: (r) => r.allocated, cell: (r) => bytesText(r.allocated)},
+		{id: "inuse", name: "in use", n: true, key: (r) => r.inUse, cell: (r) => r.inUse ? estimate(bytesText(r.inUse), r.inUseMargin) : ""},
+		{id: "growth", name: "growth", n: true, key: (r) => r.growth, cell: (r) => r.growth ? estimate(`${r.growth > 0 ? "+" : "−"}${bytesText(Math.abs(r.growth))}`, r.growthMargin) : ""},
+		{id: "allocated", name: "allocated", n: true, key: (r) => r.allocated, cell: (r) => estimate(bytesText(r.allocated), r.allocatedMargin)},
 	], {most: HEAP_ROWS});
 }
 

@@ -326,6 +326,11 @@ type Span = {from: number, until: number};
 /** A stretch of a thread's. */
 type Stretch = Span & {thread: Thread | undefined};
 
+/** Sums over samples, for their margins (margins.js). */
+interface MarginPart {value: number, squares: number, n: number}
+interface Margin {value: number, squares: number, variance: number, ends: number}
+interface HeapMargin {variance: number, fourths: number}
+
 /** A selection: select.js has the kinds. */
 interface Chosen {
 	kind: string;
@@ -489,6 +494,8 @@ interface Fold extends TimeRange {
 	fiberTimeIn(fiber: number, from: number, until: number): number;
 	idle: boolean;
 	unseen: number;
+	/** Of the samples that were added, by whichever thread. */
+	samples: MarginPart;
 	values: Float64Array;
 	/** From `kind` on: what the item is in the timeline. */
 	add(combo: number, value: number, kind?: string, id?: number, thread?: number, start?: number, length?: number): void;
@@ -566,6 +573,7 @@ interface FlameResult {
 	sums: number[];
 	totals?: {self: Float64Array, total: Float64Array}[];
 	unseen: number;
+	samples: MarginPart;
 	whole: boolean;
 	tree: FlameTree | null;
 	callers: FlameTree | null;
