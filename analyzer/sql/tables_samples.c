@@ -43,7 +43,8 @@ static const struct trc_sql_column sample_events_columns[] = {
 	 .doc = "as it was asked for: cpu-clock, cycles:u, ..."},
 	{"unit", "TEXT", TRC_FIELD_TEXT, F(sample_event, unit), .doc = "nanoseconds, or count"},
 	{"how", "TEXT", TRC_FIELD_CALL, 0, event_how,
-	 .doc = "timer: by a timer of each thread's CPU time; signal: by a counter that signals "
+	 .doc = "timer: by a timer of each thread's CPU time, of cpu-clock after a counter (see note); "
+		"signal: by a counter that signals "
 		"the thread; kernel: by the kernel itself"},
 	{"period", "INTEGER", TRC_FIELD_ID64, F(sample_event, period),
 	 .doc = "how much of it lies between two samples; NULL = adjusted to the frequency"},
