@@ -20,25 +20,55 @@ alone_tests = sample_test tests/integration/favoured.sh tests/integration/behind
 
 # Those that take longest begin first, in this order: else one of them is what all others have been waited for.  One that
 # computes and one that waits take turns.
-long_tests = tests/viewer/serve/browser.sh tests/viewer/sql.sh tests/integration/truth_whatif.sh tests/viewer/tabs.sh \
+long_tests = tests/viewer/paths.sh tests/integration/open_waits.sh tests/viewer/serve/browser.sh tests/viewer/sql.sh tests/integration/truth_whatif.sh tests/viewer/tabs.sh \
 	tests/integration/http_remote.sh tests/viewer/browser.sh http_test tests/viewer/details.sh tests/viewer/ways.sh \
 	tests/viewer/window.sh tests/viewer/serve/serve.sh tests/viewer/flame.sh recorder_test tests/integration/http.sh \
 	tests/viewer/keys.sh tests/integration/odd_moment.sh tests/integration/slow_request.sh \
-	tests/analyzer/diff/diff_test tests/integration/kill9.sh tests/recorder/interpose/same.sh ring_stress test-snapshot-races
-ordered_tests = $(foreach test,$(long_tests),$(filter $(test),$(TESTS))) \
-	$(filter-out $(alone_tests) $(long_tests),$(TESTS))
+	tests/analyzer/cli/linear_test.sh tests/viewer/types/types.sh tests/analyzer/diff/diff_test tests/integration/kill9.sh tests/recorder/interpose/same.sh ring_stress test-snapshot-races
+# Scripts of whole programs and of pages that take long: of these three lists a run with CI_SEED has one, and all else.  Each list
+# takes about as much CPU time as the others.  The digits of the seed that choose it are not those by which a test takes turns in
+# itself (tests/turns.h).
+turn_tests_0 = tests/viewer/tabs.sh tests/viewer/details.sh tests/viewer/ways.sh tests/viewer/told.sh tests/viewer/loading.sh tests/viewer/newcomer.sh \
+	tests/integration/truth_whatif.sh tests/integration/coming_from.sh tests/integration/redis.sh tests/integration/truth_diff.sh \
+	tests/integration/deep.sh \
+	tests/integration/favoured.sh tests/integration/truth_blame.sh tests/integration/truth_findings.sh \
+	tests/integration/truth_path.sh tests/integration/truth_waits.sh
+turn_tests_1 = tests/viewer/serve/browser.sh tests/viewer/window.sh tests/viewer/sql.sh tests/viewer/flame.sh tests/viewer/source.sh \
+	tests/integration/reload.sh tests/integration/slow_request.sh tests/integration/http_remote.sh tests/integration/heap_hostile.sh \
+	tests/integration/open_waits.sh \
+	tests/integration/behind_ticks.sh tests/integration/samples_due.sh tests/integration/truth_chain.sh \
+	tests/integration/truth_futex.sh tests/integration/truth_profile.sh tests/integration/truth_wakers.sh
+turn_tests_2 = tests/viewer/paths.sh tests/viewer/browser.sh tests/viewer/keys.sh tests/viewer/tour.sh tests/viewer/export.sh tests/viewer/serve/serve.sh \
+	tests/integration/http.sh tests/integration/short_threads.sh tests/integration/widths.sh tests/integration/http_threads.sh \
+	tests/integration/postgres.sh tests/integration/odd_moment.sh \
+	tests/integration/java_samples.sh tests/integration/truth_cpu.sh tests/integration/truth_fibers.sh \
+	tests/integration/truth_futex_pi.sh tests/integration/truth_select.sh tests/integration/truth_wait_times.sh
+turn_tests = $(turn_tests_0) $(turn_tests_1) $(turn_tests_2)
+# turn=all runs all three lists.
+turn = $(if $(and $(CI_SEED),$(filter-out yes,$(or $(CI_WHOLE),no))),$(shell expr $(CI_SEED) / 16 % 3),all)
+left_out = $(if $(filter all,$(turn)),,$(filter-out $(turn_tests_$(turn)),$(filter $(turn_tests),$(TESTS))))
+chosen_tests = $(filter-out $(left_out),$(TESTS))
+ordered_tests = $(foreach test,$(long_tests),$(filter $(test),$(chosen_tests))) \
+	$(filter-out $(alone_tests) $(long_tests),$(chosen_tests))
 
-# make -jN check-parallel: what `make check` does, N tests at a time but for those.  Of what tests draw at random they do a part,
-# another one each time: docs/hacking.md.
+# make -jN check-parallel: what `make check` does, N tests at a time but for those.  Of what takes turns and of what tests draw at
+# random it does a part, another one each time: docs/hacking.md.
 check-parallel: all
-	@status=0; CI_SEED=$${CI_SEED:-$$(($$(date +%s) % 10000))}; export CI_SEED; \
-	echo "CI_SEED=$$CI_SEED chooses the same cases again, CI_WHOLE=yes all of them"; \
+	@CI_SEED=$${CI_SEED:-$$(($$(date +%s) % 10000))}; export CI_SEED; \
+	echo "CI_SEED=$$CI_SEED chooses the same tests and cases again, CI_WHOLE=yes all of them"; \
+	$(MAKE) check-turn
+
+check-turn:
+	@echo 'Left out until their turn comes: $(or $(strip $(left_out)),nothing)'; status=0; \
 	$(MAKE) check TESTS='$(strip $(ordered_tests))' || status=1; \
 	mv $(TEST_SUITE_LOG) parallel-$(TEST_SUITE_LOG); \
-	$(MAKE) -j1 check TESTS='$(filter $(alone_tests),$(TESTS))' || status=1; \
+	$(MAKE) -j1 check TESTS='$(filter $(alone_tests),$(chosen_tests))' || status=1; \
 	cat parallel-$(TEST_SUITE_LOG) >>$(TEST_SUITE_LOG); rm -f parallel-$(TEST_SUITE_LOG); \
-	$(SHELL) $(top_srcdir)/tests/slowest.sh $(TEST_LOGS); exit $$status
-.PHONY: check-parallel
+	$(SHELL) $(top_srcdir)/tests/slowest.sh $(addsuffix .log,$(basename $(chosen_tests))); exit $$status
+# What a run leaves out, and nothing else: tests/package/turns.sh.
+print-turn:
+	@echo '$(strip $(left_out))'
+.PHONY: check-parallel check-turn print-turn
 EXTRA_DIST += tests/timed.sh tests/slowest.sh
 
 # First in the tests' PATH.

@@ -8,7 +8,8 @@ package_tests = \
 	tests/package/rules.sh \
 	tests/package/man.sh \
 	tests/package/promises.sh \
-	tests/package/symbols.sh
+	tests/package/symbols.sh \
+	tests/package/turns.sh
 
 TESTS += $(package_tests)
 EXTRA_DIST += $(package_tests) tests/package/libtrc.symbols tests/package/libtrc-preload.symbols
