@@ -9,7 +9,8 @@ program=$here/open_waits
 begin()
 {
 	mkdir "$1" && mkfifo "$1/in"
-	(cd "$1" && exec "${@:2}" <in >said 2>err) &
+	# Where tests run in the background SIGINT is ignored, and a recorder leaves it so.
+	(cd "$1" && exec env --default-signal=INT "${@:2}" <in >said 2>err) &
 	pid=$!
 	started+=("$pid")
 	exec 9>"$1/in"
