@@ -48,6 +48,12 @@ grows()
 	}
 }
 
+# takes_turn N: whether this run has the n-th of the three kinds of traces, as in tests/turns.h.
+takes_turn()
+{
+	[ -z "${CI_SEED:-}" ] || [ "${CI_WHOLE:-no}" = yes ] || [ $((($1 + CI_SEED) % 3)) = 0 ]
+}
+
 # traces EVENTS THREADS LOCKS TASKS: and one of a fourth of them in small.trc.  TASKS are those of 100 steps.
 traces()
 {
@@ -55,26 +61,30 @@ traces()
 		"$top_builddir/tests/bench/gen_trace" "$dir/large.trc" "$1" "$2" "$3" "$4" >/dev/null || exit 2
 }
 
-traces 400000 5000 1875 8 1250 468
-grows '5,000 threads' --report
-grows '5,000 threads' --json
-grows '5,000 threads' --check
-grows '5,000 threads' --what-if 'lock 0x7f0000001000 * 0.5'
-grows '5,000 threads' --without-sql --html "$dir/page.html"
-
-traces 1200000 32 100000 8 32 25000
-grows '100,000 locks' --report
-grows '100,000 locks' --sql 'SELECT count(*), sum(waits) FROM locks'
-grows '100,000 locks' --sql 'SELECT count(*) FROM causes'
-
-traces 4200000 32 12 58 32 12
-tasks=$("$analyze" --sql 'SELECT count(*) >= 1000000 FROM tasks' --output tsv "$dir/large.trc" | tail -n 1)
-[ "$tasks" = 1 ] || {
-	printf 'FAIL: these are less than a million tasks\n'
-	failed=1
-}
-grows 'a million tasks' --report
-grows 'a million tasks' --sql 'SELECT count(*) FROM task_times'
+if takes_turn 0; then
+	traces 400000 5000 1875 8 1250 468
+	grows '5,000 threads' --report
+	grows '5,000 threads' --json
+	grows '5,000 threads' --check
+	grows '5,000 threads' --what-if 'lock 0x7f0000001000 * 0.5'
+	grows '5,000 threads' --without-sql --html "$dir/page.html"
+fi
+if takes_turn 1; then
+	traces 1200000 32 100000 8 32 25000
+	grows '100,000 locks' --report
+	grows '100,000 locks' --sql 'SELECT count(*), sum(waits) FROM locks'
+	grows '100,000 locks' --sql 'SELECT count(*) FROM causes'
+fi
+if takes_turn 2; then
+	traces 4200000 32 12 58 32 12
+	tasks=$("$analyze" --sql 'SELECT count(*) >= 1000000 FROM tasks' --output tsv "$dir/large.trc" | tail -n 1)
+	[ "$tasks" = 1 ] || {
+		printf 'FAIL: these are less than a million tasks\n'
+		failed=1
+	}
+	grows 'a million tasks' --report
+	grows 'a million tasks' --sql 'SELECT count(*) FROM task_times'
+fi
 
 # Who holds what, and who waits for whom: so many threads wait to write to one lock that as many read, and twice as many wait two by
 # two for locks of each other.  There are as many deadlocks as pairs, and each reader has all writers waiting.

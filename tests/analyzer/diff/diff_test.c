@@ -314,12 +314,15 @@ END_TEST
 START_TEST(equal_runs_that_differ)
 {
 	enum { PAIRS = 60, BEFORE = 4 };
-	unsigned int alarms = 0;
+	unsigned int alarms = 0, pairs = 0;
 
 	for (unsigned int i = 0; i < PAIRS; i++) {
 		struct run run[BEFORE + 1];
 		uint64_t state = i + 1;
 
+		if (!takes_turn(i, 2))
+			continue;
+		pairs++;
 		for (unsigned int k = 0; k <= BEFORE; k++) {
 			run[k] = USUAL;
 			run[k].seed = 100000 + (BEFORE + 1) * i + k;
@@ -327,8 +330,8 @@ START_TEST(equal_runs_that_differ)
 		}
 		alarms += compare(run, BEFORE, &run[BEFORE]).any;
 	}
-	printf("%u false alarms in %d runs, each against %d\n", alarms, PAIRS, BEFORE);
-	ck_assert_uint_le(alarms, PAIRS / 20);
+	printf("%u false alarms in %u runs, each against %d\n", alarms, pairs, BEFORE);
+	ck_assert_uint_le(alarms, pairs / 20);
 }
 END_TEST
 
