@@ -174,6 +174,7 @@ static const struct trc_sqlbox_mapping causes[] = {
 	{"from_ns", TRC_SQLBOX_TIME, "cause.start", NULL},
 	{"to_ns", TRC_SQLBOX_END, "cause.start", "cause.length"},
 	{"duration_ns", TRC_SQLBOX_FORMULA, "to_ns - from_ns", NULL},
+	{"reason", TRC_SQLBOX_REASON, "cause.reason", NULL},
 	{"unlock", TRC_SQLBOX_ID, "cause.unlock", NULL},
 	{"stack", TRC_SQLBOX_ID, "cause.stack", NULL},
 	{"instead_thread", TRC_SQLBOX_THREAD, "cause.instead", NULL},
@@ -322,6 +323,7 @@ static bool null_is_told(enum trc_sqlbox_how how)
 	case TRC_SQLBOX_FIBER:
 	case TRC_SQLBOX_UNLOCK:
 	case TRC_SQLBOX_SAMPLED:
+	case TRC_SQLBOX_REASON:
 	case TRC_SQLBOX_TEXT:
 	case TRC_SQLBOX_MAYBE:
 	case TRC_SQLBOX_WAKE:
