@@ -11,6 +11,8 @@ struct trc_causes {
 	struct trc_steps steps;
 	struct trc_array rows; /* struct trc_cause */
 	size_t rows_max;       /* 0 = any number */
+	/* By row of thread: the piece where it was found last.  Waits are mostly asked for in the order of time. */
+	size_t *near;
 	struct trc_on_procs procs;
 	bool has_procs; /* somebody had none */
 
@@ -158,6 +160,17 @@ static int explain_step(struct trc_causes *c, const struct place *at, const stru
 	return add_active(c, at, step, thread, from_ns, to_ns);
 }
 
+static int seek(struct trc_causes *c, struct trc_step_cursor *cursor, const struct trc_thread *t,
+		int64_t ts_ns)
+{
+	size_t i = (size_t)(t - c->steps.thread);
+	int err = trc_step_seek_near(&c->steps, cursor, i, ts_ns, c->near[i]);
+
+	if (!err)
+		c->near[i] = cursor->piece;
+	return err;
+}
+
 /* What the thread with this serial did. */
 static int explain_thread(struct trc_causes *c, const struct place *at, uint32_t serial,
 			  int64_t from_ns, int64_t to_ns)
@@ -173,7 +186,7 @@ static int explain_thread(struct trc_causes *c, const struct place *at, uint32_t
 		return add_alone(c, at, TRC_CAUSE_UNKNOWN, serial, from_ns, to_ns);
 	if (at->depth > TRC_CAUSES_DEPTH_MAX || at->hops > TRC_CAUSES_DEPTH_MAX)
 		return add_alone(c, at, TRC_CAUSE_DEEP, serial, from_ns, to_ns);
-	err = trc_step_seek(&c->steps, &cursor, (size_t)(t - c->steps.thread), from_ns);
+	err = seek(c, &cursor, t, from_ns);
 	while (from_ns < to_ns && !err) {
 		trc_step_of_thread(&c->steps, &cursor, from_ns, &step);
 		step.until_ns = earlier(step.until_ns, to_ns);
@@ -203,7 +216,7 @@ static int step_preempted(struct trc_causes *c, uint32_t park, int64_t ts_ns, st
 
 	if (!t || !trc_wait_may_be_preempted(&c->steps.park[park - 1]))
 		return 0;
-	err = trc_step_seek(&c->steps, &cursor, (size_t)(t - c->steps.thread), ts_ns);
+	err = seek(c, &cursor, t, ts_ns);
 	if (err)
 		return err;
 	trc_step_of_thread(&c->steps, &cursor, ts_ns, &own);
@@ -484,12 +497,24 @@ int trc_causes_open(struct trc_causes **out, const struct trc_model *m)
 	if (!c)
 		return -ENOMEM;
 	c->rows.row_bytes = sizeof(struct trc_cause);
-	if (trc_steps_open(&c->steps, m)) {
+	if (!trc_steps_open(&c->steps, m))
+		c->near = calloc(c->steps.n_threads + 1, sizeof(*c->near));
+	if (!c->near) {
 		trc_causes_close(c);
 		return -ENOMEM;
 	}
 	*out = c;
 	return 0;
+}
+
+void trc_causes_swap(struct trc_causes *c, struct trc_array *rows)
+{
+	struct trc_array own = c->rows;
+
+	c->rows = *rows;
+	c->rows.row_bytes = sizeof(struct trc_cause);
+	c->rows.n = 0;
+	*rows = own;
 }
 
 void trc_causes_limit(struct trc_causes *c, size_t rows_max)
@@ -504,6 +529,7 @@ void trc_causes_close(struct trc_causes *c)
 	if (c->has_procs)
 		trc_on_procs_free(&c->procs);
 	trc_steps_close(&c->steps);
+	free(c->near);
 	trc_array_free(&c->rows);
 	free(c);
 }

@@ -20,6 +20,7 @@
 #ifndef TRC_ANALYZER_CAUSES_CAUSES_H
 #define TRC_ANALYZER_CAUSES_CAUSES_H
 
+#include "analyzer/model/array.h"
 #include "analyzer/model/model.h"
 #include "draws.h"
 
@@ -126,6 +127,9 @@ int trc_causes_draws(struct trc_causes *c, const struct trc_cause *row, uint32_t
 /* Sets how far the lengths of these rows may be off, of those whose stack is of a sample.  A row has row_bytes, and
  * begins with a struct trc_cause.  0 or -ENOMEM. */
 int trc_causes_margins(struct trc_causes *c, void *rows, size_t n, size_t row_bytes);
+
+/* Takes the rows of the last answer, and leaves the memory of these, which may be none, for the next. */
+void trc_causes_swap(struct trc_causes *c, struct trc_array *rows);
 
 /* Whether a thread ran, could run or could not, while it was in no wait.  If a thread was off its proc all the time, it
  * waited for something that the recorder does not see. */

@@ -165,14 +165,20 @@ static const struct trc_array *pieces_of(struct trc_steps *s, size_t thread)
 	return pieces;
 }
 
-int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t thread, int64_t ts_ns)
+int trc_step_seek_near(struct trc_steps *s, struct trc_step_cursor *cursor, size_t thread,
+		       int64_t ts_ns, size_t near)
 {
 	cursor->pieces = pieces_of(s, thread);
 	if (!cursor->pieces)
 		return -ENOMEM;
 	cursor->thread = thread;
-	cursor->piece = trc_wait_piece_at(cursor->pieces, ts_ns);
+	cursor->piece = trc_wait_piece_near(cursor->pieces, ts_ns, near);
 	return 0;
+}
+
+int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t thread, int64_t ts_ns)
+{
+	return trc_step_seek_near(s, cursor, thread, ts_ns, SIZE_MAX);
 }
 
 void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *cursor, int64_t ts_ns,

@@ -72,6 +72,9 @@ struct trc_step_cursor {
 /* 0 or -ENOMEM. */
 int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t thread,
 		  int64_t ts_ns);
+/* The same, sooner if it is not far after the piece `near`, where the thread was before. */
+int trc_step_seek_near(struct trc_steps *s, struct trc_step_cursor *cursor, size_t thread,
+		       int64_t ts_ns, size_t near);
 /*
  * What the thread is in at that time: WAITING in `park`; STARTING, if it has not begun, and
  * `on` creates it, or it is being born; GONE; or what it does.

@@ -229,11 +229,10 @@ int trc_wait_pieces_make(struct trc_array *pieces, const struct trc_model *m,
 	return err ? err : cut_preempted(pieces, m, stretches, thread);
 }
 
-size_t trc_wait_piece_at(const struct trc_array *pieces, int64_t ts_ns)
+/* The last of low..high that has begun. */
+static size_t piece_within(const struct trc_wait_piece *piece, size_t low, size_t high,
+			   int64_t ts_ns)
 {
-	const struct trc_wait_piece *piece = pieces->row;
-	size_t low = 0, high = pieces->n;
-
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
@@ -243,6 +242,25 @@ size_t trc_wait_piece_at(const struct trc_array *pieces, int64_t ts_ns)
 			high = middle;
 	}
 	return low;
+}
+
+size_t trc_wait_piece_at(const struct trc_array *pieces, int64_t ts_ns)
+{
+	return piece_within(pieces->row, 0, pieces->n, ts_ns);
+}
+
+size_t trc_wait_piece_near(const struct trc_array *pieces, int64_t ts_ns, size_t near)
+{
+	const struct trc_wait_piece *piece = pieces->row;
+	size_t step = 1;
+
+	if (near >= pieces->n || piece[near].start_ns > ts_ns)
+		return trc_wait_piece_at(pieces, ts_ns);
+	while (step < pieces->n - near && piece[near + step].start_ns <= ts_ns) {
+		near += step;
+		step *= 2;
+	}
+	return piece_within(piece, near, step < pieces->n - near ? near + step : pieces->n, ts_ns);
 }
 
 int64_t trc_model_switches_from_ns(const struct trc_model *m)

@@ -65,6 +65,8 @@ static inline int64_t trc_off_until_ns(const struct trc_model *m, const struct t
 }
 /* The index of the piece that this time lies in. */
 size_t trc_wait_piece_at(const struct trc_array *pieces, int64_t ts_ns);
+/* The same, found sooner if it is one of the next after `near`. */
+size_t trc_wait_piece_near(const struct trc_array *pieces, int64_t ts_ns, size_t near);
 
 /* Since when there are switch records of every proc. */
 int64_t trc_model_switches_from_ns(const struct trc_model *m);

@@ -166,7 +166,7 @@ enum { COL_OF, COL_ID };
 
 const struct trc_sql_table trc_sql_cause_tables[] = {
 	[OF_WAIT] = {"causes", "why each wait lasted: what the threads did that it depended on",
-		     TRC_CAUSES_PARTS, cause_columns, N(cause_columns), sizeof(struct trc_path_row),
+		     TRC_CAUSES_PARTS, cause_columns, N(cause_columns), sizeof(struct trc_cause),
 		     NULL, NULL},
 	[OF_TASK] = {"task_path", "the critical path of each task: what determined when it ended",
 		     TRC_CAUSES_PARTS | TRC_PART_USER, task_path_columns, N(task_path_columns),
@@ -205,9 +205,10 @@ struct causes_vtab {
 struct causes_cursor {
 	sqlite3_vtab_cursor base; /* first: the two share an address */
 	size_t place, last;	  /* those that are left */
-	struct trc_path_row *row; /* of the first of them: others read while this one does */
-	size_t n, at, end;	  /* at <= i < end of the n rows are left */
-	size_t loaded;		  /* the place that they are of; 0 = none */
+	struct trc_array
+		rows; /* of the first of them: others read while this one does.  struct trc_path_row, of causes struct trc_cause */
+	size_t n, at, end; /* at <= i < end of the n rows are left */
+	size_t loaded;	   /* the place that they are of; 0 = none */
 	sqlite3_int64 rowid;
 };
 
@@ -306,7 +307,7 @@ static int causes_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
 
 static int causes_close(sqlite3_vtab_cursor *cursor)
 {
-	free(((struct causes_cursor *)cursor)->row);
+	trc_array_free(&((struct causes_cursor *)cursor)->rows);
 	sqlite3_free(cursor);
 	return SQLITE_OK;
 }
@@ -342,23 +343,37 @@ static uint64_t id_at(const struct causes_vtab *vtab, size_t place)
 		       : place;
 }
 
-/* Of causes all, of a path the leaves. */
-static int copy(struct causes_cursor *c, const struct causes_vtab *vtab,
-		const struct trc_cause *rows, size_t n)
+/* Of a path the leaves. */
+static int copy_leaves(struct causes_cursor *c, const struct causes_vtab *vtab,
+		       const struct trc_cause *rows, size_t n)
 {
-	struct trc_path_row *copy = realloc(c->row, (n + 1) * sizeof(*copy));
-
-	if (!copy)
-		return SQLITE_NOMEM;
-	c->row = copy;
+	c->rows.row_bytes = sizeof(struct trc_path_row);
+	c->rows.n = 0;
 	for (size_t i = 0; i < n; i++) {
-		if (of(vtab) != OF_WAIT && !rows[i].leaf)
-			continue;
-		c->row[c->n++] = (struct trc_path_row){rows[i], id_at(vtab, c->place)};
-		c->row[c->n - 1].cause.id = (uint32_t)c->n;
+		struct trc_path_row *row = rows[i].leaf ? trc_array_add(&c->rows) : NULL;
+
+		if (rows[i].leaf && !row)
+			return SQLITE_NOMEM;
+		if (row) {
+			*row = (struct trc_path_row){rows[i], id_at(vtab, c->place)};
+			row->cause.id = (uint32_t)c->rows.n;
+		}
 	}
 	return trc_causes_margins(vtab->causes, c->row, c->n, sizeof(*c->row)) ? SQLITE_NOMEM
 									       : SQLITE_OK;
+}
+
+static int keep_rows(struct causes_cursor *c, struct causes_vtab *vtab,
+		     const struct trc_cause *rows, size_t n)
+{
+	int rc = SQLITE_OK;
+
+	if (of(vtab) == OF_WAIT)
+		trc_causes_swap(vtab->causes, &c->rows);
+	else
+		rc = copy_leaves(c, vtab, rows, n);
+	c->n = rc ? 0 : c->rows.n;
+	return rc;
 }
 
 static int too_many(struct causes_vtab *vtab, size_t place)
@@ -387,7 +402,7 @@ static int load(struct causes_cursor *c)
 		err = derive(vtab, c->place, &rows, &n);
 		if (err)
 			return err == -E2BIG ? too_many(vtab, c->place) : SQLITE_NOMEM;
-		rc = copy(c, vtab, rows, n);
+		rc = keep_rows(c, vtab, rows, n);
 		c->loaded = c->place;
 		if (c->n)
 			break;
@@ -527,7 +542,7 @@ static int causes_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, 
 	const struct causes_cursor *c = (const struct causes_cursor *)cursor;
 	const struct trc_vtab_source *source = ((struct causes_vtab *)cursor->pVtab)->source;
 
-	trc_vtab_result(context, source, column, c->row, c->at);
+	trc_vtab_result(context, source, column, c->rows.row, c->at);
 	return SQLITE_OK;
 }
 
