@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/* Creates the thread.  0 or -errno.  Context: any thread that records nothing meanwhile, may
+/* Creates the thread.  0 or -errno; -EPERM where the program's filter forbids it (sandbox:V5).  Context: any thread that records nothing meanwhile, may
  * block. */
 int trc_own_thread_create(pthread_t *thread, void *(*run)(void *), void *arg);
 /* First call in the thread: sets its name, and makes its descriptor table, which is empty.  0 or

@@ -1,8 +1,10 @@
 /* own_thread_create.c - see own_thread.h; a file of its own, as trace-record's own threads use it,
  * too. */
+#include <errno.h>
 #include <signal.h>
 #include "format/raw.h"
 #include "own_thread.h"
+#include "recorder/shared/signals.h"
 
 enum { STACK_BYTES = 256 << 10 };
 
@@ -15,6 +17,8 @@ int trc_own_thread_create(pthread_t *thread, void *(*run)(void *), void *arg)
 	pthread_attr_t attr;
 	int err;
 
+	if (trc_sandbox_forbids_threads && trc_sandbox_forbids_threads())
+		return -EPERM;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	/* Directly: what the program blocks may be hidden from the kernel (interpose/signal_mask.c). */

@@ -10,6 +10,8 @@
  *       refuses a call with an error does no harm
  *   sandbox:V4  a filter stays in forked children and in executed programs.  If the filter forbids
  *       a call that a recording begins with, no recording begins there
+ *   sandbox:V5  once a filter that was tried out forbids to create threads, none is created: whoever
+ *       needs one is refused
  *
  * Two things are not seen: filters that are set by a system call made directly, and decisions of
  * filters by arguments.  Context: traced thread, signal handlers.
@@ -68,8 +70,10 @@ static const int START_CALLS[] = {
 static const int SOCKET_CALLS[] = {SYS_getpeername, SYS_getsockname, SYS_getsockopt};
 /* And to know what a descriptor is: the same. */
 static const int DESCRIPTOR_CALLS[] = {SYS_statx};
+/* And to create threads of its own: to write, and to look at very many threads. */
+static const int THREAD_CALLS[] = {SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq};
 
-static bool ended, filtered;
+static bool ended, filtered, forbids_threads;
 void (*trc_filter_hook)(void);
 
 bool trc_sandbox_entered(void)
@@ -80,6 +84,11 @@ bool trc_sandbox_entered(void)
 bool trc_sandbox_is_restricted(void)
 {
 	return ended || filtered;
+}
+
+bool trc_sandbox_forbids_threads(void)
+{
+	return forbids_threads;
 }
 
 static void end_recording(const char *why)
@@ -282,6 +291,8 @@ static void look_at_filter(const struct sock_fprog *program)
 	    !is_readable(program->filter, program->len * sizeof(*program->filter)))
 		return;
 	look_at_starts(program);
+	if (harms(program, THREAD_CALLS, N(THREAD_CALLS)))
+		forbids_threads = true;
 	if (!trc_recording())
 		return;
 	if (harms(program, CALLS, N(CALLS)) ||

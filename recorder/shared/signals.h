@@ -36,6 +36,8 @@ int trc_signal_own(int number, bool (*take)(const siginfo_t *info, const void *c
 /* True if the program has set a filter of system calls, whatever the filter forbids.  The function is NULL
  * where nothing is interposed.  Context: any thread, signal handlers. */
 bool trc_sandbox_is_restricted(void) __attribute__((weak, visibility("hidden")));
+/* True if such a filter would end a process that creates a thread.  As above. */
+bool trc_sandbox_forbids_threads(void) __attribute__((weak, visibility("hidden")));
 
 /* The handler that the kernel has in place of SIG_DFL; it is not the program's.  NULL = there is
  * none. */

@@ -5,17 +5,22 @@
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -633,6 +638,75 @@ START_TEST(calls_that_are_recorded_do_not_fail)
 }
 END_TEST
 
+/* ---- where a filter forbids threads ----------------------------------------------------- */
+
+static void *wait_for_ever(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* So many that others would help to look at them. */
+static void many_threads(void)
+{
+	enum { N = 1100, STACK_BYTES = 1 << 16 };
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	for (int i = 0; i < N; i++)
+		ck_assert_int_eq(pthread_create(&thread, &attr, wait_for_ever, NULL), 0);
+	pthread_attr_destroy(&attr);
+}
+
+/* From now on whoever creates a thread ends the process. */
+static void forbid_threads(bool by_syscall)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	if (by_syscall)
+		ck_assert_int_eq(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter), 0);
+	else
+		ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+/* A profile beside a trace needs no thread but to be taken sooner. */
+START_TEST(no_thread_helps_behind_a_filter)
+{
+	many_threads();
+	ck_assert_msg(trace_start("/dev/null", NULL) == 0, "%s", trace_last_error());
+	forbid_threads(_i);
+	expect_text(text_of(TRACE_THREAD_DETAILS_BY_STACK), "wait_for_ever");
+}
+END_TEST
+
+/* Beside a flight recorder a profile, as a trace, needs one that drains. */
+START_TEST(what_needs_a_thread_is_refused_behind_a_filter)
+{
+	struct trace_thread_options options = TRACE_THREAD_OPTIONS_INIT;
+	struct trace_writer writer = trace_writer_to_memory(&memory);
+	struct trace_recorder *r;
+
+	ck_assert_msg(trace_flight_start(NULL) == 0, "%s", trace_last_error());
+	forbid_threads(_i);
+	ck_assert_int_eq(trace_recorder_create_thread(&r, &options), 0);
+	ck_assert_int_eq(trace_recorder_snapshot(r, &writer), -EPERM);
+	expect_text(trace_last_error(), "thread");
+	trace_recorder_destroy(r);
+	ck_assert_int_eq(trace_start("/dev/null", NULL), -EPERM);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("thread_recorder");
@@ -652,6 +726,8 @@ int main(void)
 	tcase_add_test(tcase, wrong_configs_are_refused);
 	tcase_add_test(tcase, calls_that_began_before_recording_do_not_fail);
 	tcase_add_test(tcase, calls_that_are_recorded_do_not_fail);
+	tcase_add_loop_test(tcase, no_thread_helps_behind_a_filter, 0, 2);
+	tcase_add_loop_test(tcase, what_needs_a_thread_is_refused_behind_a_filter, 0, 2);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
