@@ -30,6 +30,12 @@ mkdir -p "$work"
 	cat "$top_srcdir"/viewer/assets/{format,when}.js
 	echo 'export {whenRead, whenText};'
 } >"$work/when.mjs"
+# The locks of a thread.
+{
+	echo 'const now = {};'
+	cat "$top_srcdir"/viewer/assets/{format,now_told}.js
+	echo 'export {now, nowHeld, nowMoreHeld};'
+} >"$work/held.mjs"
 # The tables, of which only the sums and the rows are looked at.
 {
 	echo 'const head = {span_ns: 100}, trace = {}, CLASS = {}, given = {asked: 0, rows: []};
@@ -48,5 +54,5 @@ mkdir -p "$work"
 	cat "$top_srcdir/viewer/assets/margins.js"
 	echo 'export {heapMargin, heapMarginAdd, heapMarginValue, marginOf, marginPooled, marginPart, marginShare, marginText, partAdd, partJoin};'
 } >"$work/margins.mjs"
-cp -f "$top_srcdir"/tests/viewer/{modules,search,when}_test.mjs "$work"
-node --test "$work/modules_test.mjs" "$work/search_test.mjs" "$work/when_test.mjs"
+cp -f "$top_srcdir"/tests/viewer/{modules,search,when,held}_test.mjs "$work"
+node --test "$work/modules_test.mjs" "$work/search_test.mjs" "$work/when_test.mjs" "$work/held_test.mjs"
