@@ -123,44 +123,88 @@ function keysWider(key, room) {
 	return wide;
 }
 
-// With room for so many.
-/** @param {Uint32Array<ArrayBuffer>} array @param {number} room */
-function roomMake(array, room) {
-	const wide = new Uint32Array(room);
+// With room for so many numbers.
+/** @param {number} room */
+function keysRoom(of, room) {
+	for (const name of ["counts", "first", "longest", "most"]) {
+		const wide = new of[name].constructor(room);
+		wide.set(of[name]);
+		of[name] = wide;
+	}
+}
 
-	wide.set(array);
-	return wide;
+const KEY_BLOCK = 4096; // rows
+
+// Rows are taken by blocks, for arrays of one type make the loops quick: the columns differ in theirs.
+const keyBlock = {one: new Uint32Array(KEY_BLOCK), two: new Uint32Array(KEY_BLOCK), three: new Uint32Array(KEY_BLOCK), number: new Uint32Array(KEY_BLOCK), length: new Float64Array(KEY_BLOCK)};
+
+/** @param {Uint32Array | Float64Array} block @param {Numbers} array */
+function blockFill(block, array, from, until) {
+	block.set(/** @type {Uint32Array} */ (array.subarray(from, until)));
+}
+
+// Of rows from..from + n of a block, the numbers: `table` has those that were given.  Counts them, and tells the first row of each and the longest.
+function blockNumber(from, n, table, of, {ofOne, ofTwo, ofThree}) {
+	const {one, two, three, number, length} = keyBlock, {counts, first, longest, most} = of;
+
+	for (let k = 0; k < n; k++) {
+		const at = one[k] * ofOne + two[k] * ofTwo + three[k] * ofThree;
+		let its = table[at];
+		if (its === 0) {
+			its = table[at] = ++of.given;
+			first[its - 1] = longest[its - 1] = from + k;
+			most[its - 1] = length[k];
+		} else if (length[k] > most[its - 1]) {
+			most[its - 1] = length[k];
+			longest[its - 1] = from + k;
+		}
+		number[k] = its - 1;
+		counts[its - 1]++;
+	}
+}
+
+// The same of rows whose numbers are in the block already.
+function blockCount(from, n, {counts, first, longest, most}) {
+	const {one, length} = keyBlock;
+
+	for (let k = 0; k < n; k++) {
+		const its = one[k];
+		if (counts[its]++ === 0)
+			first[its] = longest[its] = from + k;
+		else if (length[k] <= most[its])
+			continue;
+		else
+			longest[its] = from + k;
+		most[its] = length[k];
+	}
 }
 
 // Of two or three arrays one: a number for each combination, counted in order of their first rows; by number how many rows have it, the
 // first of them, and the longest.  By a table with room for all combinations.
 function keysByTable([one, two, three], n, length) {
-	const limitC = three ? three.limit : 1, table = new Uint32Array(one.limit * two.limit * limitC);
-	const a = one.key, b = two.key, c = three ? three.key : a, ofA = two.limit * limitC, ofC = three ? 1 : 0;
+	const limitC = three ? three.limit : 1, table = new Uint32Array(one.limit * two.limit * limitC), steps = {ofOne: two.limit * limitC, ofTwo: limitC, ofThree: three ? 1 : 0};
 	/** @type {Numbers} */
 	let key = new Uint8Array(n);
-	let given = 0, room = 256, counts = new Uint32Array(room), first = new Uint32Array(room), longest = new Uint32Array(room);
+	let room = 256;
+	const of = {given: 0, counts: new Uint32Array(0), first: new Uint32Array(0), longest: new Uint32Array(0), most: new Float64Array(0)};
 
-	for (let i = 0; i < n; i++) {
-		const at = a[i] * ofA + b[i] * limitC + c[i] * ofC, number = table[at];
-		if (number !== 0) {
-			key[i] = number - 1;
-			counts[number - 1]++;
-			if (length && length[i] > length[longest[number - 1]])
-				longest[number - 1] = i;
-			continue;
-		}
-		if (given === room) {
+	keyBlock.length.fill(0);
+	for (let i = 0; i < n; i += KEY_BLOCK) {
+		const until = Math.min(i + KEY_BLOCK, n);
+		if (of.counts.length < of.given + KEY_BLOCK)
+			keysRoom(of, 2 * of.given + KEY_BLOCK);
+		blockFill(keyBlock.one, one.key, i, until);
+		blockFill(keyBlock.two, two.key, i, until);
+		if (three)
+			blockFill(keyBlock.three, three.key, i, until);
+		if (length)
+			blockFill(keyBlock.length, length, i, until);
+		blockNumber(i, until - i, table, of, steps);
+		for (; of.given > room; room *= room)
 			key = keysWider(key, room);
-			room *= room;
-			[counts, first, longest] = [counts, first, longest].map((array) => roomMake(array, Math.min(room, table.length)));
-		}
-		key[i] = given;
-		counts[given] = 1;
-		first[given] = longest[given] = i;
-		table[at] = ++given;
+		key.set(keyBlock.number.subarray(0, until - i), i);
 	}
-	return {key, counts: counts.slice(0, given), first: first.slice(0, given), longest: longest.slice(0, given)};
+	return {key, counts: of.counts.slice(0, of.given), first: of.first.slice(0, of.given), longest: of.longest.slice(0, of.given)};
 }
 
 // Of two arrays, where a table would be too large.
@@ -214,14 +258,15 @@ function keysMake(n, columns, length) {
 		return keys;
 	}
 	const {key, limit} = parts.length ? parts[0] : {key: new Uint8Array(n), limit: 1};
-	const counts = new Uint32Array(limit), first = new Uint32Array(limit), longest = new Uint32Array(limit);
+	const counts = new Uint32Array(limit), first = new Uint32Array(limit), longest = new Uint32Array(limit), most = new Float64Array(limit);
 
-	for (let i = 0; i < n; i++) {
-		const k = key[i];
-		if (counts[k]++ === 0)
-			first[k] = longest[k] = i;
-		else if (length && length[i] > length[longest[k]])
-			longest[k] = i;
+	keyBlock.length.fill(0);
+	for (let i = 0; i < n; i += KEY_BLOCK) {
+		const until = Math.min(i + KEY_BLOCK, n);
+		blockFill(keyBlock.one, key, i, until);
+		if (length)
+			blockFill(keyBlock.length, length, i, until);
+		blockCount(i, until - i, {counts, first, longest, most});
 	}
 	return {key, counts, first, longest};
 }
