@@ -2,8 +2,8 @@
 # script of them, and C arrays of that.
 viewer_decoder = viewer/assets/decode.js viewer/assets/times.js viewer/assets/levels.js viewer/assets/states.js viewer/assets/annotations.js viewer/assets/decode_worker.js
 viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/sorting.js viewer/assets/palette.js \
-	viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/steps.js viewer/assets/tracks.js \
-	viewer/assets/draw.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/cut.js viewer/assets/groups.js viewer/assets/arrange.js viewer/assets/counters.js viewer/assets/procs.js \
+	viewer/assets/looks.js viewer/assets/lod.js viewer/assets/rows.js viewer/assets/view.js viewer/assets/steps.js viewer/assets/tracks.js \
+	viewer/assets/draw.js viewer/assets/strips.js viewer/assets/overlay.js viewer/assets/minimap.js viewer/assets/cut.js viewer/assets/groups.js viewer/assets/arrange.js viewer/assets/counters.js viewer/assets/procs.js \
 	viewer/assets/margins.js viewer/assets/samples.js viewer/assets/source.js viewer/assets/export.js viewer/assets/fibers.js viewer/assets/fibers_details.js viewer/assets/paths.js viewer/assets/causes.js viewer/assets/select.js viewer/assets/details.js viewer/assets/tip.js \
 	viewer/assets/findings.js viewer/assets/panel.js \
 	viewer/assets/flame_items.js viewer/assets/flame_select.js viewer/assets/flame_fold.js \

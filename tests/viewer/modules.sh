@@ -12,8 +12,8 @@ mkdir -p "$work"
 # As embed.sh joins them: one scope.
 {
 	echo 'const head = {}, columnLimit = () => 0;'
-	cat "$top_srcdir"/viewer/assets/{decode,format,times,states,levels,annotations,lod,rows,matches,procs,flame_select,flame_items}.js
-	echo 'export {bitsNext, columnDecode, columnsMade, count, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lanesOf, lanesPack, lanesUnpack, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf, paintMake,
+	cat "$top_srcdir"/viewer/assets/{decode,format,times,states,levels,annotations,looks,lod,rows,matches,procs,flame_select,flame_items}.js
+	echo 'export {bitsNext, columnDecode, columnsMade, count, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lanesOf, lanesPack, lanesUnpack, lengthNext, looksForget, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf, paintMake,
 		pieceBytes, placeOfRow, procs, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, statesMake, stepsOf, streamsJoin, streamsPlace, taskSpans, timeAbove, timeOf, timeSet, timedRows, timesDone, timesMake, trace, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther};'
 } >"$work/modules.mjs"
 # The search, over rows that the test makes.

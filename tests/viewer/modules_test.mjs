@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {bitsNext, columnDecode, columnsMade, count, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lanesOf, lanesPack, lanesUnpack, lengthNext, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf,
+import {bitsNext, columnDecode, columnsMade, count, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lanesOf, lanesPack, lanesUnpack, lengthNext, looksForget, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf,
 	paintMake, pieceBytes, placeOfRow, procs, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, statesMake, stepsOf, streamsJoin, streamsPlace, taskSpans, timeAbove,
 	timeOf, timeSet, timedRows, timesDone, timesMake, trace, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther} from "./modules.mjs";
 import {heapMargin, heapMarginAdd, heapMarginValue, marginOf, marginPooled, marginPart, marginShare, marginText, partAdd, partJoin} from "./margins.mjs";
@@ -589,6 +589,32 @@ test("holes between intervals are no time of theirs, however narrow a pixel make
 			exact += times[c].reduce((a, time) => a + time, 0);
 			assert.ok(Math.abs(drawn - exact) < 1.01, `column ${c}: ${drawn}, ${exact}`);
 		}
+	}
+});
+
+test("a picture is the same whichever were drawn before it", () => {
+	const lanes = [...lanesRandom(false), ...lanesRandom(true)], w = 200, classes = Uint8Array.from({length: 128}, (_, i) => i % 8);
+	const picture = (lane, t0, t1) => {
+		const paint = paintMake(w), counts = new Float32Array(8 * w);
+		lanePaint(lane, t0, t1, w, paint);
+		laneCounts(lane, t0, t1, w, classes, counts, 2.8);
+		return {paint, counts};
+	};
+	const end = endOf(lanes[0], lanes[0].hi - 1), views = [];
+
+	for (let i = 0, t0 = end / 3, length = end / 2; i < 150; i++) {
+		views.push([t0, t0 + length]);
+		t0 += i % 3 ? length / 37 : 0;
+		length *= i % 3 ? 1 : 0.93;
+		if (i % 40 === 39)
+			[t0, length] = [random(end), random(end / 2) + 1];
+	}
+	for (const lane of lanes) {
+		const inTurn = views.map(([t0, t1]) => picture(lane, t0, t1));
+		views.forEach(([t0, t1], i) => {
+			looksForget();
+			assert.deepEqual(inTurn[i], picture(lane, t0, t1), `view ${i}: ${t0} to ${t1}`);
+		});
 	}
 });
 

@@ -1,4 +1,4 @@
-// draw.js - the timeline itself: intervals into a pixel buffer, then text over it.
+// draw.js - the timeline itself: intervals into a pixel buffer, then text over it; a strip of rows for each track (strips.js).
 
 const screen = {
 	width: 0, height: 0, // of the tracks, CSS pixels
@@ -10,10 +10,11 @@ const screen = {
 	paint: null, line: null, share: null, // of one lane: what is in each column, its colours, and how much of the column is in use
 	isWatched: false, // whether it follows the window's size
 	scheduled: false,
-	baseStale: true, // more than what follows the pointer
+	stale: /** @type {"" | "moved" | "all"} */ ("all"), // "": no more than what follows the pointer; moved: the range, the scrolled height, or what lies beside the lanes
 	pathDrawn: 0, // pieces of a critical path, for tests
-	bases: 0, // how often the base was drawn, for tests
+	bases: 0, // in how many frames lanes were drawn, for tests
 	gaps: [], // [from, until], merged, in order
+	gapBoxes: {t0: NaN, t1: NaN, width: 0, boxes: /** @type {number[][]} */ ([])}, // those that are visible: [x, width]
 	frameTimes: [], // milliseconds; of the last frames, for measurements
 };
 
@@ -45,6 +46,7 @@ function screenResize() {
 	screen.height = Math.max(20, Math.floor(box.height));
 	view.width = screen.width;
 	canvasSize(byId("base"), screen.width, screen.height, screen.ratio);
+	canvasSize(byId("moved"), screen.width, screen.height, screen.ratio);
 	canvasSize(byId("over"), screen.width, screen.height, screen.ratio);
 	const w = byId("base").width, h = byId("base").height;
 	if (screen.image?.width !== w || screen.image.height !== h) {
@@ -299,23 +301,39 @@ function drawSamples(ctx, track, top) {
 	ctx.globalAlpha = 1;
 }
 
-// Stretches in which events were lost.
-/** @param {CanvasRenderingContext2D} ctx @param {number} height */
-function drawGaps(ctx, height) {
-	let lastX = -1;
+// Where gaps are in the visible range: one a pixel at most.
+function gapBoxes() {
+	const {gaps, gapBoxes: kept} = screen, boxes = /** @type {number[][]} */ ([]);
+	let lastX = -1, lo = 0, hi = gaps.length;
 
-	for (const [from, until] of screen.gaps) {
-		if (until < view.t0 || from > view.t1)
-			continue;
-		const x0 = Math.max(0, xOf(from)), x1 = Math.min(view.width, xOf(until));
+	if (kept.t0 === view.t0 && kept.t1 === view.t1 && kept.width === view.width)
+		return kept.boxes;
+	while (lo < hi) {
+		const mid = (lo + hi) >>> 1;
+		if (gaps[mid][1] >= view.t0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	for (; lo < gaps.length && gaps[lo][0] <= view.t1; lo++) {
+		const x0 = Math.max(0, xOf(gaps[lo][0])), x1 = Math.min(view.width, xOf(gaps[lo][1]));
 		if (x1 < lastX + 1 && x1 - x0 < 1)
 			continue;
 		lastX = Math.max(x1, x0 + 2);
-		ctx.fillStyle = screen.hatch || theme.style.gap;
-		ctx.globalAlpha = 0.55;
-		ctx.fillRect(x0, 0, Math.max(2, x1 - x0), height);
-		ctx.globalAlpha = 1;
+		boxes.push([x0, Math.max(2, x1 - x0)]);
 	}
+	screen.gapBoxes = {t0: view.t0, t1: view.t1, width: view.width, boxes};
+	return boxes;
+}
+
+// Stretches in which events were lost.
+/** @param {CanvasRenderingContext2D} ctx @param {number} height */
+function drawGaps(ctx, height) {
+	ctx.fillStyle = screen.hatch || theme.style.gap;
+	ctx.globalAlpha = 0.55;
+	for (const [x, width] of gapBoxes())
+		ctx.fillRect(x, 0, width, height);
+	ctx.globalAlpha = 1;
 }
 
 // What lies before the window: some streams are not there yet.
@@ -401,72 +419,100 @@ function hatchMake(ctx) {
 	screen.hatch = ctx.createPattern(tile, "repeat");
 }
 
-function drawBase() {
-	const ctx = byId("base").getContext("2d");
-	const shown = tracksVisible(screen.scrollY, screen.height);
-	const wide = [];
+// A strip's pixels, lane by lane, and then all that is drawn over them.
+/** @param {Strip} strip @returns {Generator<undefined, void>} */
+function* stripSteps({track, top, bottom}) {
+	const {image, pixels} = screen, ctx = byId("base").getContext("2d"), y = track ? track.y - screen.scrollY : 0;
+	const wide = /** @type {{item: LaneItem, top: number, i: number}[]} */ ([]);
 
-	screen.pixels.fill(theme.background);
-	for (const track of shown)
-		if (track.kind === "group")
-			groupToPixels(track, track.y - screen.scrollY);
-		else if (track.kind === "procs")
-			procsToPixels(track.y - screen.scrollY);
-	for (const track of shown)
-		for (const item of trackLanes(track))
-			laneToPixels(item, track.y - screen.scrollY + item.y, wide);
+	pixels.fill(theme.background, top * image.width, bottom * image.width);
+	if (track?.kind === "group")
+		yield* groupToPixels(track, y);
+	else if (track?.kind === "procs")
+		yield* procsToPixels(y);
+	for (const item of track ? trackLanes(track) : []) {
+		laneToPixels(item, y + item.y, wide);
+		yield;
+	}
+	ctx.putImageData(image, 0, 0, 0, top, image.width, bottom - top);
+	ctx.save();
 	ctx.setTransform(1, 0, 0, 1, 0, 0);
-	ctx.putImageData(screen.image, 0, 0);
+	ctx.beginPath();
+	ctx.rect(0, top, image.width, bottom - top);
+	ctx.clip();
 	ctx.setTransform(screen.ratio, 0, 0, screen.ratio, 0, 0);
-	ctx.fillStyle = theme.style.line;
-	for (const track of shown)
-		ctx.fillRect(0, track.y + track.h - screen.scrollY - 1, screen.width, 1);
-	drawEdges(ctx, wide);
-	if (trace.states) // a sketch has none: its cells are no waits that could be named
-		drawTexts(ctx, wide);
-	for (const track of shown) {
-		if (track.kind === "counter")
-			drawCounter(ctx, track, track.y - screen.scrollY);
-		if (track.hasLogs)
-			drawLogs(ctx, track, track.y - screen.scrollY);
-		if (track.hasSamples)
-			drawSamples(ctx, track, track.y - screen.scrollY);
-	}
-	drawWindow(ctx, screen.height);
-	for (const track of shown) {
-		if (track.hasMarks)
-			drawMarks(ctx, track, track.y - screen.scrollY);
-		if (track.thread?.beyond)
-			drawBeyond(ctx, track, track.y - screen.scrollY);
-	}
-	drawGaps(ctx, screen.height);
-	labelsDraw(shown, screen.scrollY);
+	stripOver(ctx, track, y, wide);
+	ctx.restore();
 }
 
+/** @param {CanvasRenderingContext2D} ctx @param {Track | null} track @param {number} top */
+function stripOver(ctx, track, top, wide) {
+	if (track) {
+		ctx.fillStyle = theme.style.line;
+		ctx.fillRect(0, top + track.h - 1, screen.width, 1);
+		drawEdges(ctx, wide);
+		if (trace.states) // a sketch has none: its cells are no waits that could be named
+			drawTexts(ctx, wide);
+	}
+	if (track?.kind === "counter")
+		drawCounter(ctx, track, top);
+	if (track?.hasLogs)
+		drawLogs(ctx, track, top);
+	if (track?.hasSamples)
+		drawSamples(ctx, track, top);
+	drawWindow(ctx, screen.height);
+	if (track?.hasMarks)
+		drawMarks(ctx, track, top);
+	if (track?.thread?.beyond)
+		drawBeyond(ctx, track, top);
+	drawGaps(ctx, screen.height);
+}
+
+/** @param {number} start */
+function frameDone(start) {
+	screen.frameTimes.push(performance.now() - start);
+	if (screen.frameTimes.length > 500)
+		screen.frameTimes.shift();
+	if (!strips.areExact)
+		drawOverlaySoon(); // goes on with the lanes
+}
+
+// All at once, and exactly.
 function drawAll() {
 	const start = performance.now();
 
 	screen.scheduled = false;
-	screen.baseStale = false;
-	screen.bases++;
+	screen.stale = "";
 	screen.scrollY = byId("scroll").scrollTop;
-	drawBase();
+	stripsDrawAll();
+	labelsDraw(tracksVisible(screen.scrollY, screen.height), screen.scrollY);
 	drawOverlay();
 	drawRuler();
 	drawMapWindow();
-	screen.frameTimes.push(performance.now() - start);
-	if (screen.frameTimes.length > 500)
-		screen.frameTimes.shift();
+	frameDone(start);
 }
 
+// One frame: the lanes as far as its budget lasts.
 function drawScheduled() {
-	if (screen.baseStale) {
+	const start = performance.now(), {stale} = screen;
+
+	if (stale === "all") {
 		drawAll();
 		return;
 	}
 	screen.scheduled = false;
+	screen.stale = "";
+	if (stale === "moved")
+		screen.scrollY = byId("scroll").scrollTop;
+	if (stale === "moved" || !strips.areExact || !byId("moved").hidden)
+		stripsDrawSome(start + FRAME_BUDGET_MS, stale === "moved");
 	drawOverlay();
 	drawRuler();
+	if (stale === "moved") {
+		labelsDraw(tracksVisible(screen.scrollY, screen.height), screen.scrollY);
+		drawMapWindow();
+	}
+	frameDone(start);
 }
 
 // What lies over the timeline, after the pointer moved.
@@ -477,8 +523,14 @@ function drawOverlaySoon() {
 	}
 }
 
+// Another range, another height, another selection: lanes are as they were, but elsewhere.
+function drawMoved() {
+	screen.stale ||= "moved";
+	drawOverlaySoon();
+}
+
 // All changes between two frames are drawn once.
 function drawSoon() {
-	screen.baseStale = true;
+	screen.stale = "all";
 	drawOverlaySoon();
 }

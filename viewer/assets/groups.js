@@ -4,7 +4,7 @@
 const GROUP_LEAST = 4; // fewer threads are no group by their names
 const GROUPS_FROM = 24; // so many threads fit without groups
 const GROUP_LANES_MAX = 64; // of more threads some stand for all
-const COARSE_LANES = 32; // of so many and more, intervals narrower than two columns are drawn as one
+const COARSE_LANES = 32; // of so many and more, intervals narrower than two columns or three are drawn as one
 
 /** @param {Thread} thread */
 function namePattern(thread) {
@@ -87,36 +87,41 @@ function groupStride(group) {
 	return Math.ceil(group.threads.length / GROUP_LANES_MAX);
 }
 
-// Time by class and column of the visible range, of all its threads; kept while the range is.
-/** @param {Track} group @param {number} w */
-function groupCounts(group, w) {
-	const key = `${view.t0} ${view.t1} ${w}`;
-	const stride = groupStride(group);
+// Time by class and column of the visible range, of all its threads, a thread in each step; kept while the range is, also of a part of the threads.
+/** @param {Track} group @param {number} w @returns {Generator<undefined, void>} */
+function* groupCounts(group, w) {
+	const key = `${view.t0} ${view.t1} ${w}`, {t0, t1} = view;
+	const stride = groupStride(group), looked = Math.ceil(group.threads.length / stride);
+	const coarse = looked < COARSE_LANES ? 1 : Math.SQRT2 * Math.min(4, 1 + Math.floor(looked / COARSE_LANES)); // among many lanes it is not seen
 
-	if (group.countsOf === key)
-		return group.counts;
-	const sums = new Float32Array(CLASS_COUNT * w), looked = Math.ceil(group.threads.length / stride);
-	const coarse = Math.min(4, 1 + Math.floor(looked / COARSE_LANES)); // among many lanes it is not seen
-	for (let i = 0; i < group.threads.length; i += stride)
-		laneCounts(group.threads[i].lane, view.t0, view.t1, w, stateClass, sums, coarse);
-	const counts = Array.from({length: CLASS_COUNT}, (_, c) => sums.subarray(c * w, (c + 1) * w));
-	group.counts = counts;
-	group.countsOf = key;
-	return counts;
+	if (group.countsOf !== key) {
+		if (group.counts?.length === CLASS_COUNT * w)
+			group.counts.fill(0);
+		else
+			group.counts = new Float32Array(CLASS_COUNT * w);
+		group.countsOf = key;
+		group.counted = 0;
+	}
+	while (group.counted < group.threads.length) {
+		laneCounts(group.threads[group.counted].lane, t0, t1, w, stateClass, group.counts, coarse);
+		group.counted += stride;
+		yield;
+	}
 }
 
 // The summary: the classes of the overview, one upon the other; all threads at once would fill the height.
-/** @param {Track} group @param {number} groupTop */
-function groupToPixels(group, groupTop) {
+/** @param {Track} group @param {number} groupTop @returns {Generator<undefined, void>} */
+function* groupToPixels(group, groupTop) {
 	if (group.key === HIDDEN_KEY)
 		return;
 	const w = screen.image.width, {pixels} = screen, ratio = screen.ratio;
 	const y0 = Math.round((groupTop + TRACK_PAD) * ratio), y1 = Math.round((groupTop + TRACK_PAD + tracks.stateHeight) * ratio);
-	const counts = groupCounts(group, w), n = Math.ceil(group.threads.length / groupStride(group));
+	yield* groupCounts(group, w);
+	const n = Math.ceil(group.threads.length / groupStride(group));
 	const bottoms = new Int32Array(w).fill(y1), highest = Math.max(y0, 0), lowest = screen.image.height;
 
 	for (const cls of MAP_CLASSES) {
-		const count = counts[cls], colour = theme.state[classState(cls)];
+		const count = group.counts.subarray(cls * w, (cls + 1) * w), colour = theme.state[classState(cls)];
 		for (let x = 0; x < w; x++) {
 			const share = count[x] / n, bottom = bottoms[x];
 			if (!(share > 0))

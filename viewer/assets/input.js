@@ -564,7 +564,7 @@ function inputInit() {
 	byId("scroll").addEventListener("scroll", () => {
 		addressWrite();
 		tipHide();
-		drawSoon();
+		drawMoved();
 	});
 	tipLeaves();
 	tracksPointer();

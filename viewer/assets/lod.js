@@ -23,21 +23,6 @@ function paintMake(w) {
 // for locks apart.  time: by value; seen: those that have some.
 const competing = {time: new Float64Array(128), seen: new Uint8Array(256), n: 0};
 
-function compete(value, part) {
-	const {time} = competing;
-
-	if (time[value] === 0)
-		competing.seen[competing.n++] = value;
-	time[value] += part + 1e-12;
-}
-
-function competeBoth(value, lock, locked, length) {
-	if (locked < 1)
-		compete(value, length * (1 - locked));
-	if (locked > 0)
-		compete(lock, length * locked);
-}
-
 // The outcome, into the column; begins anew.
 /** @param {number} w */
 function competeEnd(paint, locks, column, w) {
@@ -83,101 +68,75 @@ function paintWhole(paint, locks, from, until, value) {
 // which one was.
 /** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} w */
 function lanePaint(lane, t0, t1, w, paint) {
-	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = 1 / scale;
-	const [first, last] = laneRange(lane, t0, t1);
+	const scale = w / (t1 - t0), {locks} = lane, looks = looksOf(lane, t0, t1, 1 / scale, false), {n, start, end, value, lock, locked} = looks;
+	const {time, seen} = competing;
 	let column = -1;
 
 	paint.row.fill(0, 0, w);
 	paint.lockRow.fill(0, 0, w);
 	paint.lockShare.fill(0, 0, w);
-	for (let i = first - lo, k = levels.length - 1, start = timeOf(s, first); i < last - lo;) {
-		let value, end, lock = 0, locked = 0;
-		k = levelAt(levels, nodes.end, i, start, pixel, k);
-		if (k < 0) {
-			value = v[lo + i] & 127;
-			end = e ? e[lo + i] : timeOf(s, lo + i + 1);
-			i++;
-		} else {
-			const node = levels[k] + (i >> levelShift(k));
-			value = nodes.value[node];
-			end = timeOf(nodes.end, node);
-			if (locks && nodes.locked[node] !== 0) {
-				lock = nodes.lock[node];
-				locked = nodes.locked[node] / LOCKED_WHOLE;
+	// No call in the loop is given a number that is not whole: the engine would make an object of it.
+	for (let i = lookAfter(looks, t0); i < n && start[i] < t1; i++) {
+		const x0 = start[i] > t0 ? (start[i] - t0) * scale : 0, x1 = end[i] < t1 ? (end[i] - t0) * scale : w;
+		const c0 = x0 | 0, c1 = x1 | 0, its = value[i], ofLock = lock[i], part = locked[i];
+		for (let c = c0, x = x0; c <= c1; c++) {
+			const length = (c === c1 ? x1 : c + 1) - x;
+			if (c !== column) {
+				competeEnd(paint, locks, column, w);
+				column = c;
 			}
-			i += 1 << levelShift(k);
+			if (c === c0 || length > 0) {
+				if (part < 1) {
+					if (time[its] === 0)
+						seen[competing.n++] = its;
+					time[its] += length * (1 - part) + 1e-12;
+				}
+				if (part > 0) {
+					if (time[ofLock] === 0)
+						seen[competing.n++] = ofLock;
+					time[ofLock] += length * part + 1e-12;
+				}
+			}
+			x = c + 1;
+			if (c === c0 && c1 - c0 > 1) {
+				competeEnd(paint, locks, column, w);
+				paintWhole(paint, locks, c0 + 1, c1, its);
+				column = x = c1;
+				c = c1 - 1;
+			}
 		}
-		const x0 = start > t0 ? (start - t0) * scale : 0, x1 = end < t1 ? (end - t0) * scale : w;
-		const c0 = x0 | 0, c1 = x1 | 0;
-		start = e ? timeOf(s, lo + i) : end;
-		if (c0 !== column) {
-			competeEnd(paint, locks, column, w);
-			column = c0;
-		}
-		competeBoth(value, lock, locked, (c0 === c1 ? x1 : c0 + 1) - x0);
-		if (c0 === c1)
-			continue;
-		competeEnd(paint, locks, column, w);
-		column = c1;
-		if (c1 - c0 > 1)
-			paintWhole(paint, locks, c0 + 1, c1, value);
-		if (x1 > c1)
-			competeBoth(value, lock, locked, x1 - c1);
 	}
 	competeEnd(paint, locks, column, w);
 }
 
 // counts[classes[value] * w + column] grows by the share of each column with that value.  Of a node with holes the time of its
 // intervals counts, as if it were spread evenly.  Intervals within `coarse` columns may be counted as one.
-/** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} w @param {number} [coarse] */
-function laneCounts(lane, t0, t1, w, classes, counts, coarse = 1) {
-	const {s, e, v, lo, locks, levels, nodes} = lane, scale = w / (t1 - t0), pixel = coarse / scale;
-	const [first, last] = laneRange(lane, t0, t1);
+/** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} w @param {number} [coarse] @param {Looks} [looks] */
+function laneCounts(lane, t0, t1, w, classes, counts, coarse = 1, looks = looksOf(lane, t0, t1, coarse * (t1 - t0) / w, true)) {
+	const scale = w / (t1 - t0), {n, start, end, value, lock, locked, busy} = looks;
 
-	for (let i = first - lo, k = levels.length - 1, start = timeOf(s, first); i < last - lo;) {
-		let value, end, lock = 0, locked = 0, share = 1;
-		k = levelAt(levels, nodes.end, i, start, pixel, k);
-		if (k < 0) {
-			value = v[lo + i] & 127;
-			end = e ? e[lo + i] : timeOf(s, lo + i + 1);
-			i++;
-		} else {
-			const node = levels[k] + (i >> levelShift(k));
-			value = nodes.value[node];
-			end = timeOf(nodes.end, node);
-			if (locks && nodes.locked[node] !== 0) {
-				lock = nodes.lock[node];
-				locked = nodes.locked[node] / LOCKED_WHOLE;
-			}
-			if (e && end > start)
-				share = Math.min(1, nodes.busy[node] / (end - start));
-			i += 1 << levelShift(k);
-		}
-		const x0 = start > t0 ? (start - t0) * scale : 0, x1 = end < t1 ? (end - t0) * scale : w;
-		start = e ? timeOf(s, lo + i) : end;
-		const c0 = x0 | 0, c1 = x1 | 0, rest = share * (1 - locked), ofLock = share * locked, at = classes[value] * w, atLock = classes[lock] * w;
+	for (let i = lookAfter(looks, t0); i < n && start[i] < t1; i++) {
+		const x0 = start[i] > t0 ? (start[i] - t0) * scale : 0, x1 = end[i] < t1 ? (end[i] - t0) * scale : w;
+		const c0 = x0 | 0, c1 = x1 | 0, ofLock = busy[i] * locked[i], rest = busy[i] - ofLock, at = classes[value[i]] * w, atLock = classes[lock[i]] * w;
 		if (c0 === c1) { // as most do, lies in one column
 			counts[at + c0] += (x1 - x0) * rest;
-			if (locked > 0)
+			if (ofLock > 0)
 				counts[atLock + c0] += (x1 - x0) * ofLock;
 			continue;
 		}
-		if (locked < 1)
-			countsAdd(counts, at, x0, x1, rest);
-		if (locked > 0)
-			countsAdd(counts, atLock, x0, x1, ofLock);
+		counts[at + c0] += (c0 + 1 - x0) * rest;
+		for (let c = c0 + 1; c < c1; c++)
+			counts[at + c] += rest;
+		if (x1 > c1)
+			counts[at + c1] += (x1 - c1) * rest;
+		if (!(ofLock > 0))
+			continue;
+		counts[atLock + c0] += (c0 + 1 - x0) * ofLock;
+		for (let c = c0 + 1; c < c1; c++)
+			counts[atLock + c] += ofLock;
+		if (x1 > c1)
+			counts[atLock + c1] += (x1 - c1) * ofLock;
 	}
-}
-
-// Of more columns than one.
-function countsAdd(counts, at, x0, x1, share) {
-	const c0 = x0 | 0, c1 = x1 | 0;
-
-	counts[at + c0] += (c0 + 1 - x0) * share;
-	for (let c = c0 + 1; c < c1; c++)
-		counts[at + c] += share;
-	if (x1 > c1)
-		counts[at + c1] += (x1 - c1) * share;
 }
 
 // The intervals of [t0, t1) that last longer than `least`, in order; of those that overlap the first.

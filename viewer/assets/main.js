@@ -80,7 +80,7 @@ function onViewChange(what) {
 		resized();
 	stepsDraw();
 	addressWrite();
-	drawSoon();
+	drawMoved();
 }
 
 function resized() {
@@ -192,6 +192,7 @@ function apiMake() {
 		stateTexts: () => [...stateName.keys()].filter((s) => s < MERGED && stateColours.light[s])
 			.map((s) => [stateName[s], stateCss(s), theme.stateText[s]]),
 		get bases() { return screen.bases; },
+		get exact() { return !screen.stale && strips.areExact; },
 		redraw: drawAll,
 	});
 }
@@ -201,6 +202,7 @@ function start() {
 	timing.loaded = performance.now();
 	byId("loading").remove();
 	byId("app").hidden = byId("app").inert = false;
+	looksForget();
 	gapsLoad();
 	threadKeys();
 	for (const [id, [name]] of Object.entries(threadOrders))

@@ -26,8 +26,11 @@ function classState(cls) {
 function mapCounts(w) {
 	const counts = new Float32Array(CLASS_COUNT * w), stride = Math.max(1, Math.ceil(trace.threads.length / MAP_THREADS_MAX));
 
-	for (let t = 0; t < trace.threads.length; t += stride)
-		laneCounts(trace.threads[t].lane, trace.begin, trace.span, w, stateClass, counts);
+	for (let t = 0, looks = looksMake(); t < trace.threads.length; t += stride) {
+		const {lane} = trace.threads[t];
+		looksFill(looks, lane, trace.begin, trace.span, (trace.span - trace.begin) / w);
+		laneCounts(lane, trace.begin, trace.span, w, stateClass, counts, 1, looks);
+	}
 	return Array.from({length: CLASS_COUNT}, (_, c) => counts.subarray(c * w, (c + 1) * w));
 }
 

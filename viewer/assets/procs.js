@@ -12,7 +12,7 @@ const procs = {
 	share: "", used: new Map(), // which part of their time the program had them; by number for how long
 	byThread: null, // the rows of trace.cpu by thread, once asked for
 	pieces: null, lanes: null, queue: null, busy: null, // made when the tracks are unfolded
-	tracks: [], summary: null, summaryOf: "",
+	tracks: [], summary: null, summaryOf: "", summed: 0, // summed: so many procs are in the summary
 };
 
 function schedKnown() {
@@ -175,20 +175,31 @@ function procsToggle() {
 		groupToggle({key: "procs"});
 }
 
+// Time in use by column of the visible range, of all procs, one in each step; kept while the range is.
+/** @param {number} w @returns {Generator<undefined, void>} */
+function* procCounts(w) {
+	const key = `${view.t0} ${view.t1} ${w}`, {t0, t1} = view;
+
+	if (procs.summaryOf !== key) {
+		procs.summary = new Float32Array(w);
+		procs.summaryOf = key;
+		procs.summed = 0;
+	}
+	while (procs.summed < procs.lanes.length) {
+		laneCounts(procs.lanes[procs.summed++], t0, t1, w, ONE_VALUE, procs.summary);
+		yield;
+	}
+}
+
 // The summary: its full height is all procs in use.  Drawn if its rows are there, or are few enough.
-function procsToPixels(top) {
-	const w = screen.image.width, {pixels, ratio} = screen, key = `${view.t0} ${view.t1} ${w}`;
+/** @param {number} top @returns {Generator<undefined, void>} */
+function* procsToPixels(top) {
+	const w = screen.image.width, {pixels, ratio} = screen;
 
 	if (!procs.exact && !procs.lanes)
 		return;
 	procsMake();
-	if (procs.summaryOf !== key) {
-		const whoever = new Uint8Array(128);
-		procs.summary = new Float32Array(w);
-		for (const lane of procs.lanes)
-			laneCounts(lane, view.t0, view.t1, w, whoever, procs.summary);
-		procs.summaryOf = key;
-	}
+	yield* procCounts(w);
 	const y0 = Math.round((top + TRACK_PAD) * ratio), y1 = Math.round((top + TRACK_PAD + tracks.stateHeight) * ratio);
 	for (let x = 0; x < w; x++) {
 		const share = Math.min(procs.summary[x] / procs.numbers.length, 1), height = share > 0 ? Math.max(1, Math.round(share * (y1 - y0))) : 0;

@@ -311,7 +311,7 @@ function searchSet(string, only = null) {
 	flame.lit = null;
 	ticksMake(matches);
 	searchDraw();
-	drawSoon();
+	drawMoved();
 }
 
 // Matches that somebody else found: of one group, to be walked through like those of a query.
@@ -327,7 +327,7 @@ function searchShow(list, name) {
 	ticksMake(matches);
 	searchDraw();
 	resultsShow(false);
-	drawSoon();
+	drawMoved();
 }
 
 // ---- the list: names by what they are of ----

@@ -253,6 +253,23 @@ interface Lane {
 /** Lanes that share arrays, as they come from the worker: annotations.js. */
 type LanesPacked = Pick<Lane, "s" | "e" | "v" | "nodes" | "order"> & {bounds: number[][]};
 
+/** What a picture of a lane looks at (looks.js): n parts of at most `width` nanoseconds, all that touch [from, until). */
+interface Looks {
+	lane: Lane | null;
+	width: number;
+	from: number;
+	until: number;
+	n: number;
+	start: Float64Array;
+	end: Float64Array;
+	value: Uint8Array;
+	/** The lock that most of its waits for locks are for, and which part of its time these have. */
+	lock: Uint8Array;
+	locked: Float32Array;
+	/** Which part of its time has intervals. */
+	busy: Float32Array;
+}
+
 /** One of the lines of the timeline.  Which of the other members it has depends on its kind. */
 interface Track {
 	kind: "thread" | "tasks" | "counter" | "group" | "procs" | "proc";
@@ -271,8 +288,10 @@ interface Track {
 	isOpen?: boolean;
 	threads?: Thread[];
 	share?: string;
-	counts?: Float32Array[];
+	/** By class and column; of which range, and of how many of the threads (groupCounts()). */
+	counts?: Float32Array;
 	countsOf?: string;
+	counted?: number;
 	/** Of tasks: a text's id, and lanes. */
 	type?: number;
 	total?: number;
@@ -293,6 +312,20 @@ interface Track {
 	value?: Float64Array | Int32Array;
 	min?: number;
 	max?: number;
+}
+
+/** A track's rows of pixels (strips.js); of no track what lies below the last. */
+interface Strip {
+	track: Track | null;
+	top: number;
+	bottom: number;
+	/** The picture: of which range, in which rows, in which frame it was drawn last; whether it is as it would be drawn there. */
+	t0: number;
+	t1: number;
+	at: number;
+	until: number;
+	drawn: number;
+	isPlaced: boolean;
 }
 
 /** Regions, or the pieces of them where fibers ran; `region` is then the index of each piece's. */
@@ -690,6 +723,7 @@ interface PageElements {
 	filter: HTMLInputElement;
 	help: HTMLDialogElement;
 	map: HTMLCanvasElement;
+	moved: HTMLCanvasElement;
 	over: HTMLCanvasElement;
 	ruler: HTMLCanvasElement;
 	search: HTMLInputElement;
