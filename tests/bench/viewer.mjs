@@ -35,7 +35,7 @@ function rendererPeak() {
 	return Math.max(0, ...[...peaks].filter(([pid]) => isOurs(pid)).map(([, bytes]) => bytes));
 }
 
-// Frames of zooming in by 7 % each, and of panning by 3 % at three scales.  `script`: how long the page's program takes to draw each;
+// Frames of zooming in by 7 % each, and of panning by 3 % at three scales, each drawn whole.  `script`: how long the page's program takes to draw each;
 // `shown`: how long it is from one of the browser's frames to the next meanwhile, with all that the browser does to show it.
 async function frames() {
 	const views = [], {span} = window.trc, nextFrame = () => new Promise((done) => requestAnimationFrame(done));
@@ -61,6 +61,40 @@ async function frames() {
 		last = now;
 	}
 	return [script, shown].map((times) => times.sort((a, b) => a - b));
+}
+
+// The same views as who zooms and pans sees them: one in each of the browser's frames, of which the page draws as much as it has time for.  `script`: how
+// long the page's program takes for each, with what a new range means for the rest of the page; `shown`: as above; `rest`: after every fifth view, how long it is
+// from then until all of the picture is of that view, if no other follows.
+async function moves() {
+	const views = [], {span} = window.trc, nextFrame = () => new Promise((done) => requestAnimationFrame(done));
+
+	for (let i = 0; i < 120; i++)
+		views.push([span / 3, span / 3 + span * Math.pow(0.93, i)]);
+	for (const part of [0.5, 0.05, 0.001])
+		for (let i = 0; i < 40; i++)
+			views.push([span * (0.2 + part * 0.03 * i), span * (0.2 + part * (0.03 * i + 1))]);
+	const script = [], shown = [], rest = [];
+	let last = await nextFrame();
+	for (const [t0, t1] of views) {
+		const begun = performance.now();
+		window.trc.setView(t0, t1);
+		const set = performance.now() - begun, now = await nextFrame();
+		script.push(set + window.trc.timing.frames.at(-1)); // the page's own frame was asked for before
+		shown.push(now - last);
+		last = now;
+	}
+	for (const [i, [t0, t1]] of views.entries()) {
+		const begun = performance.now();
+		window.trc.setView(t0, t1);
+		await nextFrame();
+		if (i % 5 !== 4)
+			continue;
+		while (!window.trc.exact)
+			await nextFrame();
+		rest.push(performance.now() - begun);
+	}
+	return [script, shown, rest].map((times) => times.sort((a, b) => a - b));
 }
 
 // Milliseconds until what is typed has been looked for, and then of each step to the next match.
@@ -110,6 +144,12 @@ async function round() {
 		figures["drawing a frame while zooming and panning, script, p99, ms"] = of(script, 0.99);
 		figures["from frame to frame meanwhile, as shown, median, ms"] = of(shown, 0.5);
 		figures["from frame to frame meanwhile, as shown, p99, ms"] = of(shown, 0.99);
+		const [own, seen, rest] = await tab.evaluate(moves);
+		figures["a moving view, a frame of the page, script, median, ms"] = of(own, 0.5);
+		figures["a moving view, a frame of the page, script, p99, ms"] = of(own, 0.99);
+		figures["a moving view, from frame to frame, as shown, p99, ms"] = of(seen, 0.99);
+		figures["the view rests, until the picture is exact, median, ms"] = of(rest, 0.5);
+		figures["the view rests, until the picture is exact, p99, ms"] = of(rest, 0.99);
 		for (const [name, query] of [["search of all names", "e"], ["search of a lock", "mutex"]]) {
 			const {first, step, matches} = await tab.evaluate(search, query);
 			if (!matches)
