@@ -209,6 +209,7 @@ struct causes_cursor {
 		rows; /* of the first of them: others read while this one does.  struct trc_path_row, of causes struct trc_cause */
 	size_t n, at, end; /* at <= i < end of the n rows are left */
 	size_t loaded;	   /* the place that they are of; 0 = none */
+	bool has_margins;  /* they are set in the rows: only who asks for them pays for them */
 	sqlite3_int64 rowid;
 };
 
@@ -359,8 +360,7 @@ static int copy_leaves(struct causes_cursor *c, const struct causes_vtab *vtab,
 			row->cause.id = (uint32_t)c->rows.n;
 		}
 	}
-	return trc_causes_margins(vtab->causes, c->row, c->n, sizeof(*c->row)) ? SQLITE_NOMEM
-									       : SQLITE_OK;
+	return SQLITE_OK;
 }
 
 static int keep_rows(struct causes_cursor *c, struct causes_vtab *vtab,
@@ -399,6 +399,7 @@ static int load(struct causes_cursor *c)
 		if (c->loaded == c->place && c->n)
 			break;
 		c->n = c->loaded = 0;
+		c->has_margins = false;
 		err = derive(vtab, c->place, &rows, &n);
 		if (err)
 			return err == -E2BIG ? too_many(vtab, c->place) : SQLITE_NOMEM;
@@ -537,11 +538,24 @@ static int causes_eof(sqlite3_vtab_cursor *cursor)
 	return c->place > c->last;
 }
 
+static int need_margins(struct causes_cursor *c)
+{
+	struct trc_causes *causes = ((struct causes_vtab *)c->base.pVtab)->causes;
+
+	if (!c->has_margins &&
+	    trc_causes_margins(causes, c->rows.row, c->rows.n, c->rows.row_bytes))
+		return SQLITE_NOMEM;
+	c->has_margins = true;
+	return SQLITE_OK;
+}
+
 static int causes_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 {
-	const struct causes_cursor *c = (const struct causes_cursor *)cursor;
+	struct causes_cursor *c = (struct causes_cursor *)cursor;
 	const struct trc_vtab_source *source = ((struct causes_vtab *)cursor->pVtab)->source;
 
+	if (source->table->column[column].call == cause_margin && need_margins(c))
+		return SQLITE_NOMEM;
 	trc_vtab_result(context, source, column, c->rows.row, c->at);
 	return SQLITE_OK;
 }
