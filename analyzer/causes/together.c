@@ -37,6 +37,7 @@ struct trc_together {
 	struct trc_array shared; /* struct trc_cause: of the step */
 	struct trc_array times;	 /* struct trc_cause_times: of rows that are handed on */
 	uint32_t *member_of;	 /* by id in parks: index + 1 */
+	size_t *begun;		 /* of the group: members, not all that have ended */
 	uint32_t n_steps;
 	size_t n_rows, rows_max;
 	trc_together_fn *add;
@@ -47,6 +48,7 @@ struct trc_together {
 struct group {
 	size_t first, end;
 	size_t next, next_end;		/* of them the first that has not begun; of t->ends */
+	size_t n_begun;			/* in t->begun */
 	struct trc_cause_times waiting; /* have begun, and not ended */
 	struct trc_cause_times alone;	/* of these, in this step alone */
 	size_t longest, of_marked;	/* index + 1 of who waits longest; 0 = none has begun */
@@ -116,7 +118,8 @@ int trc_together_open(struct trc_together **out, struct trc_causes *causes, cons
 	t->times.row_bytes = sizeof(struct trc_cause_times);
 	t->member = calloc(n + 1, sizeof(*t->member));
 	t->member_of = calloc(t->steps->n_parks + 1, sizeof(*t->member_of));
-	if (!t->member || !t->member_of) {
+	t->begun = calloc(n + 1, sizeof(*t->begun));
+	if (!t->member || !t->member_of || !t->begun) {
 		trc_together_close(t);
 		return -ENOMEM;
 	}
@@ -138,6 +141,7 @@ void trc_together_close(struct trc_together *t)
 	trc_array_free(&t->times);
 	free(t->member);
 	free(t->member_of);
+	free(t->begun);
 	free(t);
 }
 
@@ -263,6 +267,24 @@ static int set_alone(struct trc_together *t, struct group *g, size_t i)
 	return part_add(t, i, member->from_ns > g->now_ns ? member->from_ns : g->now_ns, g->to_ns);
 }
 
+/* All that wait in this step. */
+static int set_all_alone(struct trc_together *t, struct group *g)
+{
+	size_t n = g->n_begun;
+	int err = 0;
+
+	g->n_begun = 0;
+	for (size_t i = 0; i < n && !err; i++) {
+		if (t->member[t->begun[i]].until_ns <= g->now_ns)
+			continue;
+		err = set_alone(t, g, t->begun[i]);
+		t->begun[g->n_begun++] = t->begun[i];
+	}
+	for (size_t i = g->next; i < g->end && t->member[i].from_ns < g->to_ns && !err; i++)
+		err = set_alone(t, g, i);
+	return err;
+}
+
 /* Those that are in the chain themselves.  A creator of a thread that is to come is in it by its own wait. */
 static int set_chain_alone(struct trc_together *t, struct group *g)
 {
@@ -279,9 +301,7 @@ static int set_chain_alone(struct trc_together *t, struct group *g)
 			err = set_alone(t, g, of - 1);
 	}
 	/* Here it is told which threads waited. */
-	for (size_t i = g->first; lost && i < g->end && !err; i++)
-		err = set_alone(t, g, i);
-	return err;
+	return lost && !err ? set_all_alone(t, g) : err;
 }
 
 static void begin_next(struct trc_together *t, struct group *g)
@@ -294,6 +314,7 @@ static void begin_next(struct trc_together *t, struct group *g)
 	if (member->marked &&
 	    (!g->of_marked || member->until_ns > t->member[g->of_marked - 1].until_ns))
 		g->of_marked = i + 1;
+	t->begun[g->n_begun++] = i;
 	count(&g->waiting, member);
 	if (member->alone_in == t->n_steps)
 		count(&g->alone, member);
