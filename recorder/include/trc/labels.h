@@ -172,9 +172,10 @@ TRC_LABELS_OF_(unsigned long long, trace_labels_enter_unsigned)
  * The set before is restored however the block is left; in C, exceptions and cancellation need
  * -fexceptions.  The value is a string or an integer; other types do not compile.  An integer
  * above INT64_MAX is refused: see trace_labels_enter_unsigned().
- * The thread keeps the sets of the last scopes that it left, at most 64, until it ends: a scope with
- * the same label in the same set takes its set from there.  Otherwise the macro makes a new set, which
- * allocates memory.  Least of all costs a set that is made once, and used by trace_labels_set().
+ * The thread keeps the sets of the last scopes that it left, at most 64 and one that gives its
+ * memory to the next set, until it ends: a scope with the same label in the same set takes its set
+ * from there.  Otherwise the macro makes a new set, which may allocate memory.  Least of all costs
+ * a set that is made once, and used by trace_labels_set().
  */
 #define TRACE_LABELS(key, value)                                                                   \
 	__attribute__((cleanup(trace_labels_leave), unused)) struct trace_labels_scope TRC_PASTE_( \
