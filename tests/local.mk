@@ -44,9 +44,11 @@ turn_tests_2 = tests/viewer/paths.sh tests/viewer/browser.sh tests/viewer/keys.s
 	tests/integration/java_samples.sh tests/integration/truth_cpu.sh tests/integration/truth_fibers.sh \
 	tests/integration/truth_futex_pi.sh tests/integration/truth_select.sh tests/integration/truth_wait_times.sh
 turn_tests = $(turn_tests_0) $(turn_tests_1) $(turn_tests_2)
-# turn=all runs all three lists.
-turn = $(if $(and $(CI_SEED),$(filter-out yes,$(or $(CI_WHOLE),no))),$(shell expr $(CI_SEED) / 16 % 3),all)
-left_out = $(if $(filter all,$(turn)),,$(filter-out $(turn_tests_$(turn)),$(filter $(turn_tests),$(TESTS))))
+# turn=all runs all three lists.  A seed that is no number chooses none of them, and would leave out all: it ends the run.
+turn = $(if $(and $(CI_SEED),$(filter-out yes,$(or $(CI_WHOLE),no))),$(seed_turn),all)
+seed_turn = $(shell expr '$(CI_SEED)' : '[0-9]*$$' >/dev/null && expr '$(CI_SEED)' / 16 % 3)
+unknown_turn = $(error no list of tests has this turn: CI_SEED=$(CI_SEED) turn=$(turn))
+left_out = $(if $(filter-out 1,$(words $(filter 0 1 2 all,$(turn)))),$(unknown_turn))$(if $(filter all,$(turn)),,$(filter-out $(turn_tests_$(turn)),$(filter $(turn_tests),$(TESTS))))
 chosen_tests = $(filter-out $(left_out),$(TESTS))
 ordered_tests = $(foreach test,$(long_tests),$(filter $(test),$(chosen_tests))) \
 	$(filter-out $(alone_tests) $(long_tests),$(chosen_tests))

@@ -36,6 +36,13 @@ done
 [ -z "$(asked 4711 no print-turn TESTS="$(comm -23 all.txt lists.txt | tr '\n' ' ')")" ] || fail "what was not asked for is left out"
 passed "without a seed, with CI_WHOLE and with turn=all nothing is left out"
 
+for wrong in abc 1x -17 ' ' "CI_SEED=4711 turn=3" "CI_SEED=4711 turn=ALL" "CI_SEED=4711 turn="; do
+	! asked "$wrong" no print-turn $([ "${wrong#CI_SEED}" = "$wrong" ] || echo "$wrong") >out.txt 2>&1 ||
+		fail "'$wrong' is no turn, but leaves out $(cat out.txt)"
+	grep -q 'no list of tests has this turn' out.txt || fail "'$wrong': $(cat out.txt)"
+done
+passed "a seed that is no number, and a list that is none, end the run"
+
 # What a test draws by takes_turn() has to meet each list: else a part of its cases would never run.
 asked '' no --eval="print-turns: ; @\$(foreach CI_SEED,$(seq -s ' ' 0 191),echo \$(CI_SEED) \$(turn);)" print-turns >turns.txt
 for parts in 2 3 4 5 6 8 12; do
