@@ -13,10 +13,12 @@
  */
 #include <fcntl.h>
 #include <stdarg.h>
+#include "format/raw.h"
 #include "recorder/guest/exec_target.h"
 #include "signal.h"
 #include "signal_own.h"
 #include "span.h"
+#include "syscall.h"
 #include "recorder/shared/signals.h"
 #include "recorder/unwind/poison.h"
 
@@ -112,6 +114,14 @@ TRC_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 	struct begun begun = begin();
 
 	return end(begun, REAL(fexecve)(fd, argv, envp));
+}
+
+long trc_syscall_exec(long number, long a, long b, long c, long d, long e)
+{
+	struct begun begun = begin();
+	long result = trc_raw6(number, a, b, c, d, e, 0);
+
+	return end(begun, result < 0 ? (int)trc_syscall_error(result) : (int)result);
 }
 
 /* Arguments one by one: how many, with the NULL that ends them. */

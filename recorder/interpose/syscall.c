@@ -20,6 +20,7 @@ enum {
 	OPENAT2 = 437,
 	IO_URING_ENTER = 426,
 	LOOKED_AT = 255, /* no wait: the program may forbid itself something (sandbox.c) */
+	EXECUTES = 254,	 /* no wait: the next program has no handlers (exec.c) */
 	IO_PGETEVENTS =
 #ifdef __x86_64__
 		333,
@@ -28,11 +29,13 @@ enum {
 #endif
 };
 
-/* By number, the enum trc_reason; 0 = none of ours; or LOOKED_AT. */
+/* By number, the enum trc_reason; 0 = none of ours; or LOOKED_AT, EXECUTES. */
 extern const uint8_t trc_syscall_waits[NUMBERS] __attribute__((visibility("hidden")));
 const uint8_t trc_syscall_waits[NUMBERS] = {
 	[SYS_prctl] = LOOKED_AT,
 	[SYS_seccomp] = LOOKED_AT,
+	[SYS_execve] = EXECUTES,
+	[SYS_execveat] = EXECUTES,
 	[SYS_futex] = TRC_REASON_FUTEX,
 	[FUTEX_WAITV] = TRC_REASON_FUTEX,
 	[FUTEX_WAIT_] = TRC_REASON_FUTEX,
@@ -212,6 +215,8 @@ long trc_syscall_wait(long number, long a, long b, long c, long d, long e, long 
 		trc_sandbox_look(number, a, b, c);
 		return call(number, &arguments);
 	}
+	if (trc_syscall_waits[number] == EXECUTES)
+		return trc_syscall_exec(number, a, b, c, d, e);
 	if (!trc_recording() || !waits(number, &arguments))
 		return call(number, &arguments);
 	trc_restart_begin(&restart, trc_syscall_waits[number], object_of(number, &arguments), true);

@@ -10,6 +10,8 @@ long trc_syscall_wait(long number, long a, long b, long c, long d, long e, long 
 /* trc_syscall_wait() for SYS_futex. */
 long trc_syscall_futex(const void *word, long operation, long value, long timeout, long word2,
 		       long value3);
+/* trc_syscall_wait() for SYS_execve and SYS_execveat (exec.c). */
+long trc_syscall_exec(long number, long a, long b, long c, long d, long e);
 /* Turns the kernel's result into the result of syscall(). */
 long trc_syscall_error(long result);
 
