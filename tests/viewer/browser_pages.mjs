@@ -168,6 +168,7 @@ export async function usesTheRoom(context) {
 	await page.keyboard.press("g");
 	check(!await isOpen(page), "and there closes it");
 	await zoomsEverywhere(page);
+	await fitsAtOnce(page);
 	const closed = await openPage(context, traced, "#panel=0"), low = await openPage(context, traced, "", {width: 1400, height: 380});
 	same([await isOpen(closed), await isOpen(low)], [false, false], "it stays closed where the address says so, and where there is no room");
 	const many = await openPage(context, path.join(pages, "many.html"), "#sort=start");
@@ -175,6 +176,27 @@ export async function usesTheRoom(context) {
 	same([page, closed, low, many].flatMap((one) => one.troubles), [], "no trouble with panels");
 	for (const one of [page, closed, low, many])
 		await one.close();
+}
+
+// Tracks that go and come back between two frames leave lanes and panel as they were: nobody is told that their sizes changed.
+async function fitsAtOnce(page) {
+	const sizes = () => page.evaluate(() => ["canvases", "base", "panel"].map((id) => Math.floor(document.getElementById(id).getBoundingClientRect().height)));
+
+	await page.keyboard.press("b");
+	await settle(page);
+	const before = await sizes();
+	check(before[0] === before[1] && before[2] > 0, "the lanes are as high as what the panel leaves", before);
+	await page.evaluate(() => {
+		const filter = document.getElementById("filter");
+		for (const value of ["no thread is called so", ""]) {
+			filter.value = value;
+			filter.dispatchEvent(new Event("input", {bubbles: true}));
+		}
+	});
+	await settle(page);
+	same(await sizes(), before, "and still are after a filter that came and went between two frames");
+	await page.keyboard.press("b");
+	await settle(page);
 }
 
 // Ctrl+wheel zooms the timeline wherever the pointer is, and nothing else.

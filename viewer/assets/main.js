@@ -67,7 +67,7 @@ function titleDraw() {
 
 function onViewChange(what) {
 	if (what === "guest") { // a selection follows, of which all else is told
-		resized();
+		tracksChanged();
 		return;
 	}
 	if (what === "selection" || what === "range-selection" || what === "tracks") {
@@ -77,10 +77,16 @@ function onViewChange(what) {
 	if (what === "selection" || what === "range-selection")
 		byId("side").scrollTop = 0; // what was asked for from a table further down is told at the top
 	if (what === "tracks")
-		resized();
+		tracksChanged();
 	stepsDraw();
 	addressWrite();
 	drawMoved();
+}
+
+// The panel first: who measures what it leaves before it fits is not told if that, until the next frame, comes to what it was.
+function tracksChanged() {
+	panelFit();
+	resized();
 }
 
 function resized() {

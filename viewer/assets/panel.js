@@ -122,8 +122,6 @@ function panelLast() {
 }
 
 function panelChanged(what) {
-	if (what === "tracks" || what === "guest")
-		panelFit();
 	if (panel.open && panel.open.changed)
 		panel.open.changed(what);
 }
