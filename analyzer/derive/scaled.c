@@ -62,7 +62,7 @@ bool trc_samples_tell_all(uint64_t sampled, uint64_t lost)
 	return !lost || sampled / (TRC_UNSEEN_PART - 1) > lost;
 }
 
-bool trc_model_is_clock_sample(const struct trc_model *m, const struct trc_sample *sample)
+static const struct trc_sample_event *event_of(const struct trc_model *m, uint32_t id)
 {
 	size_t low = 0, high;
 	const struct trc_sample_event *event = trc_model_sample_events(m, &high);
@@ -70,14 +70,34 @@ bool trc_model_is_clock_sample(const struct trc_model *m, const struct trc_sampl
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (event[middle].event == sample->event)
-			return trc_sample_event_is_clock(&event[middle]);
-		if (event[middle].event < sample->event)
+		if (event[middle].event == id)
+			return &event[middle];
+		if (event[middle].event < id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return false;
+	return NULL;
+}
+
+bool trc_model_is_clock_sample(const struct trc_model *m, const struct trc_sample *sample)
+{
+	const struct trc_sample_event *event = event_of(m, sample->event);
+
+	return event && trc_sample_event_is_clock(event);
+}
+
+bool trc_sample_event_is_counted(const struct trc_sample_event *event)
+{
+	return event->period == 1 && !event->frequency_hz && !event->lost_samples &&
+	       event->value == event->n_samples;
+}
+
+bool trc_model_is_counted(const struct trc_model *m, uint32_t id)
+{
+	const struct trc_sample_event *event = event_of(m, id);
+
+	return event && trc_sample_event_is_counted(event);
 }
 
 uint64_t trc_sample_event_period(const struct trc_sample_event *event)

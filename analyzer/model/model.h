@@ -248,6 +248,10 @@ static inline bool trc_sample_event_is_clock(const struct trc_sample_event *even
 
 /* Only such samples say how long a thread ran: one of another event is not to be added to them. */
 bool trc_model_is_clock_sample(const struct trc_model *m, const struct trc_sample *sample);
+/* Each occurrence of the event has a sample, and none is lost: sums of these are exact. */
+bool trc_sample_event_is_counted(const struct trc_sample_event *event);
+/* The same of the event with this id in sample_events. */
+bool trc_model_is_counted(const struct trc_model *m, uint32_t id);
 /* The amount that one lost sample of the event stands for; the mean, if the kernel adjusted the
  * period.  0 = not known. */
 uint64_t trc_sample_event_period(const struct trc_sample_event *event);

@@ -210,7 +210,8 @@ static int add_samples(struct trc_profile_sums *sums, const struct chosen *c, st
 		    !trc_selection_has_time(sums->selection, sample[i].thread, sample[i].ts_ns))
 			continue;
 		err = trc_profile_add(sums, &one);
-		trc_margin_part_add(whole, sample[i].scaled);
+		if (!trc_sample_event_is_counted(&c->event[row]))
+			trc_margin_part_add(whole, sample[i].scaled);
 	}
 	return err;
 }

@@ -205,7 +205,7 @@ int trc_report_margins_make(struct trc_report_margins *out, const struct trc_rep
 	int err = margins_begin(&m, r, of_frame, n_functions);
 
 	*out = (struct trc_report_margins){0};
-	if (!err)
+	if (!err && !trc_model_is_counted(r->m, event))
 		err = add_samples(&m, event);
 	if (!err)
 		*out = (struct trc_report_margins){

@@ -94,14 +94,16 @@ static void samples_step(sqlite3_context *context, int n, sqlite3_value **value)
 		sqlite3_result_error_nomem(context);
 }
 
-static double samples_margin(const struct rows *all, const struct rows *group)
+static double samples_margin(const struct bound *bound, const struct rows *group)
 {
 	const struct row *row = group->rows.row;
 	struct trc_margin margin = {0};
 
 	for (size_t i = 0; i < group->rows.n; i++) {
-		const struct row *whole = row_find(all, row[i].event, row[i].thread);
+		const struct row *whole = row_find(&bound->all, row[i].event, row[i].thread);
 
+		if (trc_model_is_counted(bound->m, row[i].event))
+			continue;
 		trc_margin_add(&margin, &row[i].part, whole ? &whole->part : &row[i].part);
 	}
 	return trc_margin_value(&margin);
@@ -120,8 +122,7 @@ static void samples_final(sqlite3_context *context)
 		sqlite3_result_error(context, error.text, -1);
 	else if (group->rows.n)
 		sqlite3_result_int64(
-			context,
-			(sqlite3_int64)fmin(ceil(samples_margin(&bound->all, group)), 0x1p62));
+			context, (sqlite3_int64)fmin(ceil(samples_margin(bound, group)), 0x1p62));
 	rows_free(group);
 }
 

@@ -1,6 +1,7 @@
 /* profile_comments.c - what a profile says of itself: how it was sampled, and what is missing. */
 #include <check.h>
 #include <stdio.h>
+#include <string.h>
 #include "analyzer/profile/profile.h"
 #include "profile_parts.h"
 #include "tests/analyzer/model/model_fixture.h"
@@ -116,6 +117,33 @@ START_TEST(comment_on_how_well_samples_tell)
 }
 END_TEST
 
+/* With a sample for each occurrence sums are exact; with a lost one they are not. */
+START_TEST(comment_on_what_is_counted)
+{
+	static const char *const WANTED[] = {
+		"page-faults was sampled every 1, by signal",
+	};
+	static const char COUNTED[] =
+		"sample_event 1 name=\"page-faults\" unit=\"count\" how=signal period=1\n"
+		"@1000 thread=1 sample stack=s1 event=1 value=1 period=1\n"
+		"@2000 thread=1 sample stack=s2 event=1 value=1 period=1\n";
+	char text[sizeof(COUNTED) + 80];
+	struct trc_model *m = model_with(COUNTED, TRC_PART_WAITS);
+	struct trc_profile *p = NULL;
+	struct trc_error error;
+
+	expect_comments(m, "page-faults", WANTED, sizeof(WANTED) / sizeof(*WANTED));
+	model_close(m);
+	snprintf(text, sizeof(text), "%s@3000 thread=1 samples_lost event=1 lost_samples=1 cause=busy\n",
+		 COUNTED);
+	m = model_with(text, TRC_PART_WAITS);
+	ck_assert(!trc_profile_derive(&p, m, "page-faults", &error));
+	ck_assert_ptr_nonnull(strstr(p->comment[p->n_comments - 1], "are estimates"));
+	trc_profile_free(p);
+	model_close(m);
+}
+END_TEST
+
 /* A wait of 8 us for a thread that a sample shows, and then one for a thread that none does. */
 START_TEST(comment_on_blame_by_samples)
 {
@@ -223,6 +251,7 @@ void profile_comments(TCase *tests)
 	tcase_add_test(tests, comments_of_clocks_that_are_left_out);
 	tcase_add_test(tests, comments_of_one);
 	tcase_add_test(tests, comment_on_how_well_samples_tell);
+	tcase_add_test(tests, comment_on_what_is_counted);
 	tcase_add_test(tests, comment_on_blame_by_samples);
 	tcase_add_test(tests, comment_on_waits_that_a_kill_cut);
 	tcase_add_test(tests, comments_of_the_heap);

@@ -95,6 +95,11 @@ static const struct report_line LINES[] = {
 	 "  by thread: main (101) 72.7% ±81.0, worker 1 (102) 18.2% ±58.1\n"
 	 "  by tenant: zeta 36.4% ±100, acme 18.2% ±65.3, none 36.4%",
 	 false},
+	{"what has a sample for each occurrence is exact",
+	 MODULES THREADS "sample_event 1 name=\"page-faults\" unit=\"count\" how=kernel period=1\n"
+	 "@1000 thread=1 sample event=1 value=1 period=1 stack=get\n"
+	 "@2000 thread=1 sample event=1 value=1 period=1 stack=get\n"
+	 "@3000 thread=1 sample event=1 value=1 period=1 stack=put\n", "±", true},
 	{"a tenth not sampled: said at first", MUCH_LOST("100"),
 	 "90.9% of the CPU time was not seen: threads blocked SIGPROF, or it came to them late\n"
 	 "  the kernel samples such threads too: -e cpu-clock --sample-by kernel\n"
