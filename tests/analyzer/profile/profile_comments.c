@@ -100,8 +100,8 @@ START_TEST(comment_on_how_well_samples_tell)
 {
 	static const char *const WANTED[] = {
 		"timer was sampled 100 times per second, by timer",
-		"values of samples are estimates: what is half of their sum is known to ±5.0 % of the "
-		"sum, a twentieth to ±2.2 % (95 % intervals)",
+		("values of samples are estimates: what is half of their sum is known to ±5.0 % of the "
+		 "sum, a twentieth to ±2.2 % (95 % intervals)"),
 	};
 	static char text[400 * 80];
 	size_t n = (size_t)snprintf(text, sizeof(text), "sample_event 1 name=\"timer\" frequency=100\n");
@@ -149,8 +149,8 @@ START_TEST(comment_on_blame_by_samples)
 {
 	static const char *const WANTED[] = {
 		"time that threads waited for locks and for each other, by what in the end held them up",
-		"80.0 % of it are divided among places by samples: estimates; the table blame has their "
-		"margin_ns",
+		("80.0 % of it are divided among places by samples: estimates; the table blame has their "
+		 "margin_ns"),
 	};
 	struct trc_model *m = model_with(
 		"sample_event 1 name=\"timer\" frequency=100\n"
