@@ -229,8 +229,8 @@ START_TEST(comments_of_the_heap)
 		"2 sampled objects were freed that were allocated before, or whose allocation was lost",
 		"1 sampled object was freed when is not known",
 		"objects from before the snapshot's window are not in it",
-		"in all 525296 bytes ±1779829 were allocated, and 524292 ±1779830 are in use (95 % "
-		"intervals)",
+		("in all 525296 bytes ±1779829 were allocated, and 524292 ±1779830 are in use (95 % "
+		 "intervals)"),
 	};
 	struct trc_model *m = model_with(
 		"coverage proc=0 held=50 from=100 to=900\n"

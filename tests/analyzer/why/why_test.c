@@ -200,8 +200,8 @@ START_TEST(samples_are_estimates)
 		"        0 ns    4.00 ms    49.4%  ±88.4  main (101) held the lock and did not wait\n"
 		"                                           server+0x10 < server+0x20\n"
 		"     4.00 ms    2.00 ms    24.7%  ±83.8  main (101) held the lock and did not wait\n",
-		"What it comes down to\n"
-		"   6.00 ms    74.1%  ±83.8   main (101) held the lock and did not wait, 2 times\n",
+		("What it comes down to\n"
+		 "   6.00 ms    74.1%  ±83.8   main (101) held the lock and did not wait, 2 times\n"),
 	};
 	const struct trc_report_options options = {.path = "dump.trc"};
 	struct trc_model *m = model_of(SAMPLED, TRC_PART_ALL);
