@@ -347,13 +347,16 @@ async function joinsAreNamed(page, trace) {
 	let shown = ""; // the last that was selected: the view is where it is
 
 	for (const [n, {id, name}] of joins.entries()) {
-		if (n && !seen.includes(`join ${name}`))
-			continue; // the first has a row: others may be too short for one
-		check(seen.split(`join ${name}`).length - 1 >= (n ? 1 : 2), `${trace}: the sums of waits, and the longest waits, name ${name}`, seen);
-		await page.locator("#tops .cell, #tops td", {hasText: `join ${name}`}).first().locator("button").first().click();
+		const hasRow = n === 0 || seen.includes(`join ${name}`); // the longest has one: others may be too short
+		if (hasRow) {
+			check(seen.split(`join ${name}`).length - 1 >= (n ? 1 : 2), `${trace}: the sums of waits, and the longest waits, name ${name}`, seen);
+			await page.locator("#tops .cell, #tops td", {hasText: `join ${name}`}).first().locator("button").first().click();
+			shown = name;
+		} else {
+			await page.evaluate((park) => window.trc.select("park", park), id);
+		}
 		const {facts} = await page.evaluate(() => window.trc.told());
 		same([facts.SQL, facts.Joins], [`SELECT * FROM parks WHERE id=${id}`, name], `${trace}: and so do its details`);
-		shown = name;
 	}
 	const drawn = await textsDrawn(page);
 	check(drawn.some(({text}) => text.startsWith(`join ${shown} `)), `${trace}: the lane says so, too`, drawn.map(({text}) => text));
