@@ -21,10 +21,17 @@ slowed()
 }
 
 # A line of the document, or one that was printed, without what differs between two runs.  Which of
-# the two threads waits last is chance: they leave their barrier at once.
+# the two threads waits last is chance: they leave their barrier at once.  So is whether main()
+# found cache_lock taken by a worker: then its wait tells where it took the lock, and since when it
+# holds it.
 plain()
 {
-	sed -E 's/^ *(odd-moment|indexer) \([0-9]+\), (the last to wait), would take .*_lock before .*_lock$/\2/
+	sed -E '/^ *taken at cache_reindex odd-moment.c:102$/ {
+			N
+			s/^.*\n *main odd-moment.c:138$/where it was taken was not recorded/
+		}
+		s/^( *holds mutex cache_lock, for which [0-9]+ threads wait), for [0-9.]+ m?s now$/\1/
+		s/^ *(odd-moment|indexer) \([0-9]+\), (the last to wait), would take .*_lock before .*_lock$/\2/
 		s/0x[0-9a-f]+/ADDRESS/g
 		s/[0-9][0-9.,]* (s|ms|µs|ns)\b/TIME/g
 		s/[^ ]*\/trc-[A-Za-z0-9]*/RINGS/g

@@ -164,6 +164,7 @@ START_TEST(labels_from_before_the_recording_are_asked_for)
 	for (int i = 0; i < 2; i++) {
 		const struct trc_thread_row *row;
 
+		wait_until_it_sleeps(&w); /* again: who was asked is awake for a moment */
 		take(LONG_NS);
 		row = expect_row(w.tid, TRC_THREAD_IS_WAITING);
 		ck_assert_int_eq(row->asked, !i); /* then it is known */
