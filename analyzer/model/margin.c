@@ -66,6 +66,22 @@ void trc_margin_add_known(struct trc_margin *group, const struct trc_margin_part
 		within_variance(part, thread, thread->value > 0 ? part->value / thread->value : 0);
 }
 
+void trc_margin_join(struct trc_margin *group, const struct trc_margin *other)
+{
+	group->value += other->value;
+	group->squares += other->squares;
+	group->variance += other->variance;
+	group->ends += other->ends;
+}
+
+void trc_margin_take_off(struct trc_margin *group, const struct trc_margin *some)
+{
+	group->value -= some->value;
+	group->squares -= some->squares;
+	group->variance -= some->variance;
+	group->ends -= some->ends;
+}
+
 static double half_width(double variance)
 {
 	return variance > 0 ? DEVIATIONS * sqrt(variance) : 0;
@@ -96,6 +112,12 @@ void trc_heap_margin_add(struct trc_heap_margin *group, double objects, double a
 
 	group->variance += variance;
 	group->fourths += variance * variance;
+}
+
+void trc_heap_margin_join(struct trc_heap_margin *group, const struct trc_heap_margin *other)
+{
+	group->variance += other->variance;
+	group->fourths += other->fourths;
 }
 
 static double heap_half_width(double variance, double fourths)

@@ -36,6 +36,9 @@ void trc_margin_add(struct trc_margin *group, const struct trc_margin_part *part
 /* The same where all that the thread used is known exactly: without A1. */
 void trc_margin_add_known(struct trc_margin *group, const struct trc_margin_part *part,
 			  const struct trc_margin_part *thread);
+/* Of threads of which none is in both groups: those of both; and those of the first without the second's. */
+void trc_margin_join(struct trc_margin *group, const struct trc_margin *other);
+void trc_margin_take_off(struct trc_margin *group, const struct trc_margin *some);
 /* The margin of the group's value, in the event's unit. */
 double trc_margin_value(const struct trc_margin *group);
 /* The margin of the group's share of `all`, as an amount in the event's unit.  `all` is a group that has all samples
@@ -49,6 +52,8 @@ struct trc_heap_margin {
 
 /* `objects`: w; `amount`: of one such object. */
 void trc_heap_margin_add(struct trc_heap_margin *group, double objects, double amount);
+/* The allocations of both, none of which is in both. */
+void trc_heap_margin_join(struct trc_heap_margin *group, const struct trc_heap_margin *other);
 double trc_heap_margin(const struct trc_heap_margin *group);
 /* The margin of the group's share of `all`, as an amount. */
 double trc_heap_margin_share(const struct trc_heap_margin *group, const struct trc_heap_margin *all,

@@ -480,8 +480,12 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 			err = trc_report_thread_shares(r, sums.by_thread, sums.margins.by_thread,
 						       sums.all);
 		if (!err)
-			err = trc_report_label_shares(r, sums.by_label, sums.margins.by_label,
-						      (int64_t[]){sums.total, sums.all});
+			err = trc_report_label_shares(
+				r, &(struct trc_report_label_sums){.value = sums.by_label,
+								   .margin = sums.margins.by_label,
+								   .none = sums.margins.without_key,
+								   .total = sums.total,
+								   .all = sums.all});
 	}
 	sums_free(&sums);
 	return err;

@@ -311,21 +311,54 @@ static void print_doubt(struct trc_report *r)
 
 /* ---- the section ---- */
 
+/* What has a label of a key: its share is as far off as that of what has none. */
+struct keyed {
+	struct trc_heap_margin margin;
+	int64_t bytes;
+};
+
+static void label_margins(double *margin, double *none, struct keyed *keyed,
+			  const uint32_t *key_row, const struct trc_report *r,
+			  const struct memory *memory)
+{
+	double all = (double)memory->labelled;
+
+	for (size_t i = 0; i < r->n_labels; i++) {
+		struct keyed *of = &keyed[key_row[i]];
+
+		if (!memory->by_label[i])
+			continue;
+		margin[i] =
+			trc_heap_margin_share(&memory->label_margin[i], &memory->all.in_use_margin,
+					      (double)memory->by_label[i] / all);
+		trc_heap_margin_join(&of->margin, &memory->label_margin[i]);
+		trc_report_add(&of->bytes, memory->by_label[i]);
+	}
+	for (size_t i = 0; i < r->n_labels; i++)
+		none[i] =
+			trc_heap_margin_share(&keyed[key_row[i]].margin, &memory->all.in_use_margin,
+					      (double)keyed[key_row[i]].bytes / all);
+}
+
 static int print_labels(struct trc_report *r, const struct memory *memory)
 {
-	double *margin = calloc(r->n_labels + 1, sizeof(*margin));
-	double all = (double)memory->labelled;
-	int err = margin ? 0 : -ENOMEM;
+	double *margin = calloc(2 * r->n_labels + 1, sizeof(*margin));
+	struct keyed *keyed = calloc(r->n_labels + 1, sizeof(*keyed));
+	uint32_t *key_row = trc_report_key_rows(r);
+	int err = margin && keyed && key_row ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < r->n_labels && !err; i++)
-		if (memory->by_label[i])
-			margin[i] = trc_heap_margin_share(&memory->label_margin[i],
-							  &memory->all.in_use_margin,
-							  (double)memory->by_label[i] / all);
-	if (!err)
-		err = trc_report_label_shares(r, memory->by_label, margin,
-					      (int64_t[]){memory->labelled, memory->labelled});
+	if (!err && memory->labelled) {
+		label_margins(margin, margin + r->n_labels, keyed, key_row, r, memory);
+		err = trc_report_label_shares(
+			r, &(struct trc_report_label_sums){.value = memory->by_label,
+							   .margin = margin,
+							   .none = margin + r->n_labels,
+							   .total = memory->labelled,
+							   .all = memory->labelled});
+	}
 	free(margin);
+	free(keyed);
+	free(key_row);
 	return err;
 }
 

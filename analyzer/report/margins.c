@@ -22,6 +22,11 @@ struct margins {
 	const struct trc_report *r;
 	const uint32_t *of_frame;
 	struct groups self, total, labels, stacks;
+	/* By the first row of a label with the key: what has a label of it; of threads that have any, what
+	 * has none, and all that they used. */
+	struct groups keys;
+	struct trc_margin *without, *thread_whole;
+	uint32_t *key_row;
 	struct trc_margin *by_thread;
 	struct trc_margin_part thread;
 	struct trc_margin all;
@@ -98,8 +103,25 @@ static void add_sample(struct margins *m, const struct trc_sample *sample)
 	trc_margin_part_add(&part, sample->scaled);
 	trc_margin_part_add(&m->thread, sample->scaled);
 	groups_add(&m->stacks, sample->stack < m->r->stacks->n_stacks ? sample->stack : 0, &part);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		groups_add(&m->labels, m->r->label_first[label + i - m->r->label], &part);
+		groups_add(&m->keys, m->key_row[label + i - m->r->label], &part);
+	}
+}
+
+/* Before the parts of its keys are added up. */
+static void thread_without_keys(struct margins *m)
+{
+	for (size_t i = 0; i < m->keys.n_touched; i++) {
+		uint32_t key = m->keys.touched[i];
+		const struct trc_margin_part *with = &m->keys.part[key];
+		const struct trc_margin_part rest = {m->thread.value - with->value,
+						     m->thread.squares - with->squares,
+						     m->thread.n - with->n};
+
+		trc_margin_add(&m->without[key], &rest, &m->thread);
+		trc_margin_add(&m->thread_whole[key], &m->thread, &m->thread);
+	}
 }
 
 static void end_thread(struct margins *m, size_t row)
@@ -114,6 +136,8 @@ static void end_thread(struct margins *m, size_t row)
 	groups_end_thread(&m->self, &m->thread);
 	groups_end_thread(&m->total, &m->thread);
 	groups_end_thread(&m->labels, &m->thread);
+	thread_without_keys(m);
+	groups_end_thread(&m->keys, &m->thread);
 	m->thread = (struct trc_margin_part){0};
 }
 
@@ -169,6 +193,21 @@ static double *shares_of(const struct margins *m, const struct trc_margin *sum, 
 	return share;
 }
 
+/* All that other threads used has no label of the key. */
+static double *without_keys(struct margins *m)
+{
+	double *share = calloc(m->r->n_labels + 1, sizeof(*share));
+
+	for (size_t i = 0; share && i < m->r->n_labels; i++) {
+		struct trc_margin none = m->all;
+
+		trc_margin_take_off(&none, &m->thread_whole[m->key_row[i]]);
+		trc_margin_join(&none, &m->without[m->key_row[i]]);
+		share[i] = none.value > 0.5 ? trc_margin_share(&none, &m->all) : 0;
+	}
+	return share;
+}
+
 static int margins_begin(struct margins *m, const struct trc_report *r, const uint32_t *of_frame,
 			 size_t n_functions)
 {
@@ -177,14 +216,19 @@ static int margins_begin(struct margins *m, const struct trc_report *r, const ui
 	*m = (struct margins){.r = r,
 			      .of_frame = of_frame,
 			      .by_thread = calloc(r->n_threads + 1, sizeof(*m->by_thread)),
-			      .seen = calloc(n_functions + 1, sizeof(*m->seen))};
-	err = m->by_thread && m->seen ? 0 : -ENOMEM;
+			      .seen = calloc(n_functions + 1, sizeof(*m->seen)),
+			      .without = calloc(r->n_labels + 1, sizeof(*m->without)),
+			      .thread_whole = calloc(r->n_labels + 1, sizeof(*m->thread_whole)),
+			      .key_row = trc_report_key_rows(r)};
+	err = m->by_thread && m->seen && m->without && m->thread_whole && m->key_row ? 0 : -ENOMEM;
 	if (!err)
 		err = groups_make(&m->self, n_functions);
 	if (!err)
 		err = groups_make(&m->total, n_functions);
 	if (!err)
 		err = groups_make(&m->labels, r->n_labels);
+	if (!err)
+		err = groups_make(&m->keys, r->n_labels);
 	return err ? err : groups_make(&m->stacks, r->stacks->n_stacks);
 }
 
@@ -194,6 +238,10 @@ static void margins_end(struct margins *m)
 	groups_free(&m->total);
 	groups_free(&m->labels);
 	groups_free(&m->stacks);
+	groups_free(&m->keys);
+	free(m->without);
+	free(m->thread_whole);
+	free(m->key_row);
 	free(m->by_thread);
 	free(m->seen);
 }
@@ -213,10 +261,12 @@ int trc_report_margins_make(struct trc_report_margins *out, const struct trc_rep
 			.total = shares_of(&m, m.total.sum, n_functions),
 			.by_thread = shares_of(&m, m.by_thread, r->n_threads),
 			.by_label = shares_of(&m, m.labels.sum, r->n_labels),
+			.without_key = without_keys(&m),
 			.all = trc_margin_value(&m.all),
 		};
 	margins_end(&m);
-	if (!err && !(out->self && out->total && out->by_thread && out->by_label))
+	if (!err &&
+	    !(out->self && out->total && out->by_thread && out->by_label && out->without_key))
 		err = -ENOMEM;
 	return err;
 }
@@ -227,4 +277,5 @@ void trc_report_margins_free(struct trc_report_margins *margins)
 	free(margins->total);
 	free(margins->by_thread);
 	free(margins->by_label);
+	free(margins->without_key);
 }

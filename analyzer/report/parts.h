@@ -16,16 +16,24 @@ int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_th
  * 0 or -ENOMEM. */
 int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, const double *margin,
 			     int64_t all);
-/* A line for each key, in the order in which labels first had any; by label_first.  total_and_all: the sum for which
- * labels are known, including rows without labels; and the sum of which shares are parts.  0 or -ENOMEM. */
-int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, const double *margin,
-			    const int64_t total_and_all[2]);
+/* By row of a label: the first row of a label with the same key.  The caller's to free; NULL: no memory. */
+uint32_t *trc_report_key_rows(const struct trc_report *r);
+/* By label_first; the margins of their shares, and of what has no label of their key. */
+struct trc_report_label_sums {
+	const int64_t *value;
+	const double *margin, *none;
+	int64_t total; /* for which labels are known, including rows without labels */
+	int64_t all;   /* of which shares are parts */
+};
+/* A line for each key, in the order in which labels first had any.  0 or -ENOMEM. */
+int trc_report_label_shares(struct trc_report *r, const struct trc_report_label_sums *of);
 
 /* ---- margins.c ---- */
 /* How far shares of one event's samples may be off (analyzer/model/margin.h), in its unit. */
 struct trc_report_margins {
 	double *self, *total;	      /* by row of function */
 	double *by_thread, *by_label; /* by row; by row of the label's first */
+	double *without_key;	      /* by row of a label: what has no label of its key */
 	double all;		      /* of all samples, in the event's unit */
 };
 /* of_frame: the function of each frame; 0: of samples without a stack.  0 or -ENOMEM; in any case

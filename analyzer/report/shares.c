@@ -11,12 +11,15 @@ struct share {
 	size_t row;
 };
 
-/* What each has of all, and how far that may be off. */
-struct shared {
-	const int64_t *value;
-	const double *margin;
-	int64_t total, all;
-};
+/* By key; rows with the same one as they stand. */
+static int compare_keys(const void *a, const void *b, void *report)
+{
+	const struct trc_report *r = report;
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int by_key = strcmp(r->label[x].key, r->label[y].key);
+
+	return by_key ? by_key : (x > y) - (x < y);
+}
 
 static int compare_shares(const void *a, const void *b)
 {
@@ -27,12 +30,12 @@ static int compare_shares(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-static void add_share(struct trc_line *line, const struct share *share, const struct shared *of)
+static void add_share(struct trc_line *line, int64_t value, double margin, int64_t all)
 {
 	char number[TRC_NUMBER_BYTES];
 
-	trc_line_add(line, " %s", trc_text_share(number, share->value, of->all));
-	trc_text_margin(number, of->margin[share->row], of->all);
+	trc_line_add(line, " %s", trc_text_share(number, value, all));
+	trc_text_margin(number, margin, all);
 	if (*number)
 		trc_line_add(line, " %s", number);
 }
@@ -47,7 +50,6 @@ static void shares_end(struct trc_report *r, struct trc_line *line, size_t n)
 int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, const double *margin,
 			     int64_t all)
 {
-	const struct shared of = {by_thread, margin, all, all};
 	struct share *share = calloc(r->n_threads + 1, sizeof(*share));
 	struct trc_line line;
 	size_t n = 0;
@@ -64,7 +66,7 @@ int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, con
 	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
 		trc_line_add(&line, i ? ", " : " ");
 		trc_report_thread(r, &line, r->thread[share[i].row].serial, NAME_WIDTH);
-		add_share(&line, &share[i], &of);
+		add_share(&line, share[i].value, margin[share[i].row], all);
 	}
 	if (n)
 		shares_end(r, &line, n);
@@ -72,12 +74,28 @@ int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, con
 	return 0;
 }
 
-/* The values of one key, and what had none of them. */
-static void print_key(struct trc_report *r, const struct shared *of, const char *key,
+uint32_t *trc_report_key_rows(const struct trc_report *r)
+{
+	uint32_t *row = calloc(2 * r->n_labels + 1, sizeof(*row)), *sorted = row + r->n_labels;
+
+	if (!row)
+		return NULL;
+	for (size_t i = 0; i < r->n_labels; i++)
+		sorted[i] = (uint32_t)i;
+	qsort_r(sorted, r->n_labels, sizeof(*sorted), compare_keys, (void *)r);
+	for (size_t i = 0; i < r->n_labels; i++)
+		row[sorted[i]] = i && !strcmp(r->label[sorted[i]].key, r->label[sorted[i - 1]].key)
+					 ? row[sorted[i - 1]]
+					 : sorted[i];
+	return row;
+}
+
+/* The values of one key, that of this row, and what had none of them. */
+static void print_key(struct trc_report *r, const struct trc_report_label_sums *of, size_t row,
 		      struct share *share)
 {
+	const char *key = r->label[row].key;
 	int64_t none = of->total;
-	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 	size_t n = 0;
 
@@ -95,17 +113,17 @@ static void print_key(struct trc_report *r, const struct shared *of, const char 
 	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
 		trc_line_add(&line, i ? ", " : " ");
 		trc_report_label_value(r, &line, &r->label[share[i].row], NAME_WIDTH);
-		add_share(&line, &share[i], of);
+		add_share(&line, share[i].value, of->margin[share[i].row], of->all);
 	}
-	if (none > 0 && n <= SHARES_MAX)
-		trc_line_add(&line, ", none %s", trc_text_share(number, none, of->all));
+	if (none > 0 && n <= SHARES_MAX) {
+		trc_line_add(&line, ", none");
+		add_share(&line, none, of->none[row], of->all);
+	}
 	shares_end(r, &line, n);
 }
 
-int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, const double *margin,
-			    const int64_t total_and_all[2])
+int trc_report_label_shares(struct trc_report *r, const struct trc_report_label_sums *of)
 {
-	const struct shared of = {by_label, margin, total_and_all[0], total_and_all[1]};
 	struct share *share = calloc(r->n_labels + 1, sizeof(*share));
 	const char *key[KEYS_MAX];
 	size_t n = 0;
@@ -113,14 +131,14 @@ int trc_report_label_shares(struct trc_report *r, const int64_t *by_label, const
 	if (!share)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n_labels && n < KEYS_MAX; i++) {
-		bool known = !by_label[i];
+		bool known = !of->value[i];
 
 		for (size_t k = 0; k < n && !known; k++)
 			known = !strcmp(key[k], r->label[i].key);
 		if (known)
 			continue;
 		key[n++] = r->label[i].key;
-		print_key(r, &of, r->label[i].key, share);
+		print_key(r, of, i, share);
 	}
 	free(share);
 	return 0;

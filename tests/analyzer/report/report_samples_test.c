@@ -64,6 +64,16 @@
 			"sample_event 1 name=\"timer\" frequency=1000\n" TEN(TEN(IN("1", "work")))   \
 				FIVE(TEN(IN("2", "one")) TEN(IN("2", "two")))
 
+/* What has a label is in one function, what has none in another one. */
+#define LABELLED                                                                                   \
+	MODULES THREADS "stack one 0x3021\n"                                                       \
+			"stack two 0x3041\n"                                                       \
+			"labels acme tenant=\"acme\"\n"                                            \
+			"labels zeta tenant=\"zeta\"\n"                                            \
+			"sample_event 1 name=\"timer\" frequency=1000\n" TEN(                      \
+				IN("1", "one labels=acme") IN("1", "one labels=zeta")              \
+					IN("1", "two") IN("2", "two"))
+
 /* get() holds what it allocates, in both halves of the trace; put() gave everything back. */
 #define ALLOCATED                                                                                  \
 	MODULES THREADS                                                                            \
@@ -93,8 +103,14 @@ static const struct report_line LINES[] = {
 	 "      10.0 ms   18.2% ±58.1      50.0 ms   90.9% ±70.6  server+0x20\n"
 	 "      10.0 ms   18.2% ±65.3      10.0 ms   18.2% ±65.3  server+0x40\n"
 	 "  by thread: main (101) 72.7% ±81.0, worker 1 (102) 18.2% ±58.1\n"
-	 "  by tenant: zeta 36.4% ±100, acme 18.2% ±65.3, none 36.4%",
+	 "  by tenant: zeta 36.4% ±100, acme 18.2% ±65.3, none 36.4% ±68.4",
 	 false},
+	{"what has no label is as far off as the function that it is", LABELLED,
+	 "      20.0 ms   50.0% ±14.7      20.0 ms   50.0% ±14.7  server+0x20\n"
+	 "      20.0 ms   50.0% ±14.7      20.0 ms   50.0% ±14.7  server+0x40",
+	 false},
+	{"... of all threads, those without any label, too", LABELLED,
+	 "  by tenant: acme 25.0% ±14.6, zeta 25.0% ±14.6, none 50.0% ±14.7", false},
 	{"what has a sample for each occurrence is exact",
 	 MODULES THREADS "sample_event 1 name=\"page-faults\" unit=\"count\" how=kernel period=1\n"
 	 "@1000 thread=1 sample event=1 value=1 period=1 stack=get\n"
@@ -157,6 +173,12 @@ static const struct report_line LINES[] = {
 	 "       0 B                    -4.00 kB    4.00 kB  server+0x40 < server+0x50\n"
 	 "  by tenant: acme 20.0%, none 80.0%",
 	 false},
+	{"memory: what has no label is as far off as all that has one",
+	 MODULES THREADS
+	 "labels acme tenant=\"acme\"\n"
+	 "@2 thread=1 alloc sample=1 address=0x10 bytes=1024 period=400 stack=get labels=acme\n"
+	 "@3 thread=1 alloc sample=2 address=0x20 bytes=1024 period=400 stack=get\n",
+	 "  by tenant: acme 50.0% ±43.1, none 50.0% ±43.1", false},
 	{"memory: samples stand for more than themselves",
 	 MODULES THREADS
 	 "@2 thread=1 alloc sample=1 address=0x10 bytes=1024 period=524288 stack=get\n"
