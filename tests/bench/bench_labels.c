@@ -15,7 +15,7 @@
 #include <trc/labels.h>
 #include "bench.h"
 
-enum { BURST = 20000, ROUNDS = 60, PAUSE_MS = 8 };
+enum { BURST = 5000, ROUNDS = 100, PAUSE_MS = 20 };
 
 static volatile uint64_t blackhole;
 

@@ -90,13 +90,14 @@ part_event()
 
 part_labels()
 {
-	local i
+	local i all_lost=0
 	say '-- labels: two prebuilt sets in turn, bursts that fit the ring'
 	for i in 1 2 3; do
 		"$bench/bench_labels" "$work/labels.trc" >"$work/labels.$i" || {
 			trouble 'bench_labels'
 			return
 		}
+		all_lost=$((all_lost + $(lost_of "$work/labels.trc")))
 	done
 	figure 'a prebuilt set put in force, recording off' \
 		"$(spread_of off_set_ns "$work"/labels.?)" ns
@@ -113,6 +114,7 @@ part_labels()
 		"$(spread_of scope_ns "$work"/labels.?)" ns '<=' 150
 	figure 'a scope, its labels never seen before' \
 		"$(spread_of scope_new_ns "$work"/labels.?)" ns
+	figure 'label sets, events lost in three runs' "$all_lost" events '<=' 0
 }
 
 part_fibers()
