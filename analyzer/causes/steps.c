@@ -2,9 +2,7 @@
 #include "steps.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include "analyzer/model/charge.h"
-#include "analyzer/model/image.h"
 #include "analyzer/model/waits.h"
 
 static int64_t later(int64_t a_ns, int64_t b_ns)
@@ -149,7 +147,7 @@ uint32_t trc_step_proc_of(const struct trc_steps *s, size_t thread, int64_t ts_n
 
 /* ---- a thread ---- */
 
-static const struct trc_array *pieces_of(struct trc_steps *s, size_t thread)
+const struct trc_array *trc_steps_pieces_of(struct trc_steps *s, size_t thread)
 {
 	struct trc_array *pieces = &s->pieces[thread];
 
@@ -168,7 +166,7 @@ static const struct trc_array *pieces_of(struct trc_steps *s, size_t thread)
 int trc_step_seek_near(struct trc_steps *s, struct trc_step_cursor *cursor, size_t thread,
 		       int64_t ts_ns, size_t near)
 {
-	cursor->pieces = pieces_of(s, thread);
+	cursor->pieces = trc_steps_pieces_of(s, thread);
 	if (!cursor->pieces)
 		return -ENOMEM;
 	cursor->thread = thread;
@@ -451,7 +449,7 @@ void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int
 	step_rest(s, wait, ts_ns, step);
 }
 
-/* ---- what all share ---- */
+/* ---- lost events ---- */
 
 bool trc_steps_lost(const struct trc_steps *s, int64_t from_ns, int64_t to_ns)
 {
@@ -468,307 +466,4 @@ bool trc_steps_lost(const struct trc_steps *s, int64_t from_ns, int64_t to_ns)
 			high = middle;
 	}
 	return low < n && s->lost_since_ns[low] <= to_ns;
-}
-
-static unsigned int keys_of(const struct trc_unlock *unlock, uint64_t key[2])
-{
-	return trc_charge_keys(unlock->object, unlock->reason, key);
-}
-
-/* One more unlock with this key. */
-static int lock_count(struct trc_steps *s, uint64_t key)
-{
-	uint32_t row = trc_index_get(&s->lock_row, key);
-
-	if (row == TRC_INDEX_NONE) {
-		row = (uint32_t)s->locks.n;
-		if (!trc_array_add(&s->locks) || trc_index_put(&s->lock_row, key, row))
-			return -ENOMEM;
-	}
-	((struct trc_steps_lock *)s->locks.row)[row].n++;
-	return 0;
-}
-
-/* Gives each its part of unlock_row, and forgets the counts; what all have. */
-static uint32_t locks_place(struct trc_steps *s)
-{
-	struct trc_steps_lock *lock = s->locks.row;
-	uint32_t first = 0;
-
-	for (size_t i = 0; i < s->locks.n; i++) {
-		lock[i].first = first;
-		first += lock[i].n;
-		lock[i].n = 0;
-	}
-	return first;
-}
-
-static int locks_make(struct trc_steps *s)
-{
-	struct trc_steps_lock *lock;
-	uint64_t key[2];
-
-	s->locks.row_bytes = sizeof(struct trc_steps_lock);
-	for (size_t i = 0; i < s->n_unlocks; i++)
-		for (unsigned int j = 0; j < keys_of(&s->unlock[i], key); j++)
-			if (lock_count(s, key[j]))
-				return -ENOMEM;
-	s->n_unlock_rows = locks_place(s);
-	s->unlock_row = calloc((size_t)s->n_unlock_rows + 1, sizeof(*s->unlock_row));
-	s->unlock_place = calloc(s->n_unlocks + 1, sizeof(*s->unlock_place));
-	if (!s->unlock_row || !s->unlock_place)
-		return -ENOMEM;
-	lock = s->locks.row;
-	for (size_t i = 0; i < s->n_unlocks; i++)
-		for (unsigned int j = 0; j < keys_of(&s->unlock[i], key); j++) {
-			struct trc_steps_lock *l = &lock[trc_index_get(&s->lock_row, key[j])];
-
-			if (!j)
-				s->unlock_place[i] = l->n;
-			s->unlock_row[l->first + l->n++] = (uint32_t)i;
-		}
-	return 0;
-}
-
-static int gaps_make(struct trc_steps *s)
-{
-	size_t n;
-	const struct trc_gap *gap = trc_model_gaps(s->m, &n);
-	int64_t since_ns = INT64_MAX;
-
-	s->lost_since_ns = calloc(n + 1, sizeof(*s->lost_since_ns));
-	if (!s->lost_since_ns)
-		return -ENOMEM;
-	for (size_t i = n; i > 0; i--) {
-		if (gap[i - 1].lost_events && gap[i - 1].source != TRC_SOURCE_KERNEL)
-			since_ns = earlier(since_ns, gap[i - 1].since_ns);
-		s->lost_since_ns[i - 1] = since_ns;
-	}
-	return 0;
-}
-
-static int holders_make(struct trc_steps *s)
-{
-	size_t n;
-	const struct trc_thread_now *now = trc_model_threads_now(s->m, &n);
-	int err = 0;
-
-	for (size_t i = 0; i < n && !err; i++)
-		if (now[i].park && now[i].holder)
-			err = trc_index_put(&s->holder_now, now[i].park, now[i].holder);
-	return err;
-}
-
-static uint32_t thread_of_sample(const void *row)
-{
-	const struct trc_sample *sample = row;
-
-	return sample->stack ? sample->thread : 0;
-}
-
-/* Leaves only those of clocks. */
-static void samples_of_clocks(struct trc_steps *s)
-{
-	uint32_t *first = s->samples.first, *row = s->samples.row, n = 0;
-
-	for (size_t t = 0; t < s->n_threads; t++) {
-		uint32_t from = first[t], limit = first[t + 1];
-
-		/* first[t + 1] is still that of all samples. */
-		first[t] = n;
-		for (uint32_t i = from; i < limit; i++)
-			if (trc_model_is_clock_sample(s->m, &s->sample[row[i]]))
-				row[n++] = row[i];
-	}
-	first[s->n_threads] = n;
-}
-
-/* What is the model's own. */
-static void steps_begin(struct trc_steps *s, const struct trc_model *m)
-{
-	*s = (struct trc_steps){.m = m, .switches_ns = trc_model_switches_from_ns(m)};
-	s->thread = trc_model_threads(m, &s->n_threads);
-	s->park = trc_model_parks(m, &s->n_parks);
-	s->unlock = trc_model_unlocks(m, &s->n_unlocks);
-	s->on_cpu = trc_model_on_cpu(m, &s->n_on_cpu);
-	s->sample = trc_model_samples(m, &s->n_samples);
-	s->cut = !trc_reader_info(trc_model_reader(m))->complete;
-}
-
-static int steps_make(struct trc_steps *s, const struct trc_model *m)
-{
-	int err;
-
-	steps_begin(s, m);
-	s->pieces = calloc(s->n_threads + 1, sizeof(*s->pieces));
-	s->outer = trc_waits_nesting(m);
-	if (!s->pieces || !s->outer)
-		return -ENOMEM;
-	err = trc_by_thread_make(&s->parks, m, s->park, s->n_parks, sizeof(*s->park),
-				 trc_thread_of_park);
-	if (!err)
-		err = trc_by_thread_make(&s->stretches, m, s->on_cpu, s->n_on_cpu,
-					 sizeof(*s->on_cpu), trc_thread_of_on_cpu);
-	if (!err)
-		err = trc_by_thread_make(&s->samples, m, s->sample, s->n_samples,
-					 sizeof(*s->sample), thread_of_sample);
-	if (!err) {
-		samples_of_clocks(s);
-		err = locks_make(s);
-	}
-	if (!err)
-		err = gaps_make(s);
-	return err ? err : holders_make(s);
-}
-
-static void steps_free(struct trc_steps *s)
-{
-	for (size_t i = 0; s->pieces && i < s->n_threads; i++)
-		trc_array_free(&s->pieces[i]);
-	free(s->pieces);
-	if (!s->is_mapped) {
-		free(s->outer);
-		trc_by_thread_free(&s->parks);
-		trc_by_thread_free(&s->stretches);
-		trc_by_thread_free(&s->samples);
-		free(s->unlock_row);
-		free(s->unlock_place);
-	}
-	trc_index_free(&s->lock_row);
-	trc_array_free(&s->locks);
-	free(s->lost_since_ns);
-	trc_index_free(&s->holder_now);
-}
-
-static void kept_free(void *kept)
-{
-	steps_free(kept);
-	free(kept);
-}
-
-/* Made once for a model that keeps such things.  Pieces of threads are made in what is kept, through all copies of it. */
-static int steps_keep(struct trc_kept *kept, const struct trc_model *m)
-{
-	struct trc_steps *s = malloc(sizeof(*s));
-	int err;
-
-	if (!s)
-		return -ENOMEM;
-	err = steps_make(s, m);
-	if (err) {
-		kept_free(s);
-		return err;
-	}
-	s->is_kept = true;
-	*kept = (struct trc_kept){s, kept_free};
-	return 0;
-}
-
-int trc_steps_open(struct trc_steps *s, const struct trc_model *m)
-{
-	struct trc_kept *kept = trc_model_kept(m, TRC_KEPT_STEPS);
-	int err = kept && !kept->thing ? steps_keep(kept, m) : 0;
-
-	*s = (struct trc_steps){0};
-	if (err)
-		return err;
-	if (!kept)
-		return steps_make(s, m);
-	*s = *(struct trc_steps *)kept->thing;
-	return 0;
-}
-
-void trc_steps_close(struct trc_steps *s)
-{
-	if (!s->is_kept)
-		steps_free(s);
-}
-
-/* ---- in an image ------------------------------------------------------------------------- */
-
-static void walk_by_thread(struct trc_image *image, struct trc_by_thread *by, size_t n_threads)
-{
-	size_t n_first = by->first ? n_threads + 1 : 0,
-	       n_row = by->first ? by->first[n_threads] : 0;
-
-	by->first = trc_image_rows(image, by->first, &n_first, sizeof(*by->first), NULL);
-	by->row = trc_image_rows(image, by->row, &n_row, sizeof(*by->row), NULL);
-}
-
-static void walk_rows(struct trc_image *image, struct trc_steps *s)
-{
-	size_t n_outer = s->n_parks + 1, n_row = (size_t)s->n_unlock_rows + 1,
-	       n_place = s->n_unlocks + 1;
-
-	s->outer = trc_image_rows(image, s->outer, &n_outer, sizeof(*s->outer), NULL);
-	walk_by_thread(image, &s->parks, s->n_threads);
-	walk_by_thread(image, &s->stretches, s->n_threads);
-	walk_by_thread(image, &s->samples, s->n_threads);
-	trc_image_array(image, &s->locks, NULL);
-	s->unlock_row = trc_image_rows(image, s->unlock_row, &n_row, sizeof(*s->unlock_row), NULL);
-	s->unlock_place =
-		trc_image_rows(image, s->unlock_place, &n_place, sizeof(*s->unlock_place), NULL);
-	for (size_t t = 0; t < s->n_threads; t++) {
-		s->pieces[t].row_bytes = sizeof(struct trc_wait_piece);
-		trc_image_array(image, &s->pieces[t], NULL);
-	}
-}
-
-static int index_locks(struct trc_steps *s)
-{
-	const struct trc_steps_lock *lock = s->locks.row;
-	uint64_t key[2];
-	int err = 0;
-
-	/* That of a lock comes before that of its readers. */
-	for (size_t i = 0; i < s->locks.n && !err; i++) {
-		keys_of(&s->unlock[s->unlock_row[lock[i].first]], key);
-		err = trc_index_put(&s->lock_row,
-				    key[trc_index_get(&s->lock_row, key[0]) != TRC_INDEX_NONE],
-				    (uint32_t)i);
-	}
-	return err;
-}
-
-static int read_kept(struct trc_image *image, struct trc_kept *kept, const struct trc_model *m)
-{
-	struct trc_steps *s = malloc(sizeof(*s));
-	int err;
-
-	if (!s)
-		return -ENOMEM;
-	steps_begin(s, m);
-	s->is_kept = s->is_mapped = true;
-	s->locks.row_bytes = sizeof(struct trc_steps_lock);
-	s->pieces = calloc(s->n_threads + 1, sizeof(*s->pieces));
-	*kept = (struct trc_kept){s, kept_free};
-	if (!s->pieces)
-		return -ENOMEM;
-	walk_rows(image, s);
-	err = trc_image_error(image);
-	if (!err)
-		err = index_locks(s);
-	if (!err)
-		err = gaps_make(s);
-	return err ? err : holders_make(s);
-}
-
-int trc_steps_walk(struct trc_image *image, struct trc_model *m)
-{
-	struct trc_kept *kept = trc_model_kept(m, TRC_KEPT_STEPS);
-	struct trc_steps *s;
-	int err = 0;
-
-	if (!kept)
-		return -EINVAL;
-	if (trc_image_is_read(image))
-		return read_kept(image, kept, m);
-	if (!kept->thing)
-		err = steps_keep(kept, m);
-	s = kept->thing;
-	for (size_t t = 0; !err && t < s->n_threads; t++)
-		err = pieces_of(s, t) ? 0 : -ENOMEM;
-	if (!err)
-		walk_rows(image, s);
-	return err;
 }

@@ -64,6 +64,9 @@ void trc_steps_close(struct trc_steps *s);
 
 /* ---- a thread ---- */
 
+/* The pieces of a thread, by row, made when first asked for; NULL without memory. */
+const struct trc_array *trc_steps_pieces_of(struct trc_steps *s, size_t thread);
+
 /* Where in a thread's pieces the last step was: time only goes on. */
 struct trc_step_cursor {
 	const struct trc_array *pieces;
