@@ -38,7 +38,9 @@ struct seen {
 struct trc_open_waits {
 	struct seen *slot;
 	uint32_t n_slots;
-	uint32_t next; /* where a round that is not over goes on; 0 = a new one begins */
+	uint32_t next;	      /* where a round that is not over goes on; 0 = a new one begins */
+	uint32_t young_left;  /* of this round */
+	uint32_t young_first; /* slots before this one had their turn (Z2) */
 	struct trc_remote *remote; /* in a round; NULL = not yet, or the kernel does not let us */
 	bool is_refused;
 	bool has_sockets; /* whose addresses are not known yet */
@@ -93,8 +95,24 @@ static bool is_unchanged(const struct look *l, uint32_t i, const struct seen *se
 	return state_read(l, i, &now) && is_same(&now, seen);
 }
 
-/* Looks again at a slot that is not as it was.  True if it has a wait of which its thread has told too
- * little. */
+/* A younger wait, that this round still looks at. */
+static bool is_young_one(const struct look *l, uint32_t i, const struct trc_slot_wait *open)
+{
+	const struct trc_open_waits *w = l->waits;
+
+	return open->since <= l->at->young_until && w->young_left && i >= w->young_first;
+}
+
+static void young_count(const struct look *l, uint32_t i)
+{
+	struct trc_open_waits *w = l->waits;
+
+	if (!--w->young_left)
+		w->young_first = i + 1;
+}
+
+/* Looks again at a slot that is not as it was.  True if it has a wait that is to be looked at, and of which
+ * its thread has told too little. */
 static bool slot_read(const struct look *l, uint32_t i, struct seen *seen,
 		      struct trc_slot_wait *open)
 {
@@ -105,7 +123,7 @@ static bool slot_read(const struct look *l, uint32_t i, struct seen *seen,
 		return false;
 	trc_slot_wait_load(&slot, open);
 	seen->done = !trc_slot_waits(open) || !open->from.pc;
-	return !seen->done && open->since <= l->until;
+	return !seen->done && (open->since <= l->until || is_young_one(l, i, open));
 }
 
 /* True if the process has executed another program: the memory that was opened is nobody's any more. */
@@ -194,9 +212,12 @@ static bool slot_look(struct look *l, uint32_t i)
 		return true;
 	/* The clock is read before what takes long. */
 	l->is_late = l->is_late || trc_now_ns(CLOCK_MONOTONIC) >= l->until_ns;
-	if (!l->is_late)
-		wait_look(l, i, seen, &open);
-	return !l->is_late;
+	if (l->is_late)
+		return false;
+	if (open.since > l->until)
+		young_count(l, i);
+	wait_look(l, i, seen, &open);
+	return true;
 }
 
 /* ---- a round --------------------------------------------------------------------------------- */
@@ -242,10 +263,17 @@ static void sockets_look(const struct look *l)
 	free(socket);
 }
 
+static void round_begin(const struct look *l)
+{
+	l->waits->young_left = l->at->young_max;
+}
+
 static void round_end(const struct look *l)
 {
 	struct trc_open_waits *w = l->waits;
 
+	if (w->young_left)
+		w->young_first = 0;
 	trc_remote_close(w->remote);
 	w->remote = NULL;
 	w->is_refused = false;
@@ -272,6 +300,8 @@ bool trc_open_waits_look(struct trc_open_waits *w, const struct trc_open_waits_a
 
 	if (!slots_room(w, n))
 		return true;
+	if (!is_sliced(&l) || !w->next)
+		round_begin(&l);
 	for (uint32_t i = is_sliced(&l) ? w->next : 0; i < n; i++) {
 		if (!slot_look(&l, i) && is_sliced(&l)) {
 			w->next = i;

@@ -7,6 +7,8 @@
  *
  *   open_waits:Z1  a finding counts only if the slot did not change during the look.  The finding
  *       belongs to the wait of the slot's counter alone, and to no earlier or later wait
+ *   open_waits:Z2  the next round takes up the younger waits at the slot where the last round had looked at as
+ *       many as it may: threads of low slots that begin new waits again and again do not keep others out
  */
 #ifndef TRC_RECORDER_DRAIN_OPEN_WAITS_H
 #define TRC_RECORDER_DRAIN_OPEN_WAITS_H
@@ -28,6 +30,9 @@ struct trc_open_waits_at {
 	const int *mem_fd;
 	/* 0 = a whole round, 200 ms at most; else a round takes several calls of about this length */
 	uint64_t slice_ns;
+	/* Of younger waits, that began at `young_until` (ticks) or before, a round looks at so many at most. */
+	uint64_t young_until;
+	uint32_t young_max;
 };
 
 /* A descriptor for `mem_fd`, to be opened when the image begins; the caller's.  -1 = the kernel does not

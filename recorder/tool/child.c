@@ -20,11 +20,15 @@
 _Atomic uint32_t trc_child_wake;
 _Atomic bool trc_child_hurry;
 _Atomic bool trc_child_ending;
+_Atomic bool trc_child_keeps;
 _Atomic uint64_t trc_child_asked;
 
 /* For the handlers; 0 while there is no child. */
 static _Atomic pid_t child_pid;
 static uint64_t conditions; /* signals that ask for a snapshot, as in trc_child_asked */
+/* To be passed on (trc_child_keeps); 0 = none.  kept_info is for handlers, and with all signals blocked. */
+static _Atomic int kept_signal;
+static siginfo_t kept_info;
 
 static struct trc_sync_point begun; /* when trace-record did */
 
@@ -61,6 +65,43 @@ static bool is_to_pass_on(pid_t pid, const siginfo_t *info)
 	return pid > 0 && info->si_code <= 0 && info->si_pid != pid && info->si_pid != getpid();
 }
 
+/* Context: a handler, or all signals are blocked. */
+static void kept_pass_on(pid_t pid)
+{
+	int sig = atomic_exchange_explicit(&kept_signal, 0, memory_order_relaxed);
+
+	if (sig && pid > 0)
+		pass_on(pid, sig, &kept_info);
+}
+
+/* Signals arrive in the order in which they came. */
+static void keep_or_pass_on(pid_t pid, int sig, siginfo_t *info)
+{
+	kept_pass_on(pid);
+	if (!atomic_load_explicit(&trc_child_keeps, memory_order_relaxed) ||
+	    (!ends_us(sig) && sig != SIGABRT)) {
+		pass_on(pid, sig, info);
+		return;
+	}
+	kept_info = *info;
+	atomic_store_explicit(&kept_signal, sig, memory_order_relaxed);
+}
+
+bool trc_child_has_kept(void)
+{
+	return atomic_load_explicit(&kept_signal, memory_order_relaxed) != 0;
+}
+
+void trc_child_pass_on(void)
+{
+	sigset_t all, mask;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	kept_pass_on(atomic_load_explicit(&child_pid, memory_order_relaxed));
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+}
+
 static void on_forward(int sig, siginfo_t *info, void *context)
 {
 	pid_t pid = atomic_load_explicit(&child_pid, memory_order_relaxed);
@@ -75,7 +116,7 @@ static void on_forward(int sig, siginfo_t *info, void *context)
 		atomic_fetch_or_explicit(&trc_child_asked, UINT64_C(1) << (sig - 1),
 					 memory_order_relaxed);
 	else if (passes)
-		pass_on(pid, sig, info);
+		keep_or_pass_on(pid, sig, info);
 	else if (pid <= 0 && ends_us(sig) && before[sig].sa_handler != SIG_IGN)
 		atomic_store_explicit(&trc_child_hurry, true, memory_order_relaxed);
 	atomic_fetch_add_explicit(&trc_child_wake, 1, memory_order_relaxed);

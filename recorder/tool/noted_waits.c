@@ -7,19 +7,27 @@
 #include "noted_waits.h"
 
 enum {
-	ROUND_NS = 1000000000, /* from one round to the next */
+	ROUND_NS = 250000000, /* from one round to the next, and where looks take long: */
+	ROUND_NS_MAX = 1000000000,
+	ROUND_SHARE = 100, /* so many times the CPU time of the last round's looks */
+	OLD_SHARE = 1,	   /* of a second: waits that have lasted so long are all looked at */
+	YOUNG_SHARE = 10,  /* of a second; YOUNG_MAX of them in a round */
+	YOUNG_MAX = 25,
 	SLICE_NS = 1000000,
 	SLOW_NS = 20000000, /* of processor time: then the process is not looked at any more */
 	LAST_NS = 50000000,
-	PAUSE_SHARE = 20, /* a look is followed by a pause so many times as long */
-	FULL_SOON = 64,	  /* of a ring, 256 being all of it */
+	ENDING_NS = 10000000, /* for which a signal waits at most */
+	PAUSE_SHARE = 20,     /* a look is followed by a pause so many times as long */
+	FULL_SOON = 64,	      /* of a ring, 256 being all of it */
 };
 
 struct trc_noted_waits {
 	struct trc_open_waits *found;
 	struct trc_shared header; /* checked; what counts up in it is of the last look */
 	uint64_t round_ns;	  /* when the last round began */
-	uint64_t until;		  /* ticks: the waits of this round began before then */
+	uint64_t cpu_ns;	  /* of its looks */
+	uint64_t until;		  /* ticks: the waits of this round began before then, */
+	uint64_t young_until;	  /* and the younger ones before then */
 	bool in_round;		  /* it is not over */
 	bool is_over;		  /* the image is gone, or takes too long to look at (N2) */
 	int mem_fd;
@@ -72,7 +80,9 @@ static bool look(struct trc_process *p, uint64_t slice_ns, uint64_t until)
 					     .pid = p->pid,
 					     .no_names = p->tids != NULL,
 					     .mem_fd = &p->noted_waits->mem_fd,
-					     .slice_ns = slice_ns};
+					     .slice_ns = slice_ns,
+					     .young_until = p->noted_waits->young_until,
+					     .young_max = YOUNG_MAX};
 
 	/* acquire: as in trc_slots_used(). */
 	atomic_store_explicit(&h->ready_slots,
@@ -84,14 +94,23 @@ static bool look(struct trc_process *p, uint64_t slice_ns, uint64_t until)
 	return trc_open_waits_look(p->noted_waits->found, &at, until);
 }
 
+static uint64_t round_ns(const struct trc_noted_waits *n)
+{
+	if (n->cpu_ns < ROUND_NS / ROUND_SHARE)
+		return ROUND_NS;
+	return n->cpu_ns < ROUND_NS_MAX / ROUND_SHARE ? ROUND_SHARE * n->cpu_ns : ROUND_NS_MAX;
+}
+
 static bool round_begins(struct trc_noted_waits *n, uint64_t now_ns)
 {
-	uint64_t ticks = trc_clock_now(), age = n->header.ticks_per_second;
+	uint64_t ticks = trc_clock_now(), second = n->header.ticks_per_second;
 
-	if (now_ns - n->round_ns < ROUND_NS || ticks < age)
+	if (now_ns - n->round_ns < round_ns(n) || ticks < second)
 		return false;
 	n->round_ns = now_ns;
-	n->until = ticks - age;
+	n->cpu_ns = 0;
+	n->until = ticks - second / OLD_SHARE;
+	n->young_until = ticks - second / YOUNG_SHARE;
 	return true;
 }
 
@@ -112,8 +131,9 @@ void trc_noted_waits_pass(struct trc_process *p)
 		return;
 	cpu_ns = trc_now_ns(CLOCK_THREAD_CPUTIME_ID);
 	n->in_round = !look(p, SLICE_NS, n->until);
-	n->is_over = trc_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns > SLOW_NS ||
-		     !pread(n->mem_fd, &byte, 1, 0);
+	cpu_ns = trc_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	n->cpu_ns += cpu_ns;
+	n->is_over = cpu_ns > SLOW_NS || !pread(n->mem_fd, &byte, 1, 0);
 	pause_until_ns = trc_clock_vdso();
 	pause_until_ns += PAUSE_SHARE * (pause_until_ns - now_ns);
 }
@@ -125,11 +145,22 @@ uint64_t trc_noted_waits_sleep_ns(const struct trc_process *p, uint64_t now_ns)
 	return pause_until_ns > now_ns ? pause_until_ns - now_ns : 0;
 }
 
-void trc_noted_waits_last(struct trc_process *p)
+/* All waits that go on now, also the youngest. */
+static void look_at_all(struct trc_process *p, uint64_t slice_ns)
 {
 	if (!can_be_looked_at(p))
 		return;
 	if (p->noted_waits->in_round) /* then it goes on where that stands */
-		look(p, LAST_NS, UINT64_MAX);
-	look(p, LAST_NS, UINT64_MAX);
+		look(p, slice_ns, UINT64_MAX);
+	p->noted_waits->in_round = !look(p, slice_ns, UINT64_MAX);
+}
+
+void trc_noted_waits_last(struct trc_process *p)
+{
+	look_at_all(p, LAST_NS);
+}
+
+void trc_noted_waits_ending(struct trc_process *p)
+{
+	look_at_all(p, ENDING_NS / 2);
 }

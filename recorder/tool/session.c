@@ -238,9 +238,17 @@ static void session_rest(struct trc_tool_session *s, uint32_t seen, uint64_t tim
 			n += wake_word(p, &w[n]);
 	}
 	t = trc_from_now(CLOCK_MONOTONIC, timeout_ns);
+	/* A signal that came before has changed the word, and so does a signal that is kept: neither is slept through.
+	 * Relaxed: the handler runs on this thread. */
+	atomic_store_explicit(&trc_child_keeps, !s->options->flight, memory_order_relaxed);
 	if (syscall(SYS_waitv, w, n, 0, &t, CLOCK_MONOTONIC) < 0 && errno == ENOSYS) {
 		t = (struct timespec){0, BLIND_NS};
 		syscall(SYS_futex, &trc_child_wake, FUTEX_WAIT_PRIVATE, seen, &t, NULL, 0);
+	}
+	atomic_store_explicit(&trc_child_keeps, false, memory_order_relaxed);
+	if (trc_child_has_kept()) {
+		trc_noted_waits_ending(s->first);
+		trc_child_pass_on();
 	}
 }
 

@@ -132,6 +132,13 @@ extern _Atomic bool trc_child_hurry;
  * before the command begins. */
 extern _Atomic bool trc_child_ending;
 
+/* While true, a signal that may end the command is kept until trc_child_pass_on(), by the main thread that waits
+ * for signals; a second signal sends the first one on its way. */
+extern _Atomic bool trc_child_keeps;
+/* True if one is kept. */
+bool trc_child_has_kept(void);
+void trc_child_pass_on(void);
+
 /* Signals that are conditions and came, bit by bit from signal 1: they are not passed on.  The code
  * that deals with a signal clears its bit. */
 extern _Atomic uint64_t trc_child_asked;

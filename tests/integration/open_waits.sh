@@ -88,6 +88,7 @@ ends()
 	_exit | thread) exec 9>&- ;;
 	SIGKILL) kill -KILL "$recorded" ;;
 	SIGINT) kill -INT "$pid" ;;
+	SIGTERM) kill -TERM "$pid" ;;
 	esac
 	wait "$pid" 2>/dev/null
 	exec 9>&-
@@ -115,7 +116,7 @@ recorded_to_end()
 		grep -q place_recv why.txt || fail "$1: --why does not tell of place_recv: $(cat why.txt)"
 	) >ended.txt 2>&1
 }
-for how in '_exit _exit' 'thread thread' 'SIGKILL wait' 'SIGINT wait' 'SIGKILL wait --follow'; do
+for how in '_exit _exit' 'thread thread' 'SIGKILL wait' 'SIGINT wait' 'SIGTERM wait' 'SIGKILL wait --follow'; do
 	done=
 	for seconds in 3 6 12 24; do
 		read -r end mode follow <<<"$how"
@@ -123,6 +124,29 @@ for how in '_exit _exit' 'thread thread' 'SIGKILL wait' 'SIGINT wait' 'SIGKILL w
 	done
 	[ "$done" ] || fail "$(cat ended.txt)"
 	passed "a recording that ends by $end${follow:+ ($follow)}: waits in progress have their stacks and descriptors"
+done
+
+# young_to_end HOW MODE SECONDS MS: the same of waits of which none had lasted longer than that.
+young_to_end()
+{
+	rm -rf "to_end.$1.$3"
+	recorded_to_end "$1" "$2" "$3" '' || return 1
+	(
+		longest=$(sql "to_end.$1.$3/dump.trc" "SELECT (max(CAST(t.value AS INTEGER)) - min(p.start_ns)) / 1000000 FROM parks p, trace_info t
+			WHERE t.key = 'trace_end_ns' AND p.end_ns IS NULL AND p.reason IN ('read', 'recv', 'open', 'flock')")
+		[ -n "$longest" ] && [ "$longest" -lt "$4" ] || fail "$1: a wait had lasted $longest ms"
+	) >ended.txt 2>&1
+}
+# A signal to trace-record is passed on after a look.  Others are not announced: a few waits are looked at before
+# they have lasted a second.
+for how in 'SIGTERM wait 0 300' 'SIGINT wait 0 300' 'SIGKILL wait 0.7 1000' '_exit _exit 0.7 1000'; do
+	done=
+	read -r end mode seconds most <<<"$how"
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		young_to_end "$end" "$mode" "$seconds" "$most" && done=yes && break
+	done
+	[ "$done" ] || fail "$(cat ended.txt)"
+	passed "$end: waits that have not lasted for $most ms have their stacks and descriptors"
 done
 
 # ---- of a process that executes another program, which is not recorded ---------------------------------

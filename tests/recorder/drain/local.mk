@@ -23,8 +23,12 @@ test_drain_SOURCES = tests/recorder/drain/test_drain.c tests/recorder/drain/drai
 	tests/recorder/drain/drain_fixture.c \
 	tests/recorder/drain/drain_fixture.h tests/recorder/drain/fake_ring.c tests/recorder/drain/fake_ring.h
 test_drain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-check_PROGRAMS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file
-TESTS += test-snapshot test-snapshot-live test-snapshot-races test-ring-file
+check_PROGRAMS += test-open-waits test-snapshot test-snapshot-live test-snapshot-races test-ring-file
+TESTS += test-open-waits test-snapshot test-snapshot-live test-snapshot-races test-ring-file
+test_open_waits_SOURCES = tests/recorder/drain/test_open_waits.c tests/recorder/drain/fake_ring.c \
+	tests/recorder/drain/fake_ring.h
+test_open_waits_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_open_waits_LDADD = libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la $(CHECK_LIBS)
 test_snapshot_SOURCES = tests/recorder/drain/test_snapshot.c tests/recorder/drain/snapshot_threads.c \
 	tests/recorder/drain/snapshot_fixture.c tests/recorder/drain/snapshot_fixture.h \
 	tests/recorder/drain/fake_ring.c tests/recorder/drain/fake_ring.h

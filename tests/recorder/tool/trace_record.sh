@@ -480,11 +480,24 @@ queued()
 	"$record" -q -o i.trc "$guest" await "$work/ready" 2>err &
 	pid=$!
 	until_ 120 test -e ready || return 1
-	/bin/kill --queue 42 -s USR1 $pid
+	/bin/kill --queue 42 -s "$1" $pid
 	wait $pid
-	same $? $((64 + $(kill -l USR1))) && same "$(cat ready)" '-1 42'
+	same $? $((64 + $(kill -l "$1"))) && same "$(cat ready)" '-1 42'
 }
-check "sigqueue()'s value is passed on" queued
+check "sigqueue()'s value is passed on" queued USR1
+check "also with a signal that ends programs, which waits for a look" queued TERM
+# Two signals at once, with trace-record resting before: the first may be kept, and is not forgotten.
+both()
+{
+	local pid
+	rm -f ready hung ended
+	env --default-signal "$record" -q -o i.trc bash -c 'trap "echo >hung" HUP; trap "echo >ended" TERM; echo >ready
+		until [ -e hung ] && [ -e ended ]; do sleep 0.05; done' 2>err &
+	pid=$!
+	until_ 120 test -e ready && sleep 0.3 && kill -s HUP $pid && kill -s TERM $pid && until_ 60 test -e hung &&
+		until_ 60 test -e ended && wait $pid
+}
+check "of two signals that come at once none is lost" both
 check "a command that signals its group has it once" \
 	status 0 setsid -w "$record" -q -o i.trc "$guest" group "$(kill -l RTMIN+5)" 20 "$work/group"
 check "each of them once" says group 20
