@@ -164,6 +164,30 @@ async function wholeAnswers(page) {
 		document.querySelectorAll(".sql-row").length >= 5), "the answer is sorted");
 }
 
+// The page of a part has no tables either: trace-view answers for what the part has.  The page that is saved has them.
+async function partAnswers(context, page, {from, to}) {
+	const window = ["--window", `${from}ns..${to}ns`];
+
+	same(await innerOf(page).evaluate(() => JSON.parse(document.getElementById("head").textContent).sql), null, "a part has no tables");
+	for (const query of ["SELECT * FROM parks ORDER BY waited_ns DESC LIMIT 200", "SELECT count(*) AS n, sum(caused_ns) AS ns FROM unlocks",
+		"SELECT count(*) AS n FROM causes WHERE wait IN (SELECT id FROM parks)"])
+		same((await innerOf(page).evaluate((text) => window.trc.sql(text), query)).csv, execFileSync(analyze,
+			[...window, "--output", "csv", "--sql", query, trace], {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}),
+		`trace-view answers for a part as trace-analyze --window: ${query}`);
+	check(/ of the part .* trace-view answers/.test(await innerOf(page).locator(".sql-scope").textContent()), "it says of what it answers");
+
+	const [file] = await Promise.all([page.waitForEvent("download"), page.click("#save")]), copy = `${trace}.saved.html`;
+	same(file.suggestedFilename(), `${path.basename(trace, ".trc")}-${from}-${to}.html`, "a part is saved under a name");
+	copyFileSync(await file.path(), copy);
+	const saved = await openPage(context, copy);
+	same(await saved.evaluate(() => [window.trc.begin, window.trc.span]), [from, to], "what is saved is of the part");
+	same((await saved.evaluate(() => window.trc.sql("SELECT count(*) AS n FROM parks"))).csv, execFileSync(analyze,
+		[...window, "--output", "csv", "--sql", "SELECT count(*) AS n FROM parks", trace], {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}),
+	"and has its tables");
+	same(saved.troubles, [], "it has no trouble");
+	await saved.close();
+}
+
 // A trace with more events than are wanted at once is shown as a whole, and in parts.
 async function partsAreShown(context) {
 	const server = await served("--events", "2000", trace);
@@ -174,6 +198,7 @@ async function partsAreShown(context) {
 	check(view.t0 === 0 && view.t1 === span, "the whole is shown first", [view, span]);
 	check(/^The whole trace, [\d.]+ s, [\d,]+ events: short intervals are merged\. Zoom in/.test(await said(page)), "and it says so", await said(page));
 	check(await page.evaluate(() => document.getElementById("later").disabled), "nothing is later");
+	check(await page.locator("#save").isHidden(), "the whole is not saved");
 	await wholeAnswers(page);
 
 	await page.mouse.click(box.x + 1, box.y + 10);
@@ -189,6 +214,7 @@ async function partsAreShown(context) {
 	check(part.from === first.t1 && Math.abs(part.to - 2 * first.t1) <= 1, "the next begins where the first ends", part);
 	view = await viewOf(page);
 	check(view.t0 === part.from && view.t1 === part.to, "and is what the page shows", view);
+	await partAnswers(context, page, part);
 
 	// A drag over the middle of the overview, which is as wide as the words before it leave it.
 	box = await page.locator("#overview").boundingBox();

@@ -4,7 +4,7 @@
 // The worker is started, and the tables are made, when the tab is opened first; stopping a query ends the
 // worker, and the next query starts another.
 //
-// A page of trace-view's may have no tables: then trace-view answers (sql_served.js).
+// A page of trace-view's may have no tables, as that of a part of a trace: then trace-view answers (sql_served.js).
 
 const SQL_ROWS_MAX = 1000000, SQL_HISTORY_MAX = 50;
 
@@ -341,7 +341,8 @@ function sqlLackWords([name, rows, why]) {
 // What the tables are, and what they lack: the panel's first lines.
 function sqlScope() {
 	if (!head.sql)
-		return el("p", {class: "sql-scope"}, "All tables of the whole trace: trace-view answers, as trace-analyze --sql would.");
+		return el("p", {class: "sql-scope"}, head.cut ? "All tables, of the part of the trace that the page shows: trace-view answers, as trace-analyze --sql --window would."
+			: "All tables of the whole trace: trace-view answers, as trace-analyze --sql would.");
 	const isHere = (name) => head.sql.tables.some(([table]) => table === name);
 	const lacking = head.sql.missing.filter(([name]) => isHere(name)).map(sqlLackWords), names = head.sql.missing.map(([name]) => name).filter((name) => !isHere(name));
 	const more = names.length > 4 ? [...names.slice(0, 3), `${count(names.length - 3)} more`] : names, parts = [];

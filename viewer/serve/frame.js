@@ -15,6 +15,7 @@ const again = /** @type {HTMLButtonElement} */ (document.getElementById("again")
 const visitor = crypto.getRandomValues(new Uint32Array(1))[0];
 const what = about.pid ? `${about.name || "process"} (${about.pid})` : about.name;
 const overview = /** @type {HTMLCanvasElement} */ (document.getElementById("overview")), whole = about.overview;
+const save = /** @type {HTMLAnchorElement} */ (document.getElementById("save"));
 let part = partAsked(); // what is shown of a trace: [from, to]; null = all
 let shown = null; // the iframe that is seen
 let waiting = null; // the one that is being loaded
@@ -38,6 +39,13 @@ function partAsked() {
 	if (Number.isInteger(from) && Number.isInteger(to) && from >= 0 && to > from)
 		return [from, to];
 	return null;
+}
+
+// The page of the part.  The tables of its SQL box take as long as all else in it, and most people ask nothing: trace-view answers
+// who does (sqlAsk()).  A page that is saved has them.
+/** @param {string} how */
+function partAddress(how) {
+	return `page?from=${part[0]}&to=${part[1]}${how}`;
 }
 
 function timeText(ns) {
@@ -283,8 +291,10 @@ function load(hash, carried = null) {
 	frame.className = "waits";
 	frame.title = "timeline";
 	frame.addEventListener("load", () => loaded(frame, carried));
-	frame.src = (about.pid ? liveAddress() : `page${part ? `?from=${part[0]}&to=${part[1]}` : ""}`) + hash;
+	frame.src = (about.pid ? liveAddress() : part ? partAddress("&without=sql") : "page") + hash;
 	pages.append(frame);
+	save.hidden = !part;
+	save.href = part ? partAddress("&save=1") : "";
 	document.getElementById("parts").hidden = !part && !isLarge();
 	for (const id of ["earlier", "later", "all"])
 		/** @type {HTMLButtonElement} */ (document.getElementById(id)).disabled = !part;
@@ -297,10 +307,11 @@ function load(hash, carried = null) {
 // For the SQL box of a page that has no tables; `search` is of its address.
 /** @param {string} query @param {AbortSignal} signal @param {string} search */
 async function sqlAsk(query, signal, search) {
-	const asked = new URLSearchParams({q: query}), snapshot = new URLSearchParams(search).get("snapshot");
+	const asked = new URLSearchParams({q: query}), page = new URLSearchParams(search);
 
-	if (snapshot)
-		asked.set("snapshot", snapshot);
+	for (const name of ["snapshot", "from", "to"])
+		if (page.has(name))
+			asked.set(name, page.get(name));
 	const answer = await fetch(`sql?${asked}`, {cache: "no-store", signal}), text = await answer.text();
 	if (!answer.ok)
 		throw new Error(text.trim());

@@ -50,10 +50,11 @@ static int ask_source(struct trc_view_source *source, struct trc_job *job)
 		return trc_view_source_snapshot_page(source, route->snapshot, route->without_sql,
 						     &job->page, &job->error);
 	case TRC_WANTED_SQL:
-		return trc_view_source_query(source, route->snapshot, &query, &job->page,
-					     &job->error);
+		return trc_view_source_query(source, route->snapshot, &route->window, &query,
+					     &job->page, &job->error);
 	default:
-		err = trc_view_source_page(source, &route->window, &job->page, &job->error);
+		err = trc_view_source_page(source, &route->window, route->without_sql, &job->page,
+					   &job->error);
 		if (!err && route->saves)
 			trc_view_source_name_page(source, &route->window, &job->page);
 		return err;

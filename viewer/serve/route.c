@@ -105,20 +105,36 @@ static struct trc_route find_take(const struct trc_asking *asking)
 	return r;
 }
 
+/* False: what is given is no window.  If none is given, it stays as it is. */
+static bool parse_window(const struct trc_asking *asking, struct trc_window *window)
+{
+	uint64_t from, to;
+
+	if (!asking->from && !asking->to)
+		return true;
+	if (!parse(asking->from, INT64_MAX, &from) || !parse(asking->to, INT64_MAX, &to) ||
+	    from >= to)
+		return false;
+	*window = (struct trc_window){(int64_t)from, (int64_t)to};
+	return true;
+}
+
+static struct trc_route no_window(void)
+{
+	return refuse(400, "from= and to= have to be nanoseconds, from below to");
+}
+
+/* A page that is saved will have nobody to ask: it has its tables itself. */
 static struct trc_route find_page(const struct trc_asking *asking)
 {
 	struct trc_route r = {.wanted = TRC_WANTED_PAGE};
-	uint64_t from, to;
 
 	if (asking->snapshot)
 		return find_snapshot(TRC_WANTED_SNAPSHOT_PAGE, asking);
-	if (!asking->from && !asking->to)
-		return r;
-	if (!parse(asking->from, INT64_MAX, &from) || !parse(asking->to, INT64_MAX, &to) ||
-	    from >= to)
-		return refuse(400, "from= and to= have to be nanoseconds, from below to");
-	r.window = (struct trc_window){(int64_t)from, (int64_t)to};
-	r.saves = asking->save && !strcmp(asking->save, "1");
+	if (!parse_window(asking, &r.window))
+		return no_window();
+	r.saves = r.window.to_ns && asking->save && !strcmp(asking->save, "1");
+	r.without_sql = r.window.to_ns && !r.saves && is_without_sql(asking);
 	return r;
 }
 
@@ -130,6 +146,10 @@ static struct trc_route find_sql(const struct trc_asking *asking)
 		return refuse(400, "q= has to be a query");
 	if (asking->snapshot && !parse(asking->snapshot, UINT64_MAX, &r.snapshot))
 		return refuse(400, "snapshot= has to be a number");
+	if (!parse_window(asking, &r.window))
+		return no_window();
+	if (asking->snapshot && r.window.to_ns)
+		return refuse(400, "a snapshot is asked as a whole: from= and to= are of traces");
 	return r;
 }
 

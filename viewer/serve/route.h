@@ -5,11 +5,12 @@
  *				command line other users can see
  *	/TOKEN/			the frame around the page (frame.h)
  *	/TOKEN/page		the page; with ?from=NS&to=NS that of a window, with &save=1 behind them as a file to be saved; with
- *				?snapshot=N that of a snapshot; with &without=sql it has no SQL box
+ *				?snapshot=N that of a snapshot; with &without=sql behind one of these its SQL box has no tables
  *	/TOKEN/take?last=NS&id=N&shown=N	takes a snapshot of the last NS, 0 = of all, and leads to its page
  *	/TOKEN/keep?snapshot=N	the snapshot stays
  *	/TOKEN/trace?snapshot=N	the snapshot as a trace
- *	/TOKEN/sql?q=QUERY	what the tables of the trace answer; with snapshot=N those of the snapshot (query.h)
+ *	/TOKEN/sql?q=QUERY	what the tables of the trace answer; with snapshot=N those of the snapshot, with from=NS&to=NS those of
+ *				the window (query.h)
  *	/TOKEN/alive?id=N	a frame is there (visitors.h)
  *	/TOKEN/gone?id=N	it is left
  *
@@ -60,8 +61,8 @@ struct trc_route {
 	uint64_t last_ns;  /* to be taken; 0 = all */
 	uint64_t snapshot; /* of a taker the one that it shows; 0 = none, or of a query the trace */
 	const char *query; /* borrowed of who asks */
-	bool without_sql;  /* the page of a snapshot, also of one that is yet to be taken */
-	struct trc_window window; /* of the page; to_ns 0 = all */
+	bool without_sql; /* the page of a window or of a snapshot, also of one that is yet to be taken */
+	struct trc_window window; /* of the page, or of the query; to_ns 0 = all */
 	bool saves;		  /* the page of a window is to be saved, not shown */
 };
 

@@ -44,6 +44,7 @@ struct trc_view_source {
 	struct trc_served_page whole,
 		last; /* of a file: of all, and of a part; fd -1 = not made yet */
 	struct trc_window of_last;
+	bool last_without_sql;
 	struct trc_snapshots snapshots; /* of a process */
 	struct trc_model *asked; /* of the snapshot that was asked SQL last; NULL = none was */
 	uint64_t asked_snapshot;
@@ -476,29 +477,49 @@ static int page_of_whole(struct trc_view_source *s, struct trc_served_page *page
 	return err;
 }
 
-static int page_of_window(struct trc_view_source *s, const struct trc_window *window,
-			  struct trc_served_page *page, struct trc_error *error)
-{
-	struct trc_selection selection = {0};
-	struct trc_model *m;
+/* A window that is selected, as the analyzer is asked for it: the selection borrows the text. */
+struct window_asked {
+	struct trc_selection selection;
 	char text[64];
+};
+
+/* end_selection() in any case. */
+static int begin_selection(struct trc_model *m, struct window_asked *asked,
+			   const struct trc_window *window, struct trc_error *error)
+{
+	int err;
+
+	asked->selection = (struct trc_selection){0};
+	snprintf(asked->text, sizeof(asked->text), "%" PRId64 "ns..%" PRId64 "ns", window->from_ns,
+		 window->to_ns);
+	err = trc_selection_ask_window(&asked->selection, asked->text, error);
+	if (err)
+		return err;
+	trc_model_select(m, &asked->selection);
+	return trc_selection_find(&asked->selection, m, error);
+}
+
+static void end_selection(struct trc_model *m, struct window_asked *asked)
+{
+	trc_model_select(m, NULL);
+	trc_selection_free(&asked->selection);
+}
+
+static int page_of_window(struct trc_view_source *s, const struct trc_window *window,
+			  bool without_sql, struct trc_served_page *page, struct trc_error *error)
+{
+	struct window_asked asked;
+	struct trc_model *m;
 	int err;
 
 	if (!window->to_ns)
 		return page_of_whole(s, page, error);
 	take_kept(s);
 	m = s->trace.model;
-	snprintf(text, sizeof(text), "%" PRId64 "ns..%" PRId64 "ns", window->from_ns,
-		 window->to_ns);
-	err = trc_selection_ask_window(&selection, text, error);
-	if (!err) {
-		trc_model_select(m, &selection);
-		err = trc_selection_find(&selection, m, error);
-	}
+	err = begin_selection(m, &asked, window, error);
 	if (!err)
-		err = make_page(s, m, s->name, false, NULL, page, error);
-	trc_model_select(m, NULL);
-	trc_selection_free(&selection);
+		err = make_page(s, m, s->name, without_sql, NULL, page, error);
+	end_selection(m, &asked);
 	return err;
 }
 
@@ -522,30 +543,33 @@ static bool is_same(const struct trc_window *a, const struct trc_window *b)
 
 /* The page of the whole is made once. */
 static int page_of_trace(struct trc_view_source *s, const struct trc_window *window,
-			 struct trc_served_page *page, struct trc_error *error)
+			 bool without_sql, struct trc_served_page *page, struct trc_error *error)
 {
 	struct trc_served_page *made = window->to_ns ? &s->last : &s->whole;
 	struct trc_served_page next;
 	int err;
 
-	if (made->fd < 0 || (window->to_ns && !is_same(window, &s->of_last))) {
-		err = page_of_window(s, window, &next, error);
+	if (made->fd < 0 || (window->to_ns && (!is_same(window, &s->of_last) ||
+					       without_sql != s->last_without_sql))) {
+		err = page_of_window(s, window, without_sql, &next, error);
 		if (err)
 			return err;
 		if (made->fd >= 0)
 			close(made->fd);
 		*made = next;
-		if (window->to_ns)
+		if (window->to_ns) {
 			s->of_last = *window;
+			s->last_without_sql = without_sql;
+		}
 	}
 	return serve_file(page, made->fd, made->n_bytes, error);
 }
 
 int trc_view_source_page(struct trc_view_source *s, const struct trc_window *window,
-			 struct trc_served_page *page, struct trc_error *error)
+			 bool without_sql, struct trc_served_page *page, struct trc_error *error)
 {
 	int err = s->options->pid ? page_of_now(s, page, error)
-				  : page_of_trace(s, window, page, error);
+				  : page_of_trace(s, window, without_sql, page, error);
 
 	if (err)
 		add_hint(error, err);
@@ -716,21 +740,13 @@ static int model_asked(struct trc_view_source *s, uint64_t id, struct trc_model 
 	return 0;
 }
 
-int trc_view_source_query(struct trc_view_source *s, uint64_t id, const struct trc_query *query,
-			  struct trc_served_page *answer, struct trc_error *error)
+static int ask_model(struct trc_model *m, const struct trc_query *query,
+		     struct trc_served_page *answer, struct trc_error *error)
 {
-	struct trc_model *m;
 	struct stat st = {0};
 	FILE *out;
 	int err;
 
-	if (s->options->without_sql) {
-		snprintf(error->text, sizeof(error->text), "trace-view was started --without-sql");
-		return -ENOTSUP;
-	}
-	err = model_asked(s, id, &m, error);
-	if (err)
-		return err;
 	*answer = (struct trc_served_page){.fd = open_nameless(), .is_answer = true};
 	out = answer->fd < 0 ? NULL : open_stream(answer->fd);
 	err = out ? trc_query_answer(m, query, out, error) : -errno;
@@ -742,5 +758,27 @@ int trc_view_source_query(struct trc_view_source *s, uint64_t id, const struct t
 	if (err && answer->fd >= 0)
 		close(answer->fd);
 	answer->n_bytes = (uint64_t)st.st_size;
+	return err;
+}
+
+int trc_view_source_query(struct trc_view_source *s, uint64_t id, const struct trc_window *window,
+			  const struct trc_query *query, struct trc_served_page *answer,
+			  struct trc_error *error)
+{
+	struct window_asked asked;
+	struct trc_model *m;
+	int err;
+
+	if (s->options->without_sql) {
+		snprintf(error->text, sizeof(error->text), "trace-view was started --without-sql");
+		return -ENOTSUP;
+	}
+	err = model_asked(s, id, &m, error);
+	if (err || !window->to_ns)
+		return err ? err : ask_model(m, query, answer, error);
+	err = begin_selection(m, &asked, window, error);
+	if (!err)
+		err = ask_model(m, query, answer, error);
+	end_selection(m, &asked);
 	return err;
 }

@@ -62,10 +62,10 @@ void trc_view_source_keep_prepared(struct trc_view_source *source, int (*pause)(
 				   void *context);
 
 /* The page: of a process, as it is now; of a trace, the page of the window.  If to_ns is 0 it is the page of the whole trace;
- * in a large trace short intervals are merged.  0 or -errno with a line in error; -ENOENT: nothing lies in the window.  One
- * thread at a time. */
+ * in a large trace short intervals are merged.  without_sql: the page of a window has no tables, which take as long as all the
+ * rest of it.  0 or -errno with a line in error; -ENOENT: nothing lies in the window.  One thread at a time. */
 int trc_view_source_page(struct trc_view_source *source, const struct trc_window *window,
-			 struct trc_served_page *page, struct trc_error *error);
+			 bool without_sql, struct trc_served_page *page, struct trc_error *error);
 /* Names the page of a window, so that it is saved. */
 void trc_view_source_name_page(const struct trc_view_source *source,
 			       const struct trc_window *window, struct trc_served_page *page);
@@ -81,10 +81,11 @@ int trc_view_source_snapshot_page(struct trc_view_source *source, uint64_t snaps
 /* The snapshot as a trace. */
 int trc_view_source_snapshot_trace(struct trc_view_source *source, uint64_t snapshot,
 				   struct trc_served_page *page, struct trc_error *error);
-/* The answer of the tables: of the snapshot, or of the trace if `snapshot` is 0. */
+/* The answer of the tables: of the snapshot, or of the trace if `snapshot` is 0.  window: what of the trace is selected, as for
+ * trc_view_source_page(). */
 int trc_view_source_query(struct trc_view_source *source, uint64_t snapshot,
-			  const struct trc_query *query, struct trc_served_page *answer,
-			  struct trc_error *error);
+			  const struct trc_window *window, const struct trc_query *query,
+			  struct trc_served_page *answer, struct trc_error *error);
 /* From now on the snapshot is not removed.  -ENOSPC: the most snapshots are kept already. */
 int trc_view_source_keep(struct trc_view_source *source, uint64_t snapshot,
 			 struct trc_error *error);

@@ -97,15 +97,36 @@ grep -qi '^content-type: text/html' head.txt || fail 'the page of a window is no
 status_of 200 -D head.txt "${url}page?from=300000000&to=500000000&save=2"
 ! grep -qi '^content-disposition' head.txt || fail 'what nobody wants to save is saved'
 status_of 200 "${url}?from=300000000&to=500000000"
+# Tables are left out of what is shown where that is asked for, and never of what is saved.
+"$trace_analyze" --html plain.html --without-sql --window 300000000ns..500000000ns demo.trc || fail 'no page without tables'
+for _ in 1 2; do
+	status_of 200 "${url}page?from=300000000&to=500000000&without=sql"
+	cmp body.txt plain.html || fail 'the page of a window without tables is not that of --without-sql'
+	status_of 200 "${url}page?from=300000000&to=500000000&save=1&without=sql"
+	cmp body.txt window.html || fail 'the page of a window that is saved lacks its tables'
+done
+status_of 200 "${url}page?without=sql"
+cmp body.txt demo.html || fail 'the page of all lacks its tables'
 for query in from=1 to=1 'from=5&to=5' 'from=6&to=5' 'from=-1&to=5' 'from=1e3&to=5000' 'from=1&to=9223372036854775808' 'from=&to='; do
 	status_of 400 "${url}page?$query"
 done
 status_of 404 "${url}page?from=9000000000000&to=9100000000000"
 # Queries: they only read, and end with who asks.
-asks() { curl -s -G -o body.txt -w '%{http_code}' --max-time "${3-300}" --data-urlencode "q=$2" "${1}sql"; }
+asks() { curl -s -G -o body.txt -w '%{http_code}' --max-time "${3-300}" --data-urlencode "q=$2" "${@:4}" "${1}sql"; }
 [ "$(asks "$url" 'SELECT count(*) AS n FROM parks')" = 200 ] || fail "no answer: $(cat body.txt)"
 n_parks=$("$trace_analyze" --output tsv --sql 'SELECT count(*) FROM parks' demo.trc | tail -n 1)
 printf '{"columns":["n"],"rows":[\n["1",%s]],"more":false}\n' "$n_parks" | cmp - body.txt || fail "it answered $(cat body.txt)"
+"$trace_analyze" --window 300000000ns..500000000ns --output tsv --sql 'SELECT count(*), sum(waited_ns) FROM parks' demo.trc |
+	tail -n 1 | tr '\t' , >parks.txt
+[ "${n_parks}" -gt "$(cut -d , -f 1 parks.txt)" ] || fail 'all waits lie in the window'
+[ "$(asks "$url" 'SELECT count(*), sum(waited_ns) FROM parks' 300 --data 'from=300000000&to=500000000')" = 200 ] || fail "no answer of a window: $(cat body.txt)"
+grep -qxF "[\"11\",$(cat parks.txt)]],\"more\":false}" body.txt || fail "of a window it answered $(cat body.txt)"
+asks "$url" 'SELECT count(*) AS n FROM parks' >/dev/null
+grep -qF "[\"1\",$n_parks]" body.txt || fail "after a window it answered $(cat body.txt)"
+[ "$(asks "$url" 'SELECT 1' 300 --data 'from=5&to=5')" = 400 ] || fail 'a window without a length is asked'
+[ "$(asks "$url" 'SELECT 1' 300 --data 'from=1')" = 400 ] || fail 'a window without an end is asked'
+[ "$(asks "$url" 'SELECT 1' 300 --data 'from=9000000000000&to=9100000000000')" = 404 ] || fail 'a window without a trace is asked'
+[ "$(asks "$url" 'SELECT 1' 300 --data 'from=1&to=5&snapshot=1')" = 400 ] || fail 'a window of a snapshot is asked'
 for query in "ATTACH 'there.db' AS x" 'DELETE FROM parks' 'CREATE TABLE x(y)' 'PRAGMA query_only = 0' 'SELECT' 'SELECT 1; nothing'; do
 	asks "$url" "$query" >/dev/null
 	grep -q '^{"error":"[^"]*"}$' body.txt || fail "$query: $(cat body.txt)"

@@ -73,17 +73,20 @@ static void make_page(struct trc_view_source *source, int64_t to_ns)
 	struct trc_served_page page;
 	struct trc_error error = {""};
 
-	ck_assert_msg(!trc_view_source_page(source, &window, &page, &error), "%s", error.text);
+	ck_assert_msg(!trc_view_source_page(source, &window, false, &page, &error), "%s",
+		      error.text);
 	close(page.fd);
 }
 
 static void ask(struct trc_view_source *source)
 {
 	const struct trc_query query = {.sql = "SELECT count(*) FROM parks"};
+	const struct trc_window all = {0};
 	struct trc_served_page answer;
 	struct trc_error error = {""};
 
-	ck_assert_msg(!trc_view_source_query(source, 0, &query, &answer, &error), "%s", error.text);
+	ck_assert_msg(!trc_view_source_query(source, 0, &all, &query, &answer, &error), "%s",
+		      error.text);
 	close(answer.fd);
 }
 
@@ -206,8 +209,8 @@ START_TEST(why_what_was_kept_is_not_used_is_said)
 	said(NULL);
 	if (_i)
 		/* As who writes it does. */
-		ck_assert_int_eq(utimensat(AT_FDCWD, trace, (struct timespec[2]){{1, 0}, {1, 0}},
-					   0), 0);
+		ck_assert_int_eq(
+			utimensat(AT_FDCWD, trace, (struct timespec[2]){{1, 0}, {1, 0}}, 0), 0);
 	else
 		damage();
 	source = open_source();
