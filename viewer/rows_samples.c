@@ -8,7 +8,7 @@
 
 static void write_events(struct trc_rows *r)
 {
-	enum { EVENT, NAME, UNIT, HOW, NOTE, PERIOD, RATE, COUNT, LOST, MISSING, UNSEEN, N };
+	enum { EVENT, NAME, UNIT, HOW, NOTE, PERIOD, RATE, COUNT, LOST, MISSING, UNSEEN, EXACT, N };
 	struct trc_column c[N] = {
 		[EVENT] = trc_column_make("sampled.event", TRC_COLUMN_VARINT),
 		[NAME] = trc_column_make("sampled.name", TRC_COLUMN_VARINT),
@@ -21,6 +21,7 @@ static void write_events(struct trc_rows *r)
 		[LOST] = trc_column_make("sampled.lost", TRC_COLUMN_VARINT),
 		[MISSING] = trc_column_make("sampled.missing", TRC_COLUMN_VARINT),
 		[UNSEEN] = trc_column_make("sampled.unseen", TRC_COLUMN_VARINT),
+		[EXACT] = trc_column_make("sampled.counted", TRC_COLUMN_BYTES),
 	};
 	size_t n;
 	const struct trc_sample_event *e = trc_model_sample_events(r->m, &n);
@@ -38,6 +39,7 @@ static void write_events(struct trc_rows *r)
 		trc_column_add(&c[LOST], e->lost_samples);
 		trc_column_add(&c[MISSING], e->missing_threads);
 		trc_column_add(&c[UNSEEN], e->unseen);
+		trc_column_add(&c[EXACT], trc_sample_event_is_counted(e));
 	}
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);

@@ -248,6 +248,26 @@ async function nowSays(page) {
 	check(/^What each thread did at 0.010 000 000 s, when the trace ended\./.test(await page.locator("#panel .at").innerText()), "threads now: when");
 }
 
+// Tables of samples and the flame graph have a margin where SQL has one, and none of what has a sample for each occurrence.
+async function counted(page, trace, window = []) {
+	const margins = analyzer.rowsOf(analyze, `${pages}/counted.trc`, "SELECT event, name, samples_margin(event, thread, s.scaled_value) AS margin " +
+		"FROM samples AS s JOIN sample_events AS e ON e.id = event GROUP BY event ORDER BY event", window);
+	const tables = await page.locator("#tops details").allInnerTexts();
+
+	await page.keyboard.press("g");
+	same(margins.map(({margin}) => margin > 0), [false, true, true], `${trace}: of the event that is counted SQL has no margin`);
+	for (const {event, name, margin} of margins) {
+		const table = tables.find((text) => text.includes(`Where it ran (${name}: `));
+		check(/0x200f/.test(table), `${trace}: ${name} has a table`, tables);
+		same(/±/.test(table), margin > 0, `${trace}: the table of ${name} has a margin where SQL has one`);
+		await page.evaluate((kind) => window.trc.flame.set(`of=${kind}`), `event-${event}`);
+		await page.evaluate(() => window.trc.flame.idle());
+		const summary = await page.locator(".flame-summary").innerText();
+		check(summary.includes(` of ${name}, `), `${trace}: the flame graph is of ${name}`, summary);
+		same(/an estimate: .*±/.test(summary), margin > 0, `${trace}: the flame graph of ${name} is an estimate where SQL has a margin`);
+	}
+}
+
 await withBrowser("light", async (context) => {
 	await opened(context, "preempted", preempted);
 	await opened(context, "preempted-part", preemptedPart);
@@ -265,6 +285,8 @@ await withBrowser("light", async (context) => {
 	await opened(context, "clock-part", clockPart);
 	await opened(context, "adjusted", adjustedTyped);
 	await opened(context, "adjusted-part", adjustedPart);
+	await opened(context, "counted", counted);
+	await opened(context, "counted-part", (page, trace) => counted(page, trace, ["--window", "10us..50us"]));
 });
 console.log(`told.mjs: ${results.passed} passed, ${results.failed} failed`);
 process.exit(results.failed ? 1 : 0);

@@ -157,4 +157,24 @@ END
 } | sort -t@ -k2,2n -s | assembled tasks
 "$analyze" --task request --slowest 50% --thread 'm*n' --window 2ms..8ms --html "$pages/tasks-part.html" "$pages/tasks.trc"
 
+# Of one event each occurrence has a sample; of the other a sample is lost, and the third is sampled.
+{
+	cat <<END
+thread 1 tid=701 name="main"
+thread 2 tid=702 name="worker"
+sample_event 1 name="page-faults" unit="count" how=kernel period=1
+sample_event 2 name="faults-lost" unit="count" how=kernel period=1
+sample_event 3 name="cache-misses" unit="count" how=kernel period=100
+stack get 0x1010 0x1020
+stack put 0x2010 0x1020
+END
+	awk 'BEGIN {
+		for (i = 1; i <= 60; i++)
+			printf "@%d thread=%d sample event=%d value=%d period=%d stack=%s\n", i * 1000, 1 + i % 2, 1 + i % 3,
+				i % 3 == 2 ? 100 : 1, i % 3 == 2 ? 100 : 1, i % 5 < 2 ? "get" : "put"
+	}'
+	echo '@90000 thread=1 samples_lost event=2 lost_samples=1 cause=busy'
+} | assembled counted
+"$analyze" --window 10us..50us --html "$pages/counted-part.html" "$pages/counted.trc"
+
 TRC_BROWSER=$browser node "$work/told.mjs" "$analyze" "$pages"

@@ -117,7 +117,8 @@ function* samplesSum(events, fold) {
 			if (!ofStack[stack])
 				ofStack[stack] = comboNumber(stack, 0, FRAMES_ALL) + 1;
 			fold.add(ofStack[stack] - 1, sampleWorth(i), "sample", i + 1, s.thread[i], s.time[i], 0);
-			partAdd(fold.samples, sampleWorth(i));
+			if (!isCounted(s.event[i]))
+				partAdd(fold.samples, sampleWorth(i));
 		}
 		if (i % SLICE_ITEMS === 0)
 			yield;

@@ -78,7 +78,7 @@ function tablesLoad() {
 	trace.sample = table("sample", "time", "thread", "event", "value", "made_up", "stack", "set");
 	trace.alloc = table("alloc", "time", "thread", "freed", "lives", "bytes", "space", "stack", "set");
 	trace.sampled = table("sampled", "event", "name", "unit", "how", "note", "period", "rate",
-		"count", "lost", "missing", "unseen");
+		"count", "lost", "missing", "unseen", "counted");
 	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined",
 		"owner");
 	trace.stack = table("stack", "count", "skip");

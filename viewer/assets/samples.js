@@ -13,6 +13,11 @@ function sampleAmount(event, value) {
 	return amount(value, event ? text(trace.sampled.unit[event - 1]) : "");
 }
 
+// Each occurrence of the event has a sample in the page: sums of these are exact, and have no margin.
+function isCounted(event) {
+	return Boolean(event && trace.sampled.counted[event - 1] && !(head.sample_step > 1));
+}
+
 // Clocks in the colour of running, other events in colours of their own.
 function sampleColour(event) {
 	if (!event || text(trace.sampled.unit[event - 1]) === "nanoseconds")
@@ -165,7 +170,7 @@ function samplesTables(events, headingOf, unseenOf) {
 	return [...events.keys()].sort((a, b) => a - b).map((event) => {
 		const {rows, whole, seen, margin} = functionSums(events.get(event), unseenOf(event));
 
-		return topTable(`samples${event}`, headingOf(event, seen), rows, functionColumns(event, whole, margin),
+		return topTable(`samples${event}`, headingOf(event, seen), rows, functionColumns(event, whole, isCounted(event) ? () => 0 : margin),
 			{most: SAMPLE_ROWS + Number(rows[0]?.name === NOT_SAMPLED)});
 	});
 }

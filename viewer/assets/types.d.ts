@@ -152,7 +152,7 @@ interface Trace {
 	/** Stretches of threads on procs: see procs.js. */
 	cpu: {n: number} & Partial<Record<"thread" | "proc" | "start" | "length" | "preempted" | "open", Numbers>>;
 	sample: Table<"time" | "thread" | "event" | "value" | "made_up" | "stack" | "set"> & Partial<ByThread>;
-	sampled: Table<"event" | "name" | "unit" | "how" | "note" | "period" | "rate" | "count" | "lost" | "missing" | "unseen">;
+	sampled: Table<"event" | "name" | "unit" | "how" | "note" | "period" | "rate" | "count" | "lost" | "missing" | "unseen" | "counted">;
 	alloc: Table<"time" | "thread" | "freed" | "lives" | "bytes" | "space" | "stack" | "set">;
 	frame: Table<"low" | "high" | "function" | "file" | "line" | "module" | "inlined" | "owner">;
 	stack: Table<"count" | "skip">;
