@@ -94,6 +94,28 @@ async function waitTold(page) {
 	check(!/Caused by/.test(told), "and not what caused it", told);
 }
 
+// Where a thread waits is told with its callers, as in the report, as far as a lane has room for whole names.
+async function callersTold(page, trace) {
+	const [{chain}] = analyzer.rowsOf(analyze, trace, "SELECT chain(stack) AS chain FROM parks WHERE id = 2", []);
+	const names = chain.replace(/ [\w.]*:\d+/g, "").split(" < "), steps = names.map((_, n) => `in ${names.slice(0, n + 1).join(" < ")}`);
+	const seen = new Set();
+
+	same(steps.at(-1), "in look_up_an_account_by_its_number < pay < main", "what the report says");
+	for (let length = 2.4; length <= 10; length += 0.4) {
+		await page.evaluate(([t0, t1]) => window.trc.setView(t0, t1), [Math.min(5.9, 10 - length) * MS, (Math.min(5.9, 10 - length) + length) * MS]);
+		await settle(page);
+		for (const {text} of (await textsDrawn(page)).filter((drawn) => /^in look/.test(drawn.text)))
+			seen.add(text);
+	}
+	same(steps.filter((step) => !seen.has(step)), [], "with more room more of them are told");
+	same([...seen].filter((text) => !steps.includes(text) && !(text.endsWith("…") && steps[0].startsWith(text.slice(0, -1)))), [],
+		"and no caller is cut");
+	const {x, y} = await pointOf(page, 0, 7 * MS);
+	await page.mouse.move(x, y);
+	await holds(page, () => !document.getElementById("tip").hidden);
+	check((await page.locator("#tip").innerText()).includes(names.join(" < ")), "the tooltip has all", await page.locator("#tip").innerText());
+}
+
 // Nobody reads that a lock was held for as long as those held it of whom that is known.
 async function heldBy(page) {
 	await page.keyboard.press("l");
@@ -213,6 +235,7 @@ await withBrowser("light", async (context) => {
 		await opened(context, "bank", placesWhole, {width, height});
 	await opened(context, "bank", wayBack);
 	await opened(context, "bank", waitTold);
+	await opened(context, "bank", callersTold, {width: 1600, height: 900});
 	await opened(context, "bank", heldBy, {width: 1600, height: 900});
 	await opened(context, "bank", rowsLead);
 	await opened(context, "bank", doneThen);

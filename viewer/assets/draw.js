@@ -165,9 +165,9 @@ function wideIntervals(item, top, wide) {
 			wide.push({item, top, i});
 }
 
-// `lines`: where a thread waits is a line of its own.
+// `lines`: where a thread waits is a line of its own.  `place`: its words; else they are the shortest.
 /** @param {LaneItem} item @param {number} i */
-function intervalLabel(item, i, lines = false) {
+function intervalLabel(item, i, lines = false, place = "") {
 	const value = item.lane.v[i];
 
 	if (item.kind === "region")
@@ -188,7 +188,7 @@ function intervalLabel(item, i, lines = false) {
 	if (value >= PARKED) {
 		// The details and the tables say how long the whole wait was: with the time without a proc, or woken.
 		const p = refOf(trace.states, i) - 1, stack = trace.park.stack[p], whole = duration(waitInPage(p)), of = whole === length ? "" : ` of ${whole}`;
-		return `${waitName(p + 1)} ${length}${of}${stack ? `${lines ? "\n" : " "}in ${stackTop(stack)}` : ""}`;
+		return `${waitName(p + 1)} ${length}${of}${stack ? `${lines ? "\n" : " "}in ${place || stackSteps(stack)[0]}` : ""}`;
 	}
 	return value === ACTIVE || value === RUNNING ? length : `${stateName[value]} ${length}`;
 }
@@ -233,6 +233,20 @@ function fitText(ctx, string, width) {
 	return "";
 }
 
+// The lines of an interval that fit: where a thread waits with as many callers as there is room for.
+/** @param {CanvasRenderingContext2D} ctx @param {LaneItem} item @param {number} i @param {number} width */
+function labelLines(ctx, item, i, high, width) {
+	const value = item.kind === "state" ? item.lane.v[i] : 0, isWait = value >= PARKED && !(value & MERGED);
+	const stack = isWait ? trace.park.stack[refOf(trace.states, i) - 1] : 0;
+
+	for (const place of stack ? stackSteps(stack).slice(1).reverse() : []) {
+		const lines = intervalLabel(item, i, high, place).split("\n");
+		if (textWidth(ctx, lines.at(-1)) <= width)
+			return lines.map((line) => fitText(ctx, line, width));
+	}
+	return intervalLabel(item, i, high).split("\n").map((line) => fitText(ctx, line, width));
+}
+
 /** @param {CanvasRenderingContext2D} ctx */
 function drawTexts(ctx, wide) {
 	ctx.font = FONT;
@@ -246,9 +260,8 @@ function drawTexts(ctx, wide) {
 		if (item.h < REGION_HEIGHT - 1)
 			continue;
 		ctx.fillStyle = state ? theme.stateText[item.lane.v[i]] : item.kind === "task" ? theme.latencyText[item.lane.v[i]] : theme.style.text;
-		const lines = intervalLabel(item, i, high).split("\n");
-		const y = top + (lines.length > 1 ? (item.h - HATCH_HEIGHT) / 2 - TEXT_HEIGHT / 2 : item.h / 2 + 0.5);
-		const shown = lines.map((line) => fitText(ctx, line, x1 - x0 - 6));
+		const shown = labelLines(ctx, item, i, high, x1 - x0 - 6);
+		const y = top + (shown.length > 1 ? (item.h - HATCH_HEIGHT) / 2 - TEXT_HEIGHT / 2 : item.h / 2 + 0.5);
 		if (shown[0]) // what comes second says nothing alone
 			shown.forEach((line, k) => ctx.fillText(line, x0 + 3, y + k * TEXT_HEIGHT));
 	}

@@ -259,7 +259,7 @@ function fiberTip(i, more) {
 		ended ? `after ${fiberWaitLabel(ended)}` : "",
 		runs.reason[i] ? `left: ${reasonName(runs.reason[i])}`
 			: endAfter >= 0 && endAfter <= FIBER_END_NS ? "ended" : "",
-		after ? stackTop(trace.fwait.stack[after - 1]) : ""];
+		after ? stackWords(trace.fwait.stack[after - 1]) : ""];
 }
 
 // ---- the tables beside the timeline ----

@@ -632,6 +632,30 @@ function stackAlike(stack) {
 	return stackOwn(stack).slice(0, FRAMES_TOLD).map((f) => f.function ? `${f.function} ${f.file}:${f.line}` : f.address).join("\n");
 }
 
+const stepsKnown = new Map();
+
+// Where a thread was, in one function, two and three: ["take", "take < serve", "take < serve < run"]; lanes and tooltips
+// have as many as they have room for.  Made once for each stack, as a lane is drawn many times.
+/** @param {number} stack @returns {string[]} */
+function stackSteps(stack) {
+	const FRAMES_MOST = 3;
+
+	if (!stepsKnown.has(stack)) {
+		const top = stackTop(stack), steps = [];
+		for (let n = 1; n <= FRAMES_MOST; n++)
+			steps.push(stackPath(stack, n));
+		// Where no function is the program's own, the path begins with what a wait's own stack skips.
+		stepsKnown.set(stack, steps[0] === top ? steps.filter((path, n) => path !== steps[n - 1]) : [top]);
+	}
+	return stepsKnown.get(stack);
+}
+
+// Their last.
+/** @param {number} stack */
+function stackWords(stack) {
+	return stackSteps(stack).at(-1);
+}
+
 // The program's own function at the top of a stack, in a few words.
 /** @param {number} stack */
 function stackTop(stack) {

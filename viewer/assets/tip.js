@@ -18,7 +18,7 @@ function tipText(hit) {
 		const woken = hit.item && trace.states.v[hit.index] === WOKEN;
 		return [`${parkLabel(hit.id)}${more}`,
 			woken ? `woken, ran ${duration(parkEnd(hit.id) - parkWake(hit.id))} later` : "",
-			stackTop(p.stack[i]), p.waker[i] ? `${reasonName(p.reason[i]) === "spin" ? "released" : "woken"} by ${trace.threads[p.waker[i] - 1].label}` : ""];
+			stackWords(p.stack[i]), p.waker[i] ? `${reasonName(p.reason[i]) === "spin" ? "released" : "woken"} by ${trace.threads[p.waker[i] - 1].label}` : ""];
 	}
 	if (hit.kind === "iv") {
 		const value = trace.states.v[i], length = timeOf(trace.states.s, i + 1) - timeOf(trace.states.s, i);
@@ -43,7 +43,7 @@ function tipText(hit) {
 	if (hit.kind === "sample")
 		return [sampleTop(trace.sample.stack[i]), sampleText(i)];
 	if (hit.kind === "mark")
-		return [text(trace.mark.text[i]), stackTop(trace.mark.stack[i])];
+		return [text(trace.mark.text[i]), stackWords(trace.mark.stack[i])];
 	return [text(trace.log.message[i]), `log ${text(trace.log.category[i])}`];
 }
 
