@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "recorder/shared/clock.h"
 #include "ring_reader.h"
 
 void ring_reader_init(struct ring_reader *r, struct trc_shared *shared, size_t capacity)
@@ -12,12 +13,33 @@ void ring_reader_init(struct ring_reader *r, struct trc_shared *shared, size_t c
 	r->seen = malloc(capacity * sizeof(*r->seen));
 	r->capacity = capacity;
 	r->lost_seen = calloc(shared->n_procs, sizeof(*r->lost_seen));
+	r->visit = calloc(shared->n_procs + 1, sizeof(*r->visit));
+	for (uint32_t i = 0; i <= shared->n_procs; i++)
+		r->visit[i].began_ns = trc_clock_vdso();
 }
 
 void ring_reader_free(struct ring_reader *r)
 {
 	free(r->seen);
 	free(r->lost_seen);
+	free(r->visit);
+}
+
+/* Room was given back in a visit that began then: nobody has waited for longer than since the visit before. */
+static void visited(struct ring_reader *r, uint32_t ring, uint64_t began_ns,
+		    _Atomic uint64_t *lost_total)
+{
+	uint64_t lost = atomic_load(lost_total);
+	uint64_t away_ns = trc_clock_vdso() - r->visit[ring].began_ns;
+
+	if (away_ns > r->away_ns)
+		r->away_ns = away_ns;
+	if (away_ns > PATIENCE_NS)
+		r->absences++;
+	else
+		r->lost_soon += lost - r->visit[ring].lost;
+	r->visit[ring].began_ns = began_ns;
+	r->visit[ring].lost = lost;
 }
 
 static void keep(struct ring_reader *r, uint32_t stream, const uint64_t *word, uint32_t n)
@@ -65,6 +87,7 @@ static size_t pass_ring(struct ring_reader *r, struct trc_shared *shared, uint32
 {
 	struct trc_ring *ring = trc_ring_at(shared, proc);
 	_Atomic uint64_t *data = trc_ring_data(shared, proc);
+	uint64_t began_ns = trc_clock_vdso();
 	uint64_t tail = atomic_load(&ring->tail);
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
 	uint64_t mask = shared->ring_words - 1;
@@ -89,6 +112,7 @@ static size_t pass_ring(struct ring_reader *r, struct trc_shared *shared, uint32
 		tail += n;
 	}
 	give_back(&ring->tail, tail < head ? tail : head, &ring->waiters, &ring->space);
+	visited(r, proc, began_ns, &ring->lost_total);
 	return n_records;
 }
 
@@ -107,6 +131,7 @@ static bool read_cell(struct trc_shared *shared, uint64_t position, bool first, 
 static size_t pass_overflow(struct ring_reader *r, struct trc_shared *shared)
 {
 	struct trc_overflow *o = trc_area(shared, shared->overflow_off);
+	uint64_t began_ns = trc_clock_vdso();
 	uint64_t tail = atomic_load(&o->tail), head = atomic_load_explicit(&o->head, memory_order_acquire);
 	size_t n_records = 0;
 
@@ -127,6 +152,8 @@ static size_t pass_overflow(struct ring_reader *r, struct trc_shared *shared)
 		tail += cells;
 	}
 	give_back(&o->tail, tail, &o->waiters, &o->space);
+	if (n_records || tail == head) /* else it waits for a writer */
+		visited(r, shared->n_procs, began_ns, &o->lost_total);
 	return n_records;
 }
 
@@ -138,6 +165,8 @@ size_t ring_reader_pass(struct ring_reader *r, struct trc_shared *shared)
 		if (atomic_load_explicit(&trc_ring_at(shared, proc)->state,
 					 memory_order_acquire) == TRC_RING_READY)
 			n_records += pass_ring(r, shared, proc);
+		else
+			r->visit[proc].began_ns = trc_clock_vdso();
 	atomic_fetch_add(&shared->table_epoch, 1);
 	return n_records;
 }

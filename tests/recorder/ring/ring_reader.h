@@ -18,6 +18,7 @@ struct seen {
 	uint8_t kind, flags;
 };
 enum { STREAM_OVERFLOW = UINT32_MAX };
+enum { PATIENCE_NS = 100000000 }; /* room:W2 */
 
 struct ring_reader {
 	struct seen *seen;
@@ -25,6 +26,13 @@ struct ring_reader {
 	uint64_t lost;       /* by gap records and counters */
 	uint64_t *lost_seen; /* per proc: the total in the last gap record */
 	size_t damaged;      /* records that break a rule of layout.h */
+	/* By visits to a ring; of the overflow stream, which comes last, to a cell that is committed. */
+	struct {
+		uint64_t began_ns, lost;
+	} *visit;
+	uint64_t away_ns;   /* from the beginning of a visit to the end of the next, at most */
+	uint64_t absences;  /* how often that was longer than a thread waits for room */
+	uint64_t lost_soon; /* in less time than that */
 };
 
 void ring_reader_init(struct ring_reader *r, struct trc_shared *shared, size_t capacity);
