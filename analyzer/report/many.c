@@ -51,19 +51,53 @@ void trc_many_add_unread(struct trc_many *many)
 
 /* ---- a trace ---- */
 
-static void row_measure(struct trc_many_row *row, const struct trc_report *r)
+static int64_t waited_ns(const struct trc_report *r, enum trc_wait_class class)
 {
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < r->n_threads; i++)
+		trc_report_add(&sum_ns, r->class_ns[i][class]);
+	return sum_ns;
+}
+
+/* Known where CPU time is: from switch records. */
+static int to_run_measure(struct trc_many_row *row, const struct trc_report *r)
+{
+	int64_t *sum_ns = &row->time_ns[TRC_MANY_TO_RUN], ns;
+	const struct trc_latency *latency;
+	struct trc_error error;
+	size_t n;
+	int err = trc_model_need(r->m, TRC_PART_LATENCIES, &error);
+
+	if (err)
+		return err;
+	*sum_ns = trc_report_ran_ns(r) == TRC_NEVER ? TRC_NEVER : 0;
+	latency = trc_model_latencies(r->m, &n);
+	for (size_t i = 0; i < n && *sum_ns != TRC_NEVER; i++)
+		if (trc_report_latency(r, &latency[i], &ns))
+			trc_report_add(sum_ns, ns);
+	return 0;
+}
+
+static int row_measure(struct trc_many_row *row, const struct trc_report *r)
+{
+	static const enum trc_many_time COSTS[] = {TRC_MANY_CPU, TRC_MANY_TO_RUN, TRC_MANY_LOCKS,
+						   TRC_MANY_FILES};
+	int64_t *time_ns = row->time_ns;
+	int err = to_run_measure(row, r);
+
 	row->lasted_ns = r->end_ns - r->start_ns;
-	row->cpu_ns = r->selection ? TRC_NEVER
-				   : trc_report_ran_ns(r); /* under which labels is not known */
 	row->n_threads = trc_report_count_threads(r);
-	for (size_t i = 0; i < r->n_threads; i++) {
-		trc_report_add(&row->locks_ns, r->class_ns[i][TRC_WAIT_LOCKS]);
-		trc_report_add(&row->files_ns, r->class_ns[i][TRC_WAIT_FILES]);
-	}
-	row->cost_ns = row->locks_ns;
-	trc_report_add(&row->cost_ns, row->files_ns);
-	trc_report_add(&row->cost_ns, row->cpu_ns == TRC_NEVER ? 0 : row->cpu_ns);
+	/* Under which labels threads ran is not known. */
+	time_ns[TRC_MANY_CPU] = r->selection ? TRC_NEVER : trc_report_ran_ns(r);
+	time_ns[TRC_MANY_LOCKS] = waited_ns(r, TRC_WAIT_LOCKS);
+	time_ns[TRC_MANY_OTHERS] = waited_ns(r, TRC_WAIT_THREADS);
+	time_ns[TRC_MANY_FILES] = waited_ns(r, TRC_WAIT_FILES);
+	time_ns[TRC_MANY_OUTSIDE] = waited_ns(r, TRC_WAIT_OUTSIDE);
+	for (size_t i = 0; i < sizeof(COSTS) / sizeof(*COSTS); i++)
+		if (time_ns[COSTS[i]] != TRC_NEVER)
+			trc_report_add(&row->cost_ns, time_ns[COSTS[i]]);
+	return err;
 }
 
 /* Where the largest is; NULL = threads that do not idle wait for nothing.  What comes from outside counts where there
@@ -168,6 +202,7 @@ static int keep_findings(struct trc_many *many, struct trc_report *r, struct trc
 	for (size_t i = 0; i < findings.n && !err; i++) {
 		if (f[i].severity == TRC_SEVERITY_NOTE)
 			continue;
+		row->n_findings++;
 		err = keep_finding(many, &f[i]);
 		if (!err && !row->worst) {
 			row->worst = strdup(f[i].sentence);
@@ -209,7 +244,9 @@ static int row_fill(struct trc_many *many, struct trc_many_row *row, struct trc_
 							  : trc_program_name(program, r->reader));
 	if (!row->path || !row->pid || !row->ended || !row->command || !row->called)
 		return -ENOMEM;
-	row_measure(row, r);
+	err = row_measure(row, r);
+	if (err)
+		return err;
 	trc_report_hints_of(r, &row->hints);
 	add_sums(many, row, r);
 	if (trc_reader_warning(r->reader)) {

@@ -32,6 +32,12 @@ static const char *wait_kind(unsigned int reason)
 	return kind ? trc_wait_kind_name(kind) : trc_reason_name(reason);
 }
 
+static const char *const TIME_NAME[TRC_MANY_TIMES] = {
+	[TRC_MANY_CPU] = "cpu_ns",     [TRC_MANY_TO_RUN] = "to_run_ns",
+	[TRC_MANY_LOCKS] = "locks_ns", [TRC_MANY_OTHERS] = "others_ns",
+	[TRC_MANY_FILES] = "files_ns", [TRC_MANY_OUTSIDE] = "outside_ns",
+};
+
 static void json_row(FILE *out, const struct trc_many_row *row)
 {
 	fputs("{\"path\":", out);
@@ -41,9 +47,8 @@ static void json_row(FILE *out, const struct trc_many_row *row)
 	json_text(out, "ended", row->ended);
 	json_number(out, "lasted_ns", row->lasted_ns);
 	json_number(out, "threads", (int64_t)row->n_threads);
-	json_number(out, "cpu_ns", row->cpu_ns);
-	json_number(out, "locks_ns", row->locks_ns);
-	json_number(out, "files_ns", row->files_ns);
+	for (unsigned int i = 0; i < TRC_MANY_TIMES; i++)
+		json_number(out, TIME_NAME[i], row->time_ns[i]);
 	json_number(out, "events", (int64_t)row->n_events);
 	json_number(out, "lost_events", (int64_t)row->lost_events);
 	json_text(out, "incomplete", row->incomplete);
@@ -55,6 +60,7 @@ static void json_row(FILE *out, const struct trc_many_row *row)
 	json_text(out, "task_type", row->tasks.type);
 	json_number(out, "tasks", row->tasks.type ? (int64_t)row->tasks.n : TRC_NEVER);
 	json_number(out, "task_p99_ns", row->tasks.type ? row->tasks.p99_ns : TRC_NEVER);
+	json_number(out, "findings", (int64_t)row->n_findings);
 	json_text(out, "worst", row->worst);
 	putc('}', out);
 }

@@ -13,6 +13,9 @@ enum {
 	SUMMARY_ROWS = 6,
 	SUMMARY_FINDINGS = 3,
 	WHO_BYTES = 96,
+	TIMES_AT = 38, /* where the first of the columns of times begins */
+	TIME_COLUMNS = 10,
+	COMMAND_LEAST = 10,
 };
 
 /* "exit 3" */
@@ -80,7 +83,65 @@ static void print_head(const struct trc_many *many, struct trc_report *r)
 	trc_report_selection_lines(r);
 }
 
-static void print_columns(struct trc_report *r)
+/* ---- columns ---- */
+
+static const char *const TIME_NAME[TRC_MANY_TIMES] = {
+	[TRC_MANY_CPU] = "CPU time",	[TRC_MANY_TO_RUN] = "to run",
+	[TRC_MANY_LOCKS] = "for locks", [TRC_MANY_OTHERS] = "others",
+	[TRC_MANY_FILES] = "for files", [TRC_MANY_OUTSIDE] = "outside",
+};
+
+/* Which times have a column. */
+struct columns {
+	bool has[TRC_MANY_TIMES];
+};
+
+static void sum_times(int64_t sum_ns[TRC_MANY_TIMES], const struct trc_many_row *row)
+{
+	for (unsigned int i = 0; i < TRC_MANY_TIMES; i++)
+		if (row->time_ns[i] != TRC_NEVER)
+			trc_report_add(&sum_ns[i], row->time_ns[i]);
+}
+
+/* What is left out where there is no room: what may be idle, else the least.  Never CPU time. */
+static unsigned int least_column(const struct columns *columns,
+				 const int64_t sum_ns[TRC_MANY_TIMES])
+{
+	unsigned int least = TRC_MANY_TIMES;
+
+	if (columns->has[TRC_MANY_OUTSIDE])
+		return TRC_MANY_OUTSIDE;
+	if (columns->has[TRC_MANY_OTHERS])
+		return TRC_MANY_OTHERS;
+	for (unsigned int i = TRC_MANY_CPU + 1; i < TRC_MANY_TIMES; i++)
+		if (columns->has[i] && (least == TRC_MANY_TIMES || sum_ns[i] < sum_ns[least]))
+			least = i;
+	return least;
+}
+
+/* Those of which a trace has any, as many as leave the commands some room. */
+static struct columns columns_of(const struct trc_many *many, int width)
+{
+	const struct trc_many_row *row = many->rows.row;
+	int64_t sum_ns[TRC_MANY_TIMES] = {0};
+	struct columns columns = {{false}};
+	int n = 0;
+
+	for (size_t i = 0; i < many->rows.n; i++)
+		sum_times(sum_ns, &row[i]);
+	for (unsigned int i = 0; i < TRC_MANY_TIMES; i++)
+		n += columns.has[i] = sum_ns[i] > 0;
+	for (; n > 1 && TIMES_AT + TIME_COLUMNS * n + COMMAND_LEAST > width; n--) {
+		unsigned int least = least_column(&columns, sum_ns);
+
+		if (least == TRC_MANY_TIMES)
+			break;
+		columns.has[least] = false;
+	}
+	return columns;
+}
+
+static void print_columns(struct trc_report *r, const struct columns *columns)
 {
 	struct trc_line line;
 
@@ -90,9 +151,9 @@ static void print_columns(struct trc_report *r)
 	trc_line_right(&line, 10, "ended");
 	trc_line_right(&line, 10, "lasted");
 	trc_line_right(&line, 9, "threads");
-	trc_line_right(&line, 10, "CPU time");
-	trc_line_right(&line, 10, "for locks");
-	trc_line_right(&line, 10, "for files");
+	for (unsigned int i = 0; i < TRC_MANY_TIMES; i++)
+		if (columns->has[i])
+			trc_line_right(&line, TIME_COLUMNS, TIME_NAME[i]);
 	trc_line_add(&line, "  command");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
@@ -102,7 +163,16 @@ static void add_duration(struct trc_line *line, int64_t ns)
 {
 	char number[TRC_NUMBER_BYTES];
 
-	trc_line_right(line, 10, ns && ns != TRC_NEVER ? trc_text_duration(number, ns) : "");
+	trc_line_right(line, TIME_COLUMNS,
+		       ns && ns != TRC_NEVER ? trc_text_duration(number, ns) : "");
+}
+
+static void add_times(struct trc_line *line, const struct columns *columns,
+		      const int64_t time_ns[TRC_MANY_TIMES])
+{
+	for (unsigned int i = 0; i < TRC_MANY_TIMES; i++)
+		if (columns->has[i])
+			add_duration(line, time_ns[i]);
 }
 
 /* "SIGSEGV" of "killed by signal 11 (SIGSEGV)", "exit 3"; nothing if that is not known. */
@@ -207,7 +277,24 @@ static bool worst_tells_wait(const struct trc_many_row *row, int64_t from_ns)
 	       strstr(row->worst, row->wait.what) && strstr(row->worst, row->wait.place);
 }
 
-static void print_row(struct trc_report *r, const struct trc_many_row *row, int64_t worst_from_ns)
+static void print_worst(struct trc_report *r, const struct trc_many_row *row)
+{
+	char number[TRC_NUMBER_BYTES], others[TRC_NUMBER_BYTES + 32] = "";
+	struct trc_line line;
+
+	if (row->n_findings > 1)
+		snprintf(others, sizeof(others), "; %s other finding%s",
+			 trc_text_count(number, row->n_findings - 1),
+			 row->n_findings == 2 ? "" : "s");
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_to(&line, 12);
+	trc_line_data(&line, row->worst, r->width - 12 - (int)strlen(others));
+	trc_line_add(&line, "%s", others);
+	trc_report_line(r, &line);
+}
+
+static void print_row(struct trc_report *r, const struct columns *columns,
+		      const struct trc_many_row *row, int64_t worst_from_ns)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -217,9 +304,7 @@ static void print_row(struct trc_report *r, const struct trc_many_row *row, int6
 	add_ended(&line, row);
 	add_duration(&line, row->lasted_ns);
 	trc_line_right(&line, 9, trc_text_count(number, row->n_threads));
-	add_duration(&line, row->cpu_ns);
-	add_duration(&line, row->locks_ns);
-	add_duration(&line, row->files_ns);
+	add_times(&line, columns, row->time_ns);
 	trc_line_add(&line, "  ");
 	trc_line_data(&line, *row->command ? row->command : base_name(row->path), r->width);
 	if (*row->command && !names_pid(row)) {
@@ -230,17 +315,15 @@ static void print_row(struct trc_report *r, const struct trc_many_row *row, int6
 	if (worst_from_ns != INT64_MAX)
 		print_details(r, row,
 			      worst_tells_wait(row, worst_from_ns) ? INT64_MAX : worst_from_ns);
-	if (!row->worst || row->worst_ns < worst_from_ns)
-		return;
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_to(&line, 12);
-	trc_line_data(&line, row->worst, r->width - 12);
-	trc_report_line(r, &line);
+	if (row->worst && row->worst_ns >= worst_from_ns)
+		print_worst(r, row);
 }
 
-static void print_rest(struct trc_report *r, const struct trc_many_row **row, size_t n)
+static void print_rest(struct trc_report *r, const struct columns *columns,
+		       const struct trc_many_row **row, size_t n)
 {
-	struct trc_many_row sums = {.cpu_ns = TRC_NEVER};
+	int64_t sum_ns[TRC_MANY_TIMES] = {0};
+	uint64_t n_threads = 0;
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 	size_t n_failed = 0;
@@ -249,19 +332,12 @@ static void print_rest(struct trc_report *r, const struct trc_many_row **row, si
 		return;
 	for (size_t i = 0; i < n; i++) {
 		n_failed += must_be_told(row[i]);
-		sums.n_threads += row[i]->n_threads;
-		trc_report_add(&sums.locks_ns, row[i]->locks_ns);
-		trc_report_add(&sums.files_ns, row[i]->files_ns);
-		if (row[i]->cpu_ns == TRC_NEVER)
-			continue;
-		sums.cpu_ns = sums.cpu_ns == TRC_NEVER ? 0 : sums.cpu_ns;
-		trc_report_add(&sums.cpu_ns, row[i]->cpu_ns);
+		n_threads += row[i]->n_threads;
+		sum_times(sum_ns, row[i]);
 	}
 	trc_line_begin(&line, r->width, r->colour);
-	trc_line_right(&line, 38, trc_text_count(number, sums.n_threads));
-	add_duration(&line, sums.cpu_ns);
-	add_duration(&line, sums.locks_ns);
-	add_duration(&line, sums.files_ns);
+	trc_line_right(&line, TIMES_AT, trc_text_count(number, n_threads));
+	add_times(&line, columns, sum_ns);
 	trc_line_add(&line, "  in %zu more", n);
 	if (n_failed) {
 		trc_line_style(&line, TRC_STYLE_ALARM);
@@ -426,6 +502,7 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 			       .selection = many->options->selection};
 	size_t n;
 	const struct trc_many_row **order = trc_many_sorted(many);
+	struct columns columns;
 	int err;
 
 	if (!order)
@@ -436,10 +513,11 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 	}
 	n = n_told(order, many->rows.n, summary ? SUMMARY_ROWS : ROWS);
 	print_head(many, &r);
-	print_columns(&r);
+	columns = columns_of(many, r.width);
+	print_columns(&r, &columns);
 	for (size_t i = 0; i < n; i++)
-		print_row(&r, order[i], summary ? INT64_MAX : least_ns(many));
-	print_rest(&r, order + n, many->rows.n - n);
+		print_row(&r, &columns, order[i], summary ? INT64_MAX : least_ns(many));
+	print_rest(&r, &columns, order + n, many->rows.n - n);
 	err = print_findings(many, &r, summary);
 	if (!summary)
 		putc('\n', out);

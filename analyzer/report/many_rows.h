@@ -6,15 +6,27 @@
 #include "many.h"
 #include "parts.h"
 
+/* What the time of a process's threads went to. */
+enum trc_many_time {
+	TRC_MANY_CPU,
+	TRC_MANY_TO_RUN, /* a thread could run, and had no proc */
+	TRC_MANY_LOCKS,	 /* waits, by class: without what of them had no proc */
+	TRC_MANY_OTHERS,
+	TRC_MANY_FILES,
+	TRC_MANY_OUTSIDE,
+	TRC_MANY_TIMES
+};
+
 struct trc_many_row {
 	char *path, *pid, *ended; /* owned; pid, ended "" = not known */
 	char *command,
-		*called;  /* owned: the title, or the program with its arguments; or without */
-	char *worst;	  /* of its findings; NULL = nothing cost much */
-	int64_t worst_ns; /* what that cost; INT64_MAX of an alarm */
-	int64_t lasted_ns, cpu_ns; /* cpu_ns TRC_NEVER = not known */
-	int64_t locks_ns, files_ns;
-	int64_t cost_ns; /* all of these */
+		*called;     /* owned: the title, or the program with its arguments; or without */
+	char *worst;	     /* of its findings; NULL = nothing cost much */
+	int64_t worst_ns;    /* what that cost; INT64_MAX of an alarm */
+	uint64_t n_findings; /* without notes */
+	int64_t lasted_ns;
+	int64_t time_ns[TRC_MANY_TIMES]; /* TRC_NEVER = not known */
+	int64_t cost_ns; /* of CPU time, without a proc, for locks and for files: others may be idle */
 	uint64_t n_threads, n_events, lost_events;
 	char *incomplete; /* owned: what is missing or odd; NULL = nothing */
 	bool is_cut;	  /* its end is missing */

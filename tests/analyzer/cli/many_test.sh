@@ -67,13 +67,13 @@ grep -q 'dump.11.trc: the same file as dump.11.trc' err || fail "not told: $(cat
 
 run 0 dump.11.trc dump.12.trc other.trc least.trc
 same 'what cost most is first' '4 traces: 8 threads, 12 events in SIZE, none lost
-      pid     ended    lasted  threads  CPU time for locks for files  command
-       12              1.00 s        2              800 ms            large -c x.conf
+      pid     ended    lasted  threads for locks  command
+       12              1.00 s        2    800 ms  large -c x.conf
             1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
-       11              1.00 s        2             20.0 ms            small --once
+       11              1.00 s        2   20.0 ms  small --once
             1 thread waited 20.0 ms for mutex 0x7f10 at 0xf, 2.0% of its time
-       13              1.00 s        2             5.00 ms            third, in other.trc
-                                     2                                in 1 more
+       13              1.00 s        2   5.00 ms  third, in other.trc
+                                     2            in 1 more
 
 Findings
   large (12): 1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
@@ -86,11 +86,11 @@ one of them: trace-analyze dump.12.trc'
 
 run 0 --summary dump.11.trc dump.12.trc other.trc least.trc
 same 'the summary is shorter' '4 traces: 8 threads, 12 events in SIZE, none lost
-      pid     ended    lasted  threads  CPU time for locks for files  command
-       12              1.00 s        2              800 ms            large -c x.conf
-       11              1.00 s        2             20.0 ms            small --once
-       13              1.00 s        2             5.00 ms            third, in other.trc
-                                     2                                in 1 more
+      pid     ended    lasted  threads for locks  command
+       12              1.00 s        2    800 ms  large -c x.conf
+       11              1.00 s        2   20.0 ms  small --once
+       13              1.00 s        2   5.00 ms  third, in other.trc
+                                     2            in 1 more
   large (12): 1 thread waited 800 ms for mutex 0x7f10 at 0xf, 80.0% of its time
   small (11): 1 thread waited 20.0 ms for mutex 0x7f10 at 0xf, 2.0% of its time
 one of them: trace-analyze dump.12.trc'
@@ -149,6 +149,66 @@ assert (r['locks_ns'], r['files_ns'], r['lasted_ns'], r['path']) == (5000000, 0,
 assert row['31']['ended'] == 'killed by signal 11 (SIGSEGV)' and row['31']['task_type'] is None, row['31']
 assert [(f['path'], f['kind'], f['severity']) for f in j['findings']] == [('ends.31.trc', 'crash', 'alarm')], j['findings']
 END
+fi
+
+# Each class of time has a column, where a trace has any.  What costs counts, and what may be idle does not.
+# busy FILE PID COMMAND MILLISECONDS: worker runs for 100 ms, waits so long to run, then in turn for a mutex, a condition,
+# a file and a time, 100 ms each
+busy()
+{
+	local to=$((100 + $4))
+	"$assemble" - "$1" <<END || fail "$1 is not assembled"
+sync ticks=0 realtime=1700000000000000000
+info command "$3"
+info pid "$2"
+info sched "yes"
+thread 1 tid=8 name="main"
+thread 2 tid=9 name="worker"
+stack get 0x10
+@0 proc=2 source=kernel thread=2 proc_start
+@100000000 proc=2 source=kernel thread=2 proc_stop preempted=1
+@${to}000000 proc=2 source=kernel thread=2 proc_start
+@${to}000000 thread=2 park reason=mutex object=0x7f10 stack=get
+@$((to + 100))000000 thread=2 resume reason=mutex object=0x7f10
+@$((to + 100))000000 thread=2 park reason=cond object=0x7f20 stack=get
+@$((to + 200))000000 thread=2 resume reason=cond object=0x7f20
+@$((to + 300))000000 thread=2 wait reason=fsync object=5 since=$((to + 200))000000 stack=get
+@$((to + 300))000000 thread=2 park reason=sleep stack=get
+@$((to + 400))000000 thread=2 resume reason=sleep
+@$((to + 500))000000 proc=2 source=kernel thread=2 proc_stop preempted=0
+END
+}
+busy busy.51.trc 51 '/bin/short' 50
+busy busy.52.trc 52 '/bin/long' 300
+run 0 busy.5?.trc
+sed -n 2p out | grep -qx ' *pid *ended *lasted *threads *CPU time *to run *for locks *others *for files *outside  command' ||
+	fail "all columns: $(sed -n 2p out)"
+[ "$(grep -cE '  (short|long)' out)" -ge 2 ] || fail "rows: $(cat out)"
+[[ $(sed -n 3p out) == *' 300 ms '*' 100 ms '*' 100 ms '*' 100 ms '*' 100 ms  long' ]] || fail "what waited longer to run is first: $(cat out)"
+grep -q '1 other finding$' out || fail "how many findings a trace has: $(cat out)"
+run 0 --json busy.5?.trc
+if command -v python3 >/dev/null; then
+	python3 - <<'END' >got 2>&1 || fail "--json: $(cat got)"
+import json
+j = json.load(open('out'))
+r = j['traces'][0]
+assert r['pid'] == '52' and r['to_run_ns'] == 300000000, r
+assert [r[k] for k in ('locks_ns', 'others_ns', 'files_ns', 'outside_ns')] == [100000000] * 4, r
+assert r['findings'] >= 2 and r['worst'], r
+assert r['cpu_ns'] > 0, r
+END
+fi
+run 0 --json dump.11.trc dump.12.trc
+grep -q '"cpu_ns":null,"to_run_ns":null,' out || fail "without switch records it is not known: $(cat out)"
+# A terminal leaves the command ten columns: what may be idle goes first, and CPU time stays.
+if command -v script >/dev/null; then
+	columns()
+	{
+		script -qec "stty cols $1; '$analyze' busy.51.trc busy.52.trc" /dev/null </dev/null | tr -d '\r' | sed -n 2p |
+			sed 's/\x1b\[[0-9;]*m//g'
+	}
+	[[ $(columns 100) == *'CPU time    to run for locks    others for files  command' ]] || fail "100 columns: $(columns 100)"
+	[[ $(columns 80) =~ threads\ *CPU\ time\ *to\ run\ *for\ (locks|files)\ *command ]] || fail "80 columns: $(columns 80)"
 fi
 
 # What cannot be read is told in the first line and on stderr, and changes the exit status.
