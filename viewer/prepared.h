@@ -7,7 +7,8 @@
 
 /* Writes the rows of a model that was prepared.  0 or -errno (image.h). */
 int trc_prepared_write(struct trc_model *m, int fd, const struct trc_image_writing *writing);
-/* Gives the file's rows to a model of which nothing was derived yet: afterwards it is as if it had been prepared.  0, or -errno,
+/* Gives the file's rows to a model of which nothing was derived yet: afterwards it is as if it had been prepared.  pause: as for
+ * trc_image_map().  0, or -errno,
  * also if the file cannot be used: then the model is to be closed. */
 int trc_prepared_map(struct trc_model *m, int fd, const char *key,
 		     const struct trc_image_pause *pause);

@@ -558,7 +558,7 @@ int trc_image_map(struct trc_model *m, trc_image_walk *walk, int fd, const char 
 	struct trc_image *i;
 	int err;
 
-	if (!head_is_right(fd, &head, key) || !check_is_right(fd, &head, pause))
+	if (!head_is_right(fd, &head, key) || (pause && !check_is_right(fd, &head, pause)))
 		return -ENOENT;
 	i = calloc(1, sizeof(*i));
 	if (!i)

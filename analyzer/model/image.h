@@ -6,7 +6,8 @@
  *
  *   image:G1  pointers in rows point to texts.  They are written for a file that is mapped at an address that the file
  *       names.  If this address is taken, the pointers are moved
- *   image:G2  a file is mapped only if its key and the checksum of the whole file are right.  After that its rows are
+ *   image:G2  a file is mapped only if its key and the checksum of the whole file are right; whoever keeps the file may know
+ *       that the checksum was right, and that the file has not changed since.  After that its rows are
  *       believed like derived rows: the caller has to make sure that nobody else could have written the file
  *   image:G3  rows that are mapped are only read, and belong to the model that has the image
  */
@@ -66,7 +67,7 @@ int trc_image_write(struct trc_model *m, trc_image_walk *walk, int fd,
 /* The key of the image in a file, or "" if the file is no image. */
 void trc_image_key(int fd, char key[TRC_IMAGE_KEY_BYTES]);
 /* Gives the rows of the file to a model of which nothing has been derived yet; fd may be closed afterwards.  pause: while the
- * checksum is computed.  -ENOENT: the file is of something else, or damaged, or the work was given up, and the model is as it
+ * checksum is computed; NULL = it is known to be right.  -ENOENT: the file is of something else, or damaged, or the work was given up, and the model is as it
  * was.  After any other failure the model is to be closed. */
 int trc_image_map(struct trc_model *m, trc_image_walk *walk, int fd, const char *key,
 		  const struct trc_image_pause *pause);

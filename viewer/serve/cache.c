@@ -42,6 +42,7 @@ struct kind {
 };
 static const struct kind pages = {".page", TRC_CACHE_PAGES_MAX, UINT64_MAX};
 static const struct kind models = {".model", TRC_CACHE_MODELS_MAX, TRC_CACHE_MODELS_BYTES};
+static const struct kind checks = {".checked", TRC_CACHE_MODELS_MAX, UINT64_MAX};
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
@@ -455,14 +456,74 @@ void trc_cache_keep(const struct trc_cache_key *key, int fd, uint64_t n_bytes)
 
 /* ---- what was derived -------------------------------------------------------------------- */
 
-int trc_cache_find_model(const struct trc_cache_key *key)
+/* Appends the number of the machine's boot.  False: it cannot be told. */
+static bool add_boot(char *text, size_t n_bytes)
+{
+	FILE *in = fopen("/proc/sys/kernel/random/boot_id", "re");
+	bool is_told = in && fgets(text, (int)n_bytes, in) && *text;
+
+	if (in)
+		fclose(in);
+	return is_told;
+}
+
+void trc_cache_state_make(struct trc_cache_state *state, int fd)
+{
+	struct stat st;
+	int n;
+
+	*state = (struct trc_cache_state){""};
+	if (fstat(fd, &st))
+		return;
+	n = describe(state->text, sizeof(state->text), "file", &st);
+	if (!add_boot(state->text + n, sizeof(state->text) - (size_t)n))
+		*state = (struct trc_cache_state){""};
+}
+
+static bool was_checked(const struct trc_cache_key *key, const struct trc_cache_state *state)
+{
+	struct trc_cache_state kept = {""};
+	struct stat st;
+	int fd = *state->text ? find_file(key, &checks, &st) : -1;
+	bool is_same = fd >= 0 && pread(fd, &kept, sizeof(kept), 0) == (ssize_t)sizeof(kept) &&
+		       !memcmp(&kept, state, sizeof(kept));
+
+	if (fd >= 0)
+		close(fd);
+	return is_same;
+}
+
+int trc_cache_find_model(const struct trc_cache_key *key, struct trc_cache_state *state,
+			 bool *is_checked)
 {
 	struct stat st;
 	int fd = find_file(key, &models, &st);
 
-	if (fd >= 0)
-		futimens(fd, NULL);
+	*is_checked = false;
+	if (fd < 0)
+		return -1;
+	trc_cache_state_make(state, fd);
+	*is_checked = was_checked(key, state);
+	futimens(fd, NULL);
+	trc_cache_state_make(state, fd);
 	return fd;
+}
+
+void trc_cache_keep_checked(const struct trc_cache_key *key, const struct trc_cache_state *state)
+{
+	int dir = *key->text && *state->text ? open_dir(true) : -1, fd;
+	char made[NAME_BYTES];
+	bool is_whole;
+
+	if (dir < 0)
+		return;
+	fd = open_made(dir, &checks, made);
+	if (fd >= 0) {
+		is_whole = write_whole(fd, (const uint8_t *)state, sizeof(*state));
+		is_whole = !close(fd) && is_whole;
+		put_made(dir, key, &checks, made, is_whole);
+	}
+	close(dir);
 }
 
 bool trc_cache_begin_model(struct trc_cache_making *making, const struct trc_cache_key *key)

@@ -14,6 +14,8 @@
  *       others open it.  A file that a killed process left behind is removed after an hour
  *   serve:V13  nothing is kept in a file system that may be on another machine: if it loses a file that is mapped, the
  *       process ends
+ *   serve:V14  the checksum of derived rows is computed once: a file beside them says of which state of theirs it was right
+ *       (device, inode, size, times of change, and the boot of the machine, as what a crash leaves half written has these, too)
  *
  * Whatever goes wrong, a page is made anew: nothing here is an error.
  */
@@ -53,9 +55,19 @@ int trc_cache_find(const struct trc_cache_key *key, uint64_t *n_bytes);
 /* Keeps the page, the first n_bytes of `fd`, in place of an older one of the same trace. */
 void trc_cache_keep(const struct trc_cache_key *key, int fd, uint64_t n_bytes);
 
+/* V14, of a file of derived rows, as text; "" = it cannot be told. */
+struct trc_cache_state {
+	char text[TRC_CACHE_KEY_BYTES];
+};
+
+void trc_cache_state_make(struct trc_cache_state *state, int fd);
+
 /* The file of derived rows, the caller's to close; -1 = there is none.  trc_image_map() checks that it is whole, and has
- * this key. */
-int trc_cache_find_model(const struct trc_cache_key *key);
+ * this key.  *is_checked: in its state the checksum was right.  *state: the state that it has now. */
+int trc_cache_find_model(const struct trc_cache_key *key, struct trc_cache_state *state,
+			 bool *is_checked);
+/* The checksum was right in this state, or later. */
+void trc_cache_keep_checked(const struct trc_cache_key *key, const struct trc_cache_state *state);
 
 /* A file of derived rows that is being written. */
 struct trc_cache_making {

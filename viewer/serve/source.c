@@ -452,16 +452,21 @@ static void say_not_kept(const struct trc_view_source *s, const char *why)
 /* Before anything is derived of the trace: whoever asks for a part or for SQL first has no reason to wait for that. */
 static void take_kept(struct trc_view_source *s)
 {
+	const struct trc_image_pause none = {0};
+	struct trc_cache_state state;
+	bool is_checked;
 	int fd;
 
 	if (s->has_looked || !s->trace.model)
 		return;
 	s->has_looked = true;
-	fd = trc_cache_find_model(&s->key);
+	fd = trc_cache_find_model(&s->key, &state, &is_checked);
 	if (fd < 0)
 		return;
-	s->is_kept = use_kept(s, fd, &(struct trc_image_pause){0});
-	if (!s->is_kept)
+	s->is_kept = use_kept(s, fd, is_checked ? NULL : &none);
+	if (s->is_kept)
+		trc_cache_keep_checked(&s->key, &state);
+	else
 		say_derived_anew(s, fd);
 	close(fd);
 }
@@ -605,6 +610,16 @@ void trc_view_source_prepare(struct trc_view_source *s)
 	s->is_prepared = s->is_kept || !trc_html_prepare(s->trace.model, &error);
 }
 
+/* With its checksum, so that a later start need not. */
+static void use_written(struct trc_view_source *s, int fd, const struct trc_image_pause *pause)
+{
+	struct trc_cache_state state;
+
+	trc_cache_state_make(&state, fd);
+	if (use_kept(s, fd, pause))
+		trc_cache_keep_checked(&s->key, &state);
+}
+
 void trc_view_source_keep_prepared(struct trc_view_source *s, int (*pause)(void *context),
 				   void *context)
 {
@@ -628,7 +643,7 @@ void trc_view_source_keep_prepared(struct trc_view_source *s, int (*pause)(void 
 		say_not_kept(s, strerror(-err));
 	s->is_kept = trc_cache_end_model(&making, &s->key, !err && is_unchanged(s, s->trace.model));
 	if (s->is_kept && fd >= 0)
-		use_kept(s, fd, &writing.pause);
+		use_written(s, fd, &writing.pause);
 	if (fd >= 0)
 		close(fd);
 }

@@ -145,6 +145,64 @@ START_TEST(a_query_that_is_asked_first_uses_what_was_kept)
 }
 END_TEST
 
+/* What this process has read in all. */
+static unsigned long long read_bytes(void)
+{
+	unsigned long long n = 0;
+	FILE *in = fopen("/proc/self/io", "re");
+
+	ck_assert_ptr_nonnull(in);
+	ck_assert_int_eq(fscanf(in, "rchar: %llu", &n), 1);
+	fclose(in);
+	return n;
+}
+
+/* By a start of which a part is asked for. */
+static unsigned long long read_by_a_part(void)
+{
+	struct trc_view_source *source = open_source();
+	unsigned long long before = read_bytes(), n;
+
+	ck_assert(trc_view_source_is_kept(source));
+	make_page(source, 1500);
+	n = read_bytes() - before;
+	ck_assert(maps_kept());
+	trc_view_source_close(source);
+	return n;
+}
+
+static unsigned long long model_bytes(void)
+{
+	char command[128];
+	unsigned long long n = 0;
+	FILE *out;
+
+	snprintf(command, sizeof(command), "cat %s/trc/*.model | wc -c", dir);
+	out = popen(command, "re");
+	ck_assert_ptr_nonnull(out);
+	ck_assert_int_eq(fscanf(out, "%llu", &n), 1);
+	ck_assert_int_eq(pclose(out), 0);
+	return n;
+}
+
+/* Not by each start: of a large trace that takes seconds. */
+START_TEST(the_checksum_of_what_was_kept_is_computed_once)
+{
+	unsigned long long with, without, after;
+	char command[128];
+
+	keep_all();
+	without = read_by_a_part();
+	snprintf(command, sizeof(command), "rm %s/trc/*.checked", dir);
+	ck_assert_int_eq(system(command), 0);
+	with = read_by_a_part();
+	after = read_by_a_part();
+	ck_assert_uint_gt(model_bytes(), 8192);
+	ck_assert_uint_gt(with, without + model_bytes() / 2);
+	ck_assert_uint_gt(with, after + model_bytes() / 2);
+}
+END_TEST
+
 /* It does not wait for the checksum of what parts need. */
 START_TEST(the_page_of_the_whole_uses_none_of_it)
 {
@@ -252,6 +310,7 @@ int main(void)
 	tcase_set_timeout(tests, 120);
 	tcase_add_test(tests, a_part_that_is_asked_for_first_uses_what_was_kept);
 	tcase_add_test(tests, a_query_that_is_asked_first_uses_what_was_kept);
+	tcase_add_test(tests, the_checksum_of_what_was_kept_is_computed_once);
 	tcase_add_test(tests, the_page_of_the_whole_uses_none_of_it);
 	tcase_add_loop_test(tests, why_what_was_kept_is_not_used_is_said, 0, 2);
 	tcase_add_test(tests, why_nothing_is_kept_is_said);

@@ -403,9 +403,17 @@ static bool keep_model(const struct trc_cache_key *key, const char *text, bool i
 	return trc_cache_end_model(&making, key, is_whole);
 }
 
+static int find_model(const struct trc_cache_key *key)
+{
+	struct trc_cache_state state;
+	bool is_checked;
+
+	return trc_cache_find_model(key, &state, &is_checked);
+}
+
 static bool has_model(const struct trc_cache_key *key, const char *text)
 {
-	int fd = trc_cache_find_model(key);
+	int fd = find_model(key);
 	char bytes[80] = "";
 	struct stat st;
 
@@ -433,8 +441,53 @@ START_TEST(what_was_derived_is_kept_beside_pages)
 	ck_assert(has_model(&key, "two") && is_found(&key));
 	ck_assert(!trc_cache_begin_model(&making, &of_dir));
 	ck_assert_int_eq(chmod(kept, 0777), 0);
-	ck_assert_int_eq(trc_cache_find_model(&key), -1);
+	ck_assert_int_eq(find_model(&key), -1);
 	ck_assert(!trc_cache_begin_model(&making, &key));
+}
+END_TEST
+
+/* Whether the file's checksum is known to be right; if it is looked at, it is from now on. */
+static bool is_checked(const struct trc_cache_key *key, bool looks)
+{
+	struct trc_cache_state state;
+	bool is;
+	int fd = trc_cache_find_model(key, &state, &is);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	if (looks)
+		trc_cache_keep_checked(key, &state);
+	return is;
+}
+
+/* V14 */
+START_TEST(a_checksum_is_right_until_the_file_changes)
+{
+	struct trc_cache_key key = key_of(trace);
+	static const char *const change[] = {
+		"printf x >>\"$m\"",
+		"printf x | dd of=\"$m\" conv=notrunc status=none",
+		"cp -p \"$m\" x && printf y >\"$m\" && touch -r x \"$m\"",
+		"chmod 0666 \"$c\"",
+		"printf x | dd of=\"$c\" conv=notrunc status=none",
+		"rm \"$c\"",
+	};
+	char command[256];
+
+	ck_assert(keep_model(&key, "one", true));
+	ck_assert(!is_checked(&key, false));
+	ck_assert(!is_checked(&key, true));
+	ck_assert(is_checked(&key, true));
+	ck_assert(is_checked(&key, true));
+	usleep(50000); /* times of change have steps of some milliseconds */
+	snprintf(command, sizeof(command), "cd '%s' && m=$(ls *.model) c=$(ls *.checked) && %s",
+		 kept, change[_i]);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert(!is_checked(&key, true));
+	ck_assert(is_checked(&key, true));
+	usleep(50000);
+	ck_assert(keep_model(&key, "two", true));
+	ck_assert(!is_checked(&key, false));
 }
 END_TEST
 
@@ -512,7 +565,7 @@ START_TEST(nothing_is_kept_on_a_network)
 	ck_assert(keep_model(&key, "derived", true));
 	fs_type = types[_i];
 	ck_assert(!is_found(&key));
-	ck_assert_int_eq(trc_cache_find_model(&key), -1);
+	ck_assert_int_eq(find_model(&key), -1);
 	ck_assert(!trc_cache_begin_model(&making, &key));
 	fs_type = A_DISK;
 	ck_assert(is_found(&key) && has_model(&key, "derived"));
@@ -537,6 +590,7 @@ TCase *unit_cache(void)
 	tcase_add_test(tests, without_a_home_nothing_is_kept);
 	tcase_add_test(tests, only_so_many_pages_are_kept);
 	tcase_add_test(tests, what_was_derived_is_kept_beside_pages);
+	tcase_add_loop_test(tests, a_checksum_is_right_until_the_file_changes, 0, 6);
 	tcase_add_test(tests, only_so_much_that_was_derived_is_kept);
 	tcase_add_test(tests, what_killed_ones_left_behind_goes_as_pages_do);
 	tcase_add_loop_test(tests, nothing_is_kept_on_a_network, 0, 3);
