@@ -65,6 +65,18 @@ if "$here/no_perf" --getrusage 1 true; then
 	check 'the program tells waits by their length' verdict ok waits
 fi
 
+# A waiter that has no processor before it sleeps is waited for: else the lock is free by then, and the trace had a wait more
+# than the kernel.  One processor for both threads, beside a loop that has half of it.
+one=$(taskset -cp $$ 2>/dev/null | sed -n 's/.*: \([0-9]*\).*/\1/p')
+if [ -n "$one" ]; then
+	timeout 300 taskset -c "$one" sh -c 'while :; do :; done' &
+	busy=$!
+	check 'on a processor that another program has as well' status 0 taskset -c "$one" "$record" --self-test
+	check 'all waits are the kernel'"'"'s, too' grep -q '^[a-z]* *waits *20 waits .*; the program counted 20 and ' out
+	kill $busy
+	wait $busy 2>/dev/null
+fi
+
 # ---- what cannot be ------------------------------------------------------------------------
 
 check 'no place for rings' status 1 env TRC_RING_DIR="$work/none" "$record" --self-test
