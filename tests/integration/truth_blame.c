@@ -8,7 +8,8 @@
  * go.  From that the program finds at its end, for each function that holds the mutex, how much of
  * the others' waiting fell into its sections: the truth about blame, whatever the machine's load.
  *
- * Output as in truth.h: "caused", site, reason, releases, total_ns.
+ * Output as in truth.h: "caused", site, reason, releases, total_ns; and "unlocking", what of the others' waiting fell
+ * into the calls that let go: when in such a call the mutex is free the program cannot know.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,9 @@
 enum { THREADS = 8, TURNS_MAX = 20000, KINDS = 4, SECONDS = 2 };
 
 struct turn {
-	uint64_t asked_ns, had_ns, released_ns; /* released_ns: 0 = it gave up at had_ns */
+	uint64_t asked_ns, had_ns;
+	/* Before the call that lets go, and when it had done so, at the latest; 0 = it gave up at had_ns. */
+	uint64_t released_ns, let_go_ns;
 	int kind;
 };
 
@@ -38,13 +41,34 @@ static void work(uint64_t ns)
 		;
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* A mutex that inherits priorities is given to a thread that waits, which may have no processor for long: the call
+ * gave it away in the CPU time that it took.  Another mutex is free until somebody takes it. */
+static uint64_t latest_of(uint64_t released_ns, uint64_t took_cpu_ns)
+{
+	uint64_t ns = now_ns();
+
+	return strcmp(how, "pi") || released_ns + took_cpu_ns > ns ? ns : released_ns + took_cpu_ns;
+}
+
 /* One function for each length of a section.  The mutex is released in it. */
 #define HOLD(name, us)                                                                             \
 	SITE void name(struct turn *t)                                                             \
 	{                                                                                          \
+		uint64_t before_ns;                                                                \
+                                                                                                   \
 		work((us)*1000u);                                                                  \
+		before_ns = cpu_ns();                                                              \
 		t->released_ns = now_ns();                                                         \
 		pthread_mutex_unlock(&mutex);                                                      \
+		t->let_go_ns = latest_of(t->released_ns, cpu_ns() - before_ns);                    \
 		atomic_signal_fence(memory_order_seq_cst);                                         \
 	}
 HOLD(site_hold_briefly, 100)
@@ -118,12 +142,17 @@ static void account(const struct turn *wait, const struct turn *section, unsigne
 		else
 			last = middle;
 	}
-	while (first-- > 0 && section[first].released_ns > wait->asked_ns) {
-		uint64_t from = section[first].had_ns, until = section[first].released_ns;
+	while (first-- > 0 && section[first].let_go_ns > wait->asked_ns) {
+		const char *name = hold_name[section[first].kind];
+		uint64_t from = section[first].had_ns, until = section[first].released_ns,
+			 latest = section[first].let_go_ns;
 
 		from = from > wait->asked_ns ? from : wait->asked_ns;
 		until = until < wait->had_ns ? until : wait->had_ns;
-		site_caused(hold_name[section[first].kind], "mutex", until - from, 1);
+		latest = latest < wait->had_ns ? latest : wait->had_ns;
+		if (until > from)
+			site_caused(name, "mutex", until - from, 1);
+		site_add(site_row("unlocking", name, "mutex"), latest - (until > from ? until : from), 1);
 	}
 }
 
@@ -160,6 +189,9 @@ int main(int argc, char **argv)
 				all[n++] = turn[i][t];
 	}
 	qsort(all, n, sizeof(all[0]), by_time);
+	for (unsigned int t = 1; t < n; t++) /* who has had the mutex since then has let go */
+		if (all[t - 1].let_go_ns > all[t].had_ns)
+			all[t - 1].let_go_ns = all[t].had_ns;
 	for (int i = 0; i < THREADS; i++)
 		for (unsigned int t = 0; t < n_turns[i]; t++)
 			account(&turn[i][t], all, n);

@@ -30,7 +30,7 @@ check theirs.trc 'recorded by trace-record'
 # hundreds and the writer's for 65,536.
 many=70000
 "$program" many.trc "$many" || fail "many sets: $?"
-"$trace_analyze" --check many.trc >check.txt 2>&1 || fail "many sets: $(tail -n 3 check.txt)"
+expect_accounted many.trc # its drain may have had no processor
 right=$(sql many.trc "SELECT count(*) FROM (SELECT labels, row_number() OVER (ORDER BY start_ns, id) AS n
 	FROM regions) AS r JOIN labels AS l USING (labels) WHERE l.key = 'request' AND l.value = '' || (n - 1)")
 lost=$(sql many.trc 'SELECT coalesce(sum(lost_events), 0) FROM procs')
