@@ -83,7 +83,7 @@ void bytes_add(struct bytes *b, const void *bytes, size_t n_bytes)
 	if (b->n + n_bytes > b->room) {
 		b->room = 2 * (b->n + n_bytes);
 		b->at = realloc(b->at, b->room);
-		ck_assert_ptr_nonnull(b->at);
+		expect(b->at);
 	}
 	if (n_bytes)
 		memcpy(b->at + b->n, bytes, n_bytes);

@@ -158,11 +158,11 @@ START_TEST(rows_and_events_come_to_the_same)
 
 			e.arg[1] = i % 5;
 			if (!rows) {
-				ck_assert_int_eq(trc_writer_event(w, &e), 0);
+				expect_same(trc_writer_event(w, &e), 0);
 				continue;
 			}
 			arg = trc_writer_row(w, e.source, e.proc, e.kind, e.thread, e.time);
-			ck_assert_ptr_nonnull(arg);
+			expect(arg);
 			arg[0] = e.arg[0];
 			arg[1] = e.arg[1];
 		}
@@ -252,7 +252,7 @@ START_TEST(streams_share_the_memory)
 
 		e.proc = (uint32_t)(i * 2654435761 % 200);
 		e.source = i % 3 ? TRC_SOURCE_RING : TRC_SOURCE_KERNEL;
-		ck_assert_int_eq(trc_writer_event(w, &e), 0);
+		expect_same(trc_writer_event(w, &e), 0);
 	}
 	ck_assert_int_eq(trc_writer_finish(w), 0);
 	trc_writer_totals(w, &totals);

@@ -89,12 +89,12 @@ START_TEST(strings_stacks_and_label_sets_make_room)
 		e.kind = TRC_KIND_COUNTER;
 		e.arg[0] = string[i];
 		/* Some are made, and no event has them. */
-		ck_assert_int_eq(i % 3 ? trc_writer_event(w, &e) : 0, 0);
+		expect_same(i % 3 ? trc_writer_event(w, &e) : 0, 0);
 		e.kind = TRC_KIND_SAMPLE;
 		e.arg[0] = 1;
 		e.arg[3] = stack[i];
 		e.arg[4] = set[i];
-		ck_assert_int_eq(i % 3 ? trc_writer_event(w, &e) : 0, 0);
+		expect_same(i % 3 ? trc_writer_event(w, &e) : 0, 0);
 	}
 	trc_writer_totals(w, &totals);
 	ck_assert_uint_eq(totals.table_full, 0);
@@ -108,11 +108,11 @@ START_TEST(strings_stacks_and_label_sets_make_room)
 		if (i % 3 == 0)
 			continue;
 		text = trc_reader_string(r, string[i], &n);
-		ck_assert(text && strtoul(strndupa(text, n), NULL, 10) == i);
-		ck_assert_int_eq(trc_reader_stack(r, stack[i], &view), 0);
-		ck_assert_uint_eq(view.frame[0], i + 1);
-		ck_assert_int_eq(trc_reader_label_set(r, set[i], &read, &n), 0);
-		ck_assert(strtoul(strndupa(read->value, read->value_bytes), NULL, 10) == i);
+		expect(text && strtoul(strndupa(text, n), NULL, 10) == i);
+		expect_same(trc_reader_stack(r, stack[i], &view), 0);
+		expect_same(view.frame[0], i + 1);
+		expect_same(trc_reader_label_set(r, set[i], &read, &n), 0);
+		expect(strtoul(strndupa(read->value, read->value_bytes), NULL, 10) == i);
 	}
 	close_written(r, w, &b);
 }
@@ -125,16 +125,16 @@ static uint32_t check_labels_of(const struct trc_writer *w, uint32_t id, const c
 
 	if (!n)
 		return 0;
-	ck_assert_uint_eq(n, 2);
-	ck_assert_uint_eq(label[0].key_bytes, 2);
-	ck_assert_mem_eq(label[0].key, "no", 2);
-	ck_assert(label[0].is_number);
-	ck_assert_int_eq(label[0].number, -5);
-	ck_assert_uint_eq(label[0].value_bytes, 0);
-	ck_assert_mem_eq(label[1].key, "request", 7);
-	ck_assert(!label[1].is_number);
-	ck_assert_uint_eq(label[1].value_bytes, strlen(text));
-	ck_assert_mem_eq(label[1].value, text, strlen(text));
+	expect_same(n, 2);
+	expect_same(label[0].key_bytes, 2);
+	expect(!memcmp(label[0].key, "no", 2));
+	expect(label[0].is_number);
+	expect_same(label[0].number, -5);
+	expect_same(label[0].value_bytes, 0);
+	expect(!memcmp(label[1].key, "request", 7));
+	expect(!label[1].is_number);
+	expect_same(label[1].value_bytes, strlen(text));
+	expect(!memcmp(label[1].value, text, strlen(text)));
 	return n;
 }
 
@@ -169,10 +169,10 @@ START_TEST(ids_stand_for_what_they_were_made_of)
 		set = trc_writer_label_set(w, label, 2);
 		stack = trc_writer_stack(w, 7, frames, 3);
 		first = first ? first : trc_writer_string(w, "0", 1);
-		ck_assert_uint_eq(check_labels_of(w, set, text), 2);
-		ck_assert_uint_eq(trc_writer_stack_of(w, stack, &epoch, &frame), 3);
-		ck_assert_uint_eq(epoch, 7);
-		ck_assert_mem_eq(frame, frames, sizeof(frames));
+		expect_same(check_labels_of(w, set, text), 2);
+		expect_same(trc_writer_stack_of(w, stack, &epoch, &frame), 3);
+		expect_same(epoch, 7);
+		expect(!memcmp(frame, frames, sizeof(frames)));
 	}
 	ck_assert_uint_eq(trc_writer_string_of(w, 0, &bytes), 0);
 	ck_assert_uint_eq(trc_writer_stack_of(w, 0, &epoch, &frame), 0);
@@ -194,17 +194,17 @@ START_TEST(threads_that_ended_make_room_for_others)
 		struct trc_thread_entry t = {
 			.serial = i, .tid = i + 1, .name = "x", .name_bytes = 1};
 
-		ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+		expect_same(trc_writer_thread(w, &t), 0);
 		t.end = i;
-		ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+		expect_same(trc_writer_thread(w, &t), 0);
 		if (i % 1000 == 0)
 			ck_assert_int_eq(trc_writer_generation(w), 0);
 	}
 	r = read_written(w, &b);
 	ck_assert_uint_eq(trc_reader_threads(r), 20000);
 	for (uint32_t i = 0; i < 20000; i++) {
-		ck_assert_uint_eq(trc_reader_thread(r, i)->serial, i + 1);
-		ck_assert_uint_eq(trc_reader_thread(r, i)->tid, i + 2);
+		expect_same(trc_reader_thread(r, i)->serial, i + 1);
+		expect_same(trc_reader_thread(r, i)->tid, i + 2);
 	}
 	close_written(r, w, &b);
 }
@@ -220,7 +220,7 @@ START_TEST(an_event_of_a_thread_that_made_room_keeps_its_entry)
 	for (uint32_t i = 1; i <= 10000; i++) {
 		struct trc_thread_entry t = {.serial = i, .tid = i + 1, .end = 1};
 
-		ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+		expect_same(trc_writer_thread(w, &t), 0);
 		if (i % 1000 == 0)
 			ck_assert_int_eq(trc_writer_generation(w), 0);
 	}
@@ -253,14 +253,14 @@ START_TEST(short_threads_in_one_generation_lose_nothing)
 		struct trc_event e = an_event(i);
 
 		if (i <= N)
-			ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+			expect_same(trc_writer_thread(w, &t), 0);
 		if (i <= LIVE)
 			continue;
 		t = (struct trc_thread_entry){
 			.serial = i - LIVE, .tid = i - LIVE + 1, .start = i - LIVE, .end = i};
 		e.thread = t.serial;
-		ck_assert_int_eq(trc_writer_event(w, &e), 0);
-		ck_assert_int_eq(trc_writer_thread(w, &t), 0);
+		expect_same(trc_writer_event(w, &e), 0);
+		expect_same(trc_writer_thread(w, &t), 0);
 	}
 	trc_writer_totals(w, &totals);
 	ck_assert_uint_eq(totals.table_full, 0);
@@ -271,13 +271,13 @@ START_TEST(short_threads_in_one_generation_lose_nothing)
 	for (uint32_t i = 0; i < N; i++) {
 		const struct trc_thread_entry *t = trc_reader_thread(r, i);
 
-		ck_assert(t->serial == i + 1 && t->tid == i + 2 && t->start == i + 1 &&
+		expect(t->serial == i + 1 && t->tid == i + 2 && t->start == i + 1 &&
 			  t->end == i + 1 + LIVE);
 	}
 	for (size_t i = 0; i < trc_reader_blocks(r); i++) {
 		ck_assert_int_eq(trc_reader_load(r, i, TRC_WANT_ALL, NULL, &c, &error), 0);
 		for (uint32_t row = 0; row < c->n_events; row++)
-			ck_assert_uint_eq(c->thread[row], ++n_seen);
+			expect_same(c->thread[row], ++n_seen);
 		trc_columns_free(c);
 	}
 	ck_assert_uint_eq(n_seen, N);
@@ -362,15 +362,15 @@ START_TEST(long_tables_of_open_regions_and_coverage_take_several_sections)
 	ck_assert_uint_eq(trc_reader_open_regions(r, &read_open), 20000);
 	ck_assert_uint_eq(trc_reader_coverage(r, &read_coverage), 20000);
 	for (uint32_t i = 0; i < 20000; i++) {
-		ck_assert_uint_eq(read_open[i].thread, i + 1);
-		ck_assert_uint_eq(read_open[i].depth, i % 9);
-		ck_assert_uint_eq(read_open[i].task, UINT64_MAX);
-		ck_assert_uint_eq(read_open[i].since, i);
-		ck_assert_uint_eq(read_coverage[i].proc, i % 2);
-		ck_assert_uint_eq(read_coverage[i].source, TRC_SOURCE_RING);
-		ck_assert_uint_eq(read_coverage[i].held, i);
-		ck_assert_uint_eq(read_coverage[i].from, i);
-		ck_assert_uint_eq(read_coverage[i].to, UINT64_MAX - i);
+		expect_same(read_open[i].thread, i + 1);
+		expect_same(read_open[i].depth, i % 9);
+		expect_same(read_open[i].task, UINT64_MAX);
+		expect_same(read_open[i].since, i);
+		expect_same(read_coverage[i].proc, i % 2);
+		expect_same(read_coverage[i].source, TRC_SOURCE_RING);
+		expect_same(read_coverage[i].held, i);
+		expect_same(read_coverage[i].from, i);
+		expect_same(read_coverage[i].to, UINT64_MAX - i);
 	}
 	close_written(r, w, &b);
 	free(open);
@@ -428,8 +428,8 @@ START_TEST(long_tables_of_sampled_events_and_labels_take_several_sections)
 		ck_assert_uint_eq(strlen(read_event[i].note), 255);
 	}
 	for (uint32_t i = 0; i < N_THREADS; i++) {
-		ck_assert_uint_eq(read_labels[i].thread, i + 1);
-		ck_assert_uint_eq(read_labels[i].labels, i % 3000 + 1);
+		expect_same(read_labels[i].thread, i + 1);
+		expect_same(read_labels[i].labels, i % 3000 + 1);
 	}
 	close_written(r, w, &b);
 	free(event);
@@ -467,9 +467,9 @@ START_TEST(long_tables_of_fibers_take_several_sections)
 	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 0);
 	ck_assert_uint_eq(trc_reader_thread_fibers(r, &read_fiber), N);
 	for (uint32_t i = 0; i < N; i++) {
-		ck_assert_uint_eq(read_fiber[i].thread, i + 1);
-		ck_assert_uint_eq(read_fiber[i].fiber, UINT64_MAX - i);
-		ck_assert_uint_eq(read_fiber[i].name, i % 3000 + 1);
+		expect_same(read_fiber[i].thread, i + 1);
+		expect_same(read_fiber[i].fiber, UINT64_MAX - i);
+		expect_same(read_fiber[i].name, i % 3000 + 1);
 	}
 	ck_assert_mem_eq(trc_reader_string(r, 3000, &n_bytes), "fiber 2999", 10);
 	close_written(r, w, &b);
@@ -621,17 +621,17 @@ START_TEST(many_label_sets_stay_behind_their_strings)
 		label[3].value = text;
 		e.arg[0] = trc_writer_label_set(w, label, 4);
 		e.arg[1] = i - 1;
-		ck_assert_uint_eq(e.arg[0], i);
-		ck_assert_int_eq(trc_writer_event(w, &e), 0);
+		expect_same(e.arg[0], i);
+		expect_same(trc_writer_event(w, &e), 0);
 	}
 	r = read_written(w, &b);
 	ck_assert_msg(!trc_reader_warning(r), "%s", trc_reader_warning(r));
 	ck_assert_uint_eq(trc_reader_info(r)->dangling_ids, 0);
 	ck_assert_uint_eq(trc_reader_label_sets(r), N + 1);
 	for (uint32_t i = 1; i <= N; i++) {
-		ck_assert_int_eq(trc_reader_label_set(r, i, &read, &n), 0);
-		ck_assert(n == 4 && read[3].value_bytes == 40);
-		ck_assert_uint_eq(strtoul(strndupa(read[3].value, 40), NULL, 10), i);
+		expect_same(trc_reader_label_set(r, i, &read, &n), 0);
+		expect(n == 4 && read[3].value_bytes == 40);
+		expect_same(strtoul(strndupa(read[3].value, 40), NULL, 10), i);
 	}
 	close_written(r, w, &b);
 }
