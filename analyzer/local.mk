@@ -59,6 +59,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/margin.c analyzer/model/margin.h \
 	analyzer/model/objects.c \
 	analyzer/model/on_procs.c analyzer/model/on_procs.h \
+	analyzer/model/order.h \
 	analyzer/model/process.c analyzer/model/process.h \
 	analyzer/model/selection.c analyzer/model/selection.h analyzer/model/selection_parts.h \
 	analyzer/model/selection_find.c analyzer/model/selection_rows.c analyzer/model/selection_rows.h \

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "analyzer/model/order.h"
 #include "turns.h"
 
 int64_t trc_time_between(int64_t from_ns, int64_t to_ns)
@@ -454,13 +455,6 @@ static int measure_active(struct trc_program *p)
 	return err;
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* B7. */
 static int measure_wakes(struct trc_program *p)
 {
@@ -474,7 +468,7 @@ static int measure_wakes(struct trc_program *p)
 		if ((op[i].kind == TRC_OP_ACQUIRE || op[i].kind == TRC_OP_AWAIT) &&
 		    op[i].wait_ns >= 0)
 			ns[n++] = op[i].wait_ns;
-	qsort(ns, n, sizeof(*ns), compare_ns);
+	qsort(ns, n, sizeof(*ns), trc_compare_ns);
 	p->wake_ns = n ? ns[n / 2] : 0;
 	p->wake_low_ns = n ? ns[n / 4] : 0;
 	free(ns);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analyzer/model/array.h"
+#include "analyzer/model/order.h"
 #include "program.h"
 
 enum { NOBODY = UINT32_MAX };
@@ -147,13 +148,6 @@ static int note_turn(struct turns_found *found, const struct trc_on_cpu *on,
 	return 0;
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Half of the time is in longer ones. */
 static int64_t middle_ns(struct turns_found *found)
 {
@@ -161,7 +155,7 @@ static int64_t middle_ns(struct turns_found *found)
 	__int128 sum_ns = 0;
 	size_t i = 0;
 
-	qsort(ns, found->ns.n, sizeof(*ns), compare_ns);
+	qsort(ns, found->ns.n, sizeof(*ns), trc_compare_ns);
 	while (i + 1 < found->ns.n && 2 * (sum_ns + ns[i]) < found->sum_ns)
 		sum_ns += ns[i++];
 	return ns[i];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/order.h"
 #include "apply.h"
 #include "replay.h"
 #include "waits.h"
@@ -347,13 +348,6 @@ static int by_type(const void *a, const void *b)
 	return order ? order : (x->row > y->row) - (x->row < y->row);
 }
 
-static int by_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The smallest that so many percent do not exceed. */
 static size_t percentile_at(size_t n, unsigned int percent)
 {
@@ -430,7 +424,7 @@ static void summarize(struct summary *s, enum run r, const struct task *task, in
 		ns[i] = task[i].ns[r];
 		sum += (double)ns[i];
 	}
-	qsort(ns, n, sizeof(*ns), by_ns);
+	qsort(ns, n, sizeof(*ns), trc_compare_ns);
 	s->mean[r] = whole(sum / (double)n);
 	s->p50[r] = ns[percentile_at(n, 50)];
 	s->p99[r] = ns[percentile_at(n, 99)];

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/order.h"
 
 struct trc_user_type *trc_user_type_find(struct trc_user_types *t, const char *name)
 {
@@ -111,13 +112,6 @@ static void place_spans(struct trc_user_types *t, const struct trc_report *r,
 	}
 }
 
-static int compare_ns(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static int compare_types(const void *a, const void *b)
 {
 	const struct trc_user_type *x = a, *y = b;
@@ -142,7 +136,7 @@ int trc_user_types_of_spans(struct trc_user_types *t, const struct trc_report *r
 	for (size_t i = 0; i < t->types.n; i++)
 		if (type[i].n_ended)
 			qsort(t->duration_ns + type[i].first, type[i].n_ended,
-			      sizeof(*t->duration_ns), compare_ns);
+			      sizeof(*t->duration_ns), trc_compare_ns);
 	qsort(type, t->types.n, sizeof(*type), compare_types);
 	return 0;
 }
