@@ -48,7 +48,7 @@ tests_analyzer_model_model_fibers_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_causes_causes_test_SOURCES = tests/analyzer/causes/causes_test.c
 tests_analyzer_causes_causes_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_causes_causes_test_LDADD = libtrcmodelfixture.la
-tests_analyzer_causes_draws_test_SOURCES = tests/analyzer/causes/draws_test.c
+tests_analyzer_causes_draws_test_SOURCES = tests/analyzer/causes/draws_test.c tests/draws.h
 tests_analyzer_causes_draws_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_causes_draws_test_LDADD = libtrcmodelfixture.la -lm
 tests_analyzer_causes_task_times_test_SOURCES = tests/analyzer/causes/task_times_test.c
@@ -69,10 +69,10 @@ tests_analyzer_model_model_locks_test_LDADD = libtrcmodelfixture.la -lm
 tests_analyzer_whatif_turns_test_SOURCES = tests/analyzer/whatif/turns_test.c
 tests_analyzer_whatif_turns_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_whatif_turns_test_LDADD = libtrcmodelfixture.la
-tests_analyzer_whatif_whatif_test_SOURCES = tests/analyzer/whatif/whatif_test.c
+tests_analyzer_whatif_whatif_test_SOURCES = tests/analyzer/whatif/whatif_test.c tests/draws.h
 tests_analyzer_whatif_whatif_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_whatif_whatif_test_LDADD = libtrcmodelfixture.la -lm
-tests_analyzer_model_margin_test_SOURCES = tests/analyzer/model/margin_test.c
+tests_analyzer_model_margin_test_SOURCES = tests/analyzer/model/margin_test.c tests/draws.h
 tests_analyzer_model_margin_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_margin_test_LDADD = libtrcmodelfixture.la -lm
 tests_analyzer_model_model_heap_test_SOURCES = tests/analyzer/model/model_heap_test.c
@@ -198,7 +198,7 @@ endif
 if HAVE_CHECK
 check_PROGRAMS += tests/analyzer/diff/diff_test
 TESTS += tests/analyzer/diff/diff_test
-tests_analyzer_diff_diff_test_SOURCES = tests/analyzer/diff/diff_test.c tests/turns.h
+tests_analyzer_diff_diff_test_SOURCES = tests/analyzer/diff/diff_test.c tests/draws.h tests/turns.h
 tests_analyzer_diff_diff_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_diff_diff_test_LDADD = libtrcmodelfixture.la -lm
 endif

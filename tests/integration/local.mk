@@ -94,10 +94,10 @@ tests_integration_truth_findings_SOURCES = tests/integration/truth_findings.c \
 	tests/integration/truth.h
 tests_integration_truth_findings_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_findings_LDADD = libtrc.la -lpthread
-tests_integration_truth_diff_SOURCES = tests/integration/truth_diff.c tests/integration/truth.h
+tests_integration_truth_diff_SOURCES = tests/integration/truth_diff.c tests/draws.h tests/integration/truth.h
 tests_integration_truth_diff_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_diff_LDADD = libtrc.la -lpthread
-tests_integration_truth_diff_moved_SOURCES = tests/integration/truth_diff.c tests/integration/truth.h
+tests_integration_truth_diff_moved_SOURCES = tests/integration/truth_diff.c tests/draws.h tests/integration/truth.h
 tests_integration_truth_diff_moved_CPPFLAGS = $(AM_CPPFLAGS) -DTRUTH_DIFF_MOVED
 tests_integration_truth_diff_moved_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_diff_moved_LDADD = libtrc.la -lpthread

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trc/trace.h>
+#include "tests/draws.h"
 #include "truth.h"
 
 enum { WORKERS = 4, SECTION_US = 2000, APART_US = 6000, ROUNDS = 50000, KEPT_BLOCKS = 200, BLOCK_BYTES = 256 };
@@ -36,12 +37,6 @@ static atomic_uint_fast64_t kept_bytes;
 static uint64_t flushed_ns, flushes_done;
 static atomic_uint_fast64_t held_ns, sections, apart_ns, task_ns, tasks;
 static uint64_t rounds[4];
-
-static double uniform(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return (double)(*state >> 11) / 9007199254740992.0;
-}
 
 /* Give or take 30 %. */
 static uint64_t about(uint64_t mean, uint64_t *state)

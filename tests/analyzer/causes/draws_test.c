@@ -16,22 +16,12 @@
 #include "analyzer/causes/blame_sums.h"
 #include "analyzer/causes/causes.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/draws.h"
 
 enum { RUNS = 400, PERIOD_NS = 1000000, WAITERS_MAX = 2, FIRST_HOLDER = 1 + WAITERS_MAX };
 enum { STACK_OF_FUNCTION = 1 };
 
 static uint64_t state;
-
-static double uniform(void)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (double)(state >> 11) / 9007199254740992.0;
-}
-
-static double exponential(double mean)
-{
-	return -mean * log(1 - uniform());
-}
 
 /* Lengths are in periods. */
 struct program {
@@ -86,7 +76,7 @@ static void change(struct run *r)
 
 	r->in = !r->in;
 	r->change_ns = PERIOD_NS *
-		       exponential(r->in ? p->stretch : p->stretch * (1 - p->share) / p->share);
+		       exponential(&state, r->in ? p->stretch : p->stretch * (1 - p->share) / p->share);
 }
 
 /* The thread runs for so long; true if a sample came. */
@@ -118,7 +108,7 @@ static bool run_holder(struct run *r, int thread, double left_ns, double *in_ns)
 /* The holder has slept before and sleeps after: each section is a piece of its time. */
 static void run_section(struct run *r, int thread, int object)
 {
-	double length_ns = floor(PERIOD_NS * exponential(r->p->length)) + 10, in_ns = 0;
+	double length_ns = floor(PERIOD_NS * exponential(&state, r->p->length)) + 10, in_ns = 0;
 	int64_t end_ns = r->now_ns + (int64_t)length_ns;
 
 	for (int i = 1; i <= r->p->waiters; i++)
@@ -148,8 +138,8 @@ static void run(struct run *r, const struct program *p)
 	for (int i = 0; i < p->holders; i++)
 		line(r, "@1000 thread=%d park reason=sleep object=0\n", FIRST_HOLDER + i);
 	for (int i = 0; i < p->holders; i++) {
-		r->due_ns = PERIOD_NS * (1 - uniform());
-		r->in = uniform() >= p->share; /* and changes at once */
+		r->due_ns = PERIOD_NS * (1 - uniform(&state));
+		r->in = uniform(&state) >= p->share; /* and changes at once */
 		change(r);
 		for (int j = 0; j < p->sections; j++)
 			run_section(r, FIRST_HOLDER + i, 16 * (i + 1));

@@ -14,6 +14,7 @@
 #include "analyzer/diff/diff.h"
 #include "analyzer/diff/statistics.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/draws.h"
 #include "tests/turns.h"
 
 enum { WORKERS = 4, SHORT_MS = 1000, LONG_MS = 3000 };
@@ -37,17 +38,6 @@ struct events {
 	struct event *event;
 	unsigned int n, capacity;
 };
-
-static double uniform(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return (double)(*state >> 11) / 9007199254740992.0;
-}
-
-static double exponential(uint64_t *state)
-{
-	return -log(1 - uniform(state));
-}
 
 static void say(struct events *e, double ms, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -87,7 +77,7 @@ static void work(struct events *e, const struct run *run, uint64_t *state)
 
 	for (unsigned int i = 0; i < WORKERS; i++) {
 		number[i] = ++task;
-		comes[i] = run->all * run->task * (0.5 + exponential(state));
+		comes[i] = run->all * run->task * (0.5 + exponential(state, 1));
 	}
 	for (;;) {
 		unsigned int first = 0, thread;
@@ -117,7 +107,7 @@ static void work(struct events *e, const struct run *run, uint64_t *state)
 		say(e, ends + 0.01, "thread=%u task_end task=%u", thread, number[first]);
 		begins[first] = ends + 0.02;
 		number[first] = ++task;
-		comes[first] = begins[first] + run->all * run->task * (0.5 + exponential(state));
+		comes[first] = begins[first] + run->all * run->task * (0.5 + exponential(state, 1));
 	}
 }
 
@@ -151,7 +141,7 @@ static void flush(struct events *e, const struct run *run, uint64_t *state)
 
 		say(e, at_ms, "proc=3 thread=7 source=kernel proc_start");
 		for (unsigned int i = 0; i < 16; i++) {
-			double freed_ms = at_ms + 0.5 + 40 * exponential(state);
+			double freed_ms = at_ms + 0.5 + 40 * exponential(state, 1);
 
 			if (uniform(state) >= drawn * run->buffers)
 				continue;

@@ -8,22 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "analyzer/model/margin.h"
+#include "tests/draws.h"
 
 enum { RUNS = 2000 };
 #define ROUNDING 1e-6
 
 static uint64_t state;
-
-static double uniform(void)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (double)(state >> 11) / 9007199254740992.0;
-}
-
-static double exponential(double mean)
-{
-	return -mean * log(1 - uniform());
-}
 
 /* ---- CPU time ---- */
 
@@ -72,8 +62,8 @@ static void take(struct trc_margin_part *thread, struct trc_margin_part *part, u
 static void run_thread(const struct program *p, struct outcome *o)
 {
 	struct trc_margin_part thread = {0}, part = {0};
-	bool in = uniform() < p->share;
-	double now = 0, first = 1 - uniform(), due = p->tick > 0 ? p->tick * first : first,
+	bool in = uniform(&state) < p->share;
+	double now = 0, first = 1 - uniform(&state), due = p->tick > 0 ? p->tick * first : first,
 	       told = 0;
 	double change = p->stretch > 0 ? 0 : INFINITY;
 
@@ -82,7 +72,7 @@ static void run_thread(const struct program *p, struct outcome *o)
 
 		if (now >= change) {
 			in = !in;
-			change = now + exponential(in ? p->stretch
+			change = now + exponential(&state, in ? p->stretch
 						      : p->stretch * (1 - p->share) / p->share);
 		}
 		next = fmin(fmin(change, due), p->length);
@@ -168,13 +158,13 @@ struct heap_outcome {
 
 static void allocate(const struct memory *m, struct heap_outcome *o)
 {
-	double bytes = floor(m->from * pow(m->to / m->from, uniform()));
-	bool labelled = uniform() < m->share;
+	double bytes = floor(m->from * pow(m->to / m->from, uniform(&state)));
+	bool labelled = uniform(&state) < m->share;
 	double drawn = -expm1(-bytes / PERIOD);
 
 	o->truth += bytes;
 	o->label_truth += labelled ? bytes : 0;
-	if (uniform() >= drawn)
+	if (uniform(&state) >= drawn)
 		return;
 	o->estimate += bytes / drawn;
 	trc_heap_margin_add(&o->all, 1 / drawn, bytes);

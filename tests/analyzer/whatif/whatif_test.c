@@ -16,6 +16,7 @@
 #include "analyzer/model/margin.h"
 #include "analyzer/whatif/whatif.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/draws.h"
 
 #define PARTS (TRC_PART_ALL | TRC_PART_OBJECTS)
 
@@ -410,12 +411,6 @@ END_TEST
 
 /* ---- what tasks leave to chance (whatif:W4) ---- */
 
-static double uniform(uint64_t *state)
-{
-	*state = *state * 6364136223846793005u + 1442695040888963407u;
-	return (double)(*state >> 11) / 9007199254740992.0;
-}
-
 /* Tasks of one thread after the other, and a lock that nothing depends on.  `burst` tasks in a row are slow, each
  * burst as slow as it happens to be; 0: each task is as slow as it happens to be. */
 static char *tasks_text(uint64_t seed, unsigned int n, unsigned int burst)
@@ -432,7 +427,7 @@ static char *tasks_text(uint64_t seed, unsigned int n, unsigned int burst)
 		      "@200 thread=2 release reason=mutex object=0x10\n",
 	      out);
 	for (unsigned int i = 0; i < n; i++) {
-		double us = -log(1 - uniform(&state));
+		double us = exponential(&state, 1);
 
 		if (burst && i % burst == 0)
 			slow_us = uniform(&state) < 0.05 ? 100 + 100 * uniform(&state) : 0;
