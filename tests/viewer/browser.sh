@@ -38,5 +38,5 @@ traced_page
 "$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/fibers.txt" "$work/fibers.trc"
 "$top_builddir/tests/viewer/trace-page" "$work/fibers.trc" "$pages/fibers.html"
 
-TRC_BROWSER=$browser node "$work/browser.mjs" "$pages"
+browse "$work/browser.mjs" "$pages"
 rm -f "$pages/million.html"

@@ -46,6 +46,15 @@ snapshot_of_demo()
 	wait $recorder 2>"$pages/err" || true # it ends as the program does, which the signal ended
 }
 
+# browse SCRIPT ARGUMENT...: the pages are there.  A sanitizer has seen how they were made; of what a
+# browser does with them it sees nothing, and a browser takes minutes.
+browse()
+{
+	[ "${TRC_SANITIZE:-no}" = no ] ||
+		skip "the pages were made in a build with -fsanitize=$TRC_SANITIZE, and not opened"
+	TRC_BROWSER=$browser node "$@"
+}
+
 command -v node >/dev/null || skip "no node"
 browser=$(command -v chromium || command -v chromium-browser) || skip "no chromium"
 mkdir -p "$work" "$pages"

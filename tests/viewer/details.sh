@@ -53,4 +53,4 @@ head -c $((size * 2 / 3)) "$pages/busy.trc" >"$pages/cut.trc"
 all="$all $pages/cut.trc $pages/cut.html"
 recorded execs sh -c 'sleep 0.1; exec sh -c "sleep 0.1; exec sleep 0.1"'
 # Words: no file here has a blank in its name.
-TRC_BROWSER=$browser node "$work/details.mjs" "$analyze" $all
+browse "$work/details.mjs" "$analyze" $all

@@ -12,4 +12,4 @@ recording_setup
 	exit 1
 }
 "$analyze" --html "$pages/demo.html" "$pages/demo.trc"
-TRC_BROWSER=$browser node "$work/export.mjs" "$analyze" "$pages"
+browse "$work/export.mjs" "$analyze" "$pages"

@@ -9,5 +9,5 @@ pages=$work/loading
 make_page=$top_builddir/tests/viewer/make-page
 "$make_page" -k "$pages/known.html"
 "$make_page" -t 3000 -n 300000 "$pages/threads.html"
-TRC_BROWSER=$browser node "$work/loading.mjs" "$pages"
+browse "$work/loading.mjs" "$pages"
 rm -f "$pages/threads.html"

@@ -11,4 +11,4 @@ make_page=$top_builddir/tests/viewer/make-page
 "$make_page" -t 40 -n 60000 "$pages/threads.html"
 "$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/fibers.txt" "$pages/fibers.trc"
 "$top_builddir/tests/viewer/trace-page" "$pages/fibers.trc" "$pages/fibers.html"
-TRC_BROWSER=$browser node "$work/moving.mjs" "$pages"
+browse "$work/moving.mjs" "$pages"

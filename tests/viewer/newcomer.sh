@@ -97,4 +97,4 @@ thread 4 tid=404 name="clock"
 @9000 thread=4 log category="end" message="still here"
 END
 
-TRC_BROWSER=$browser node "$work/newcomer.mjs" "$analyze" "$pages"
+browse "$work/newcomer.mjs" "$analyze" "$pages"

@@ -47,7 +47,7 @@ wait $recorder
 for name in demo memcached redis; do
 	"$analyze" --html "$pages/$name.html" "$pages/$name.trc"
 done
-TRC_BROWSER=$browser node "$work/screenshot.mjs" "$pages" "$pages"
+browse "$work/screenshot.mjs" "$pages" "$pages"
 for picture in "$pages"/*.png; do
 	if command -v pngquant >/dev/null; then
 		pngquant --force --speed 1 --output "$pictures/${picture##*/}" 256 "$picture"

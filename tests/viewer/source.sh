@@ -14,4 +14,4 @@ cp "$top_srcdir/tests/viewer/source_program.c" "$pages"
 	cat "$pages/err"
 	exit 1
 }
-TRC_BROWSER=$browser node "$work/source.mjs" "$analyze" "$pages"
+browse "$work/source.mjs" "$analyze" "$pages"

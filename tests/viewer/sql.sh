@@ -84,5 +84,5 @@ cp "$pages/demo.trc" "$pages/few.trc"
 cp "$pages/demo.trc" "$pages/without.trc"
 "$analyze" --without-sql --html "$pages/without.html" "$pages/without.trc"
 # Words: no file here has a blank in its name.
-TRC_BROWSER=$browser node "$work/sql.mjs" "$analyze" $all "$pages/few.trc" "$pages/few.html" \
+browse "$work/sql.mjs" "$analyze" $all "$pages/few.trc" "$pages/few.html" \
 	"$pages/without.trc" "$pages/without.html"

@@ -124,4 +124,4 @@ awk 'BEGIN {
 assembled apart "$pages/apart.txt"
 "$top_builddir/tests/viewer/make-page" -c -t 8 -n 120000 "$pages/many.html"
 "$top_builddir/tests/viewer/make-page" -t 8 -i 3 -n 4000 "$pages/idle.html"
-TRC_BROWSER=$browser node "$work/tabs.mjs" "$analyze" "$pages"
+browse "$work/tabs.mjs" "$analyze" "$pages"

@@ -177,4 +177,4 @@ END
 } | assembled counted
 "$analyze" --window 10us..50us --html "$pages/counted-part.html" "$pages/counted.trc"
 
-TRC_BROWSER=$browser node "$work/told.mjs" "$analyze" "$pages"
+browse "$work/told.mjs" "$analyze" "$pages"

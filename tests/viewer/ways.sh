@@ -32,4 +32,4 @@ awk 'BEGIN {
 }' >"$pages/chain.txt"
 "$top_builddir/trc-assemble" "$pages/chain.txt" "$pages/chain.trc"
 "$top_builddir/analyzer/trace-analyze" --html "$pages/chain.html" "$pages/chain.trc"
-TRC_BROWSER=$browser node "$work/ways.mjs" "$pages"
+browse "$work/ways.mjs" "$pages"

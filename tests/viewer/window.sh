@@ -29,4 +29,4 @@ recorded busy -- "$top_builddir/tests/viewer/busy_program"
 "$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/contexts.txt" "$pages/contexts.trc"
 size=$(wc -c <"$pages/demo.trc")
 head -c $((size * 2 / 3)) "$pages/demo.trc" >"$pages/cut.trc"
-TRC_BROWSER=$browser node "$work/window.mjs" "$analyze" "$pages"
+browse "$work/window.mjs" "$analyze" "$pages"

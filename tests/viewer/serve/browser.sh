@@ -37,4 +37,4 @@ until pid=$("$record" --list 2>/dev/null | awk '$1 ~ /^[0-9]+$/ { print $1; exit
 	[ $tries -lt 600 ] || { cat "$pages/flown.out"; exit 1; }
 	sleep 0.1
 done
-TRC_BROWSER=$browser node "$work/serve.mjs" "$view" "$pages/demo.trc" "$pid"
+browse "$work/serve.mjs" "$view" "$pages/demo.trc" "$pid"
