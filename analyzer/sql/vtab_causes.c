@@ -86,7 +86,8 @@ static const struct trc_sql_column cause_columns[] = {
 	{"duration_ns", "INTEGER", TRC_FIELD_CALL, 0, cause_duration, .doc = "to_ns - from_ns"},
 	{"margin_ns", "INTEGER", TRC_FIELD_CALL, 0, cause_margin,
 	 .doc = "how far duration_ns may be off where samples tell the stack, half of its 95 % interval; "
-		"NULL = it is exact"},
+		"where few samples tell it, that may be several times duration_ns: then the row alone says "
+		"little of this stack. NULL = it is exact"},
 	{"reason", "TEXT", TRC_FIELD_REASON_OR_NONE, F(cause, reason),
 	 .doc = "what kind of wait the thread was in; NULL = in none"},
 	{"object", "INTEGER", TRC_FIELD_CALL, 0, cause_object,
