@@ -38,12 +38,12 @@ void trc_lock_forget_taken(const volatile void *lock)
 	uint32_t i = trc_waiter_place((uintptr_t)lock) % WANTED;
 	uint64_t others = 0;
 
-	if (trc_self.wanted[i].lock != (uintptr_t)lock)
-		return;
-	trc_self.wanted[i].lock = 0;
+	trc_wake_if_owed();
+	if (trc_self.wanted[i].lock == (uintptr_t)lock)
+		trc_self.wanted[i].lock = 0;
 	for (i = 0; i < WANTED; i++)
 		others |= trc_self.wanted[i].lock;
-	trc_self.has_wanted = others != 0;
+	trc_self.has_wanted = others != 0 || trc_self.wake_owed;
 }
 
 /* How long the calling thread had held, at `at`, the lock that it has given back; 0 = nobody waited
@@ -532,6 +532,7 @@ void trc_unlocked(enum trc_reason reason, const void *object, uint32_t waiters, 
 		.reason = reason, .object = (uintptr_t)object, .waiters = waiters, .at = at};
 	int saved_errno = errno;
 
+	trc_wake_if_owed();
 	if (trc_lock_forget_gave_up((uintptr_t)object))
 		args.waiters--;
 	/* Readers hold it together: when one of them came says nothing. */

@@ -205,6 +205,7 @@ static bool self_claim(uint32_t session)
 	trc_self.locks_held = 0;
 	memset(trc_self.wanted, 0, sizeof(trc_self.wanted));
 	trc_self.has_wanted = false;
+	trc_self.wake_owed = false;
 	trc_self.otel = (struct trc_otel_context){{0, 0}, 0};
 	trc_self.session = session;
 	atomic_signal_fence(memory_order_seq_cst);

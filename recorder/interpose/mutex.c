@@ -178,12 +178,13 @@ static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *mutex)
 }
 
 /* Of a kind that never refuses to be unlocked, and for which nobody waits: nothing can come after
- * the real call. */
+ * the real call, unless the drainer is to be woken. */
 static __attribute__((noinline)) int unlock_any(pthread_mutex_t *mutex)
 {
 	if (trc_recording()) {
 		if (TRC_UNLIKELY(trc_lock_is_wanted(mutex) || trc_locks_all() ||
-				 mutex->__data.__kind != PTHREAD_MUTEX_NORMAL))
+				 mutex->__data.__kind != PTHREAD_MUTEX_NORMAL ||
+				 trc_self.wake_owed))
 			return unlock_slow(mutex);
 		trc_lock_given_unwanted(mutex);
 	}

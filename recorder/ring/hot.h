@@ -61,11 +61,12 @@ struct trc_self {
 	struct trc_ring *ring, *counter_ring;
 	struct trc_slot *slot; /* never NULL in its session; a private one if none was free */
 	uint32_t locks_held;   /* interposed locks: while > 0 recording never waits for room */
-	bool has_wanted;       /* `wanted` has some */
+	bool has_wanted;       /* `wanted` has some, or wake_owed */
 	bool slot_busy;	       /* in the middle of changing the slot */
 	bool attaching;	       /* for a few instructions: attaching has begun and not ended */
 	bool on_fiber;	       /* it runs a fiber that is not its root (fiber.h) */
 	bool ended;	       /* its last destructor has run: it records nothing any more */
+	bool wake_owed;	       /* it wakes the drainer when it holds no lock any more (room:W4) */
 	uint32_t no_wait;      /* depth: inside malloc, fork, dl* interposers, trc's own work */
 	uint64_t labels;       /* the label set's id in this session; 0 = none */
 	/* The signal of a sample, and no signal that the program can see, has interrupted a system

@@ -87,7 +87,7 @@ static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *positio
 		if (!drained)
 			; /* the oldest goes */
 		else if (used > shared->n_cells / 2)
-			trc_wake_drainer();
+			trc_room_is_short(used, shared->n_cells, cells);
 		else
 			atomic_store_explicit(&o->dropping, 0, memory_order_relaxed);
 		if (drained && (used + cells > shared->n_cells ||

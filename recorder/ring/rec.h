@@ -95,6 +95,13 @@ bool trc_may_wait(void);
 bool trc_wait_for_room(_Atomic uint32_t *dropping, _Atomic uint32_t *waiters,
 		       _Atomic uint32_t *space, _Atomic uint64_t *tail, uint64_t seen_tail);
 void trc_wake_drainer(void);
+/*
+ * More than half of the room is used: wakes the drainer, now or after the release of the locks that
+ * the thread holds (room:W4).  `step`: what may be used before the thread comes here again.
+ */
+void trc_room_is_short(uint64_t used, uint64_t room, uint64_t step);
+/* After a release.  Context: traced thread, signal handlers. */
+void trc_wake_if_owed(void);
 /* Populates pages with memory; never raises SIGBUS.  0 or -errno. */
 int trc_populate(void *start, uint64_t n_bytes);
 /*

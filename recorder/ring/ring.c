@@ -147,7 +147,7 @@ static enum room ring_next_page(struct trc_shared *shared, struct trc_ring *ring
 		uint64_t used = limit > tail ? limit - tail : 0;
 
 		if (used > shared->ring_words / 2)
-			trc_wake_drainer();
+			trc_room_is_short(used, shared->ring_words, shared->page_words);
 		else
 			atomic_store_explicit(&ring->dropping, 0, memory_order_relaxed);
 		if (used + shared->page_words > shared->ring_words ||

@@ -7,6 +7,8 @@
  *   room:W2  an episode of a full ring makes threads wait 100 ms at the most; then the ring drops
  *       records until it is half empty
  *   room:W3  nobody waits unless somebody drains
+ *   room:W4  a thread that holds an interposed lock wakes the drainer after the release, unless the
+ *       ring is nearly full: a system call would end the kernel's extension of its time slice
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -188,6 +190,26 @@ void trc_wake_drainer(void)
 						    memory_order_relaxed, memory_order_relaxed))
 		futex(&shared->drain_wake, FUTEX_WAKE, 1, NULL);
 	errno = saved_errno;
+}
+
+void trc_room_is_short(uint64_t used, uint64_t room, uint64_t step)
+{
+	if (trc_self.locks_held && used + step <= room - room / 4) {
+		trc_self.wake_owed = true;
+		trc_self.has_wanted = true; /* so that the release looks */
+		return;
+	}
+	trc_self.wake_owed = false;
+	trc_wake_drainer();
+}
+
+void trc_wake_if_owed(void)
+{
+	if (!trc_self.wake_owed || trc_self.locks_held)
+		return;
+	trc_self.wake_owed = false;
+	if (trc_recording() && trc_self_is_of_session())
+		trc_wake_drainer();
 }
 
 void trc_count_loss(_Atomic uint64_t *lost_total, _Atomic uint64_t *lost_since)
