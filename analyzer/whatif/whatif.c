@@ -204,6 +204,11 @@ struct chance {
 	bool at_least;
 };
 
+/* The tasks of all types. */
+struct tasks_sum {
+	double ns, variance; /* with the change; variance of ns between runs */
+};
+
 static double least(double value, double least)
 {
 	return value < least ? least : value;
@@ -356,7 +361,11 @@ static size_t percentile_at(size_t n, unsigned int percent)
 	return rank ? rank - 1 : 0;
 }
 
-#define REACH 2.0 /* standard deviations */
+/* Standard deviations of a run: 2.13, as 16 batches tell them, times the root of 2.  The tasks of the run that was
+ * recorded are as much a matter of chance as those of the run that is predicted (W4).  Sums of slow tasks that come in
+ * bursts lie to one side: that takes a little more. */
+#define REACH	      3.0
+#define REACH_OF_SUMS 3.2
 
 /* The variance of a sum over all tasks: of how many take longer than so many nanoseconds, or of by how much they
  * do.  By batches of tasks in order of time: slow ones come together.  0 = there are too few. */
@@ -400,18 +409,27 @@ static struct chance percentile_chance(const struct task *task, const int64_t *s
 	return chance;
 }
 
-static struct chance mean_chance(const struct task *task, size_t n, double mean)
+/* Of the sum over all tasks. */
+static double sum_variance(const struct task *task, size_t n, double mean)
 {
 	double squares = 0;
 
 	for (size_t i = 0; i < n; i++)
 		squares +=
 			((double)task[i].ns[CHANGED] - mean) * ((double)task[i].ns[CHANGED] - mean);
-	squares = more_of(squares, batches_variance(task, n, mean, false));
-	return (struct chance){REACH * sqrt(squares) / (double)n, false};
+	return more_of(squares, batches_variance(task, n, mean, false));
+}
+
+/* A run is as much longer or shorter as its tasks are, summed; tasks that do not fill it make less of a difference. */
+static struct chance length_chance(const struct tasks_sum *sum, double length_ns)
+{
+	double part = sum->ns > length_ns ? length_ns / sum->ns : 1;
+
+	return (struct chance){REACH_OF_SUMS * sqrt(sum->variance) * part, false};
 }
 
 struct summary {
+	double variance, sum_ns; /* of CHANGED, of the tasks' sum */
 	int64_t mean[N_RUNS], p50[N_RUNS], p99[N_RUNS];
 	struct chance mean_chance, p50_chance, p99_chance; /* of CHANGED */
 };
@@ -430,13 +448,16 @@ static void summarize(struct summary *s, enum run r, const struct task *task, in
 	s->p99[r] = ns[percentile_at(n, 99)];
 	if (r != CHANGED)
 		return;
-	s->mean_chance = mean_chance(task, n, sum / (double)n);
+	s->sum_ns = sum;
+	s->variance = sum_variance(task, n, sum / (double)n);
+	s->mean_chance = (struct chance){REACH_OF_SUMS * sqrt(s->variance) / (double)n, false};
 	s->p50_chance = percentile_chance(task, ns, n, 50);
 	s->p99_chance = percentile_chance(task, ns, n, 99);
 }
 
 /* n tasks of one type, at least one; scratch has room for n. */
-static int add_type(struct trc_whatif *w, const struct task *task, size_t n, int64_t *scratch)
+static int add_type(struct trc_whatif *w, const struct task *task, size_t n, int64_t *scratch,
+		    struct tasks_sum *sum)
 {
 	struct trc_whatif_type *type = trc_array_add(&w->types);
 	bool by_chance = false, percentiles_by_ratio; /* W1 */
@@ -449,6 +470,8 @@ static int add_type(struct trc_whatif *w, const struct task *task, size_t n, int
 	percentiles_by_ratio = !w->procs && !by_chance;
 	for (int r = 0; r < N_RUNS; r++)
 		summarize(&s, (enum run)r, task, scratch, n);
+	sum->ns += s.sum_ns;
+	sum->variance += s.variance;
 	*type = (struct trc_whatif_type){
 		.name = task->type,
 		.n = n,
@@ -462,7 +485,8 @@ static int add_type(struct trc_whatif *w, const struct task *task, size_t n, int
 	return 0;
 }
 
-static int make_types(struct trc_whatif *w, const struct trc_model *m, const struct runs *runs)
+static int make_types(struct trc_whatif *w, const struct trc_model *m, const struct runs *runs,
+		      struct tasks_sum *sum)
 {
 	size_t n_tasks, n;
 	struct task *task;
@@ -482,7 +506,7 @@ static int make_types(struct trc_whatif *w, const struct trc_model *m, const str
 	for (size_t i = 0, first = 0; i < n && !err; i++) {
 		if (i + 1 < n && !compare_types(&task[i], &task[i + 1]))
 			continue;
-		err = add_type(w, &task[first], i + 1 - first, scratch);
+		err = add_type(w, &task[first], i + 1 - first, scratch, sum);
 		first = i + 1;
 	}
 	chances_free(&chances);
@@ -495,20 +519,24 @@ static int make_figures(struct trc_whatif *w, const struct trc_model *m, const s
 			struct trc_error *error)
 {
 	int64_t length_ns[N_RUNS];
+	struct tasks_sum sum = {0};
 
 	w->procs = runs->applied.procs;
 	w->n_sampled = runs->applied.n_sampled;
 	w->sampling_margin = runs->applied.sampling_margin;
 	for (int r = 0; r < N_RUNS; r++)
 		length_ns[r] = runs->replay[r].length_ns;
-	w->length = figure(w, length_ns, (struct chance){0}, !w->procs);
-	note_error(w, &w->length);
 	w->n_forced = runs->replay[BASE].n_forced + runs->replay[CHANGED].n_forced;
 	w->changed_ns = runs->applied.changed_ns;
 	w->no_samples = runs->applied.no_samples;
 	w->lost_events = trc_model_lost_events(m);
 	trc_model_fibers(m, &w->n_fibers);
-	return make_types(w, m, runs) ? out_of_memory(error) : 0;
+	if (make_types(w, m, runs, &sum))
+		return out_of_memory(error);
+	w->length =
+		figure(w, length_ns, length_chance(&sum, (double)length_ns[CHANGED]), !w->procs);
+	note_error(w, &w->length);
+	return 0;
 }
 
 int trc_whatif_make(struct trc_whatif *w, const struct trc_model *m, const char *text,

@@ -13,8 +13,9 @@
  *       sections change in the prediction; what the number of tasks leaves to chance; and for a changed function what
  *       the number of its samples leaves open.  It does not have what the model leaves out
  *   whatif:W3  figures of a type are of its tasks that both ended in the trace and end in each replay
- *   whatif:W4  what the number of tasks leaves to chance is a bound that holds in 19 of 20 such runs.  Another run has other
- *       tasks beyond a percentile.  Their number varies as for independent tasks; or, if that is more, as it differs
+ *   whatif:W4  what the number of tasks leaves to chance is a bound that holds in 19 of 20 pairs of runs, the recorded one
+ *       and another.  The other run has other tasks, and the recorded one had those of one run.  A run's length varies as the
+ *       sum of its tasks does.  Another run has other tasks beyond a percentile.  Their number varies as for independent tasks; or, if that is more, as it differs
  *       between batches of consecutive tasks.  If there are fewer tasks beyond a percentile than that, the percentile has
  *       no bound
  */

@@ -139,6 +139,10 @@ unset TRUTH_TIMES
 cp tail/lock.trc .
 [ $checks -gt 0 ] || skip 'the machine is too busy: sleeps end late in every run'
 
+# What ± does not contain is said.
+"$trace_analyze" --what-if 'lock first_lock * 1' lock.trc >said.txt || fail 'no answer'
+expect 'the answer says for which runs ± holds' grep -q '± holds in 19 of 20 runs where other programs' said.txt
+
 # Without a change nothing changes, of what was recorded or, where it is the replay's own, replayed: a lock that takes as long as before.
 "$trace_analyze" --what-if 'lock first_lock * 1' --output json lock.trc >same.json || fail 'no answer'
 expect 'no change changes nothing' awk '
