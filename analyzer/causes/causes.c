@@ -20,6 +20,7 @@ struct trc_causes {
 	uint32_t wait;
 	uint32_t chain[TRC_CAUSES_DEPTH_MAX + 1]; /* ids of the waits that a row lies in */
 	uint32_t n_chain;
+	bool only_heads; /* what waits for locks were for is left to together.h */
 };
 
 /* Where rows go, and what is known of a piece whose thread is to be looked at. */
@@ -272,8 +273,12 @@ static int explain_wait(struct trc_causes *c, const struct place *at, uint32_t p
 	bool open = c->steps.park[park - 1].flags & TRC_PARK_OPEN;
 	struct place below = {.depth = at->depth + 1, .hops = at->hops};
 	size_t i = c->rows.n;
+	int64_t until_ns;
 	int err;
 
+	if (c->only_heads && !at->depth &&
+	    trc_step_lock_of_part(&c->steps, park, from_ns, to_ns, &until_ns))
+		return add_park(c, at, TRC_CAUSE_WAITING, park, from_ns, to_ns);
 	if (is_in_chain(c, park))
 		return add_park(c, at, open ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE, park, from_ns,
 				to_ns);
@@ -445,6 +450,17 @@ int trc_causes_of_task(struct trc_causes *c, const struct trc_task *task,
 {
 	return of_stretch(c, task->end_thread ? task->end_thread : task->start_thread,
 			  task->start_ns, task->end_ns, rows, n);
+}
+
+int trc_causes_heads_of_task(struct trc_causes *c, const struct trc_task *task,
+			     const struct trc_cause **rows, size_t *n)
+{
+	int err;
+
+	c->only_heads = true;
+	err = trc_causes_of_task(c, task, rows, n);
+	c->only_heads = false;
+	return err;
 }
 
 int trc_causes_of_region(struct trc_causes *c, const struct trc_region *region,

@@ -115,6 +115,10 @@ int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns,
  * the task, are what other threads did with the task until then. */
 int trc_causes_of_task(struct trc_causes *c, const struct trc_task *task,
 		       const struct trc_cause **rows, size_t *n);
+/* The same without the rows below those waits of depth 0 whose causes trc_together_open_parts() derives with others': rows of such
+ * parts of waits are WAITING, and none is below them. */
+int trc_causes_heads_of_task(struct trc_causes *c, const struct trc_task *task,
+			     const struct trc_cause **rows, size_t *n);
 /* The causes of a region: what the thread did on which the region began. */
 int trc_causes_of_region(struct trc_causes *c, const struct trc_region *region,
 			 const struct trc_cause **rows, size_t *n);

@@ -432,6 +432,36 @@ void trc_step_wait_begin(const struct trc_steps *s, struct trc_step_wait *wait, 
 		wait->next = trc_step_lock_seek(s, wait->lock, from_ns);
 }
 
+/* If the last section took no time, nobody may have been waited for. */
+static bool has_section(const struct trc_steps *s, const struct trc_steps_lock *lock,
+			int64_t until_ns)
+{
+	uint32_t next = trc_step_lock_seek(s, lock, until_ns - 1);
+	struct trc_step step;
+
+	trc_step_of_lock(s, lock, &next, until_ns - 1, &step);
+	return step.kind == TRC_CAUSE_WAITING;
+}
+
+const struct trc_steps_lock *trc_step_lock_of_part(const struct trc_steps *s, uint32_t park,
+						   int64_t from_ns, int64_t to_ns,
+						   int64_t *until_ns)
+{
+	struct trc_step_wait wait;
+	int64_t last_ns;
+	uint32_t last;
+
+	trc_step_wait_begin(s, &wait, park, from_ns);
+	if (!wait.lock || wait.lock_until_ns > trc_park_end_ns(s->m, &s->park[park - 1]))
+		return NULL;
+	last = trc_step_lock_seek(s, wait.lock, earlier(wait.lock_until_ns, to_ns));
+	last_ns = last ? unlock_at(s, wait.lock, last - 1)->ts_ns : from_ns;
+	if (last_ns <= from_ns || !has_section(s, wait.lock, last_ns))
+		return NULL;
+	*until_ns = last_ns;
+	return wait.lock;
+}
+
 void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int64_t ts_ns,
 		      struct trc_step *step)
 {

@@ -110,6 +110,11 @@ struct trc_step_wait {
 };
 void trc_step_wait_begin(const struct trc_steps *s, struct trc_step_wait *wait, uint32_t park,
 			 int64_t from_ns);
+/* The lock that this part of a wait is for, if sections of the lock end in it: *until_ns is when the last of them did.  NULL = none, and
+ * nothing is set. */
+const struct trc_steps_lock *trc_step_lock_of_part(const struct trc_steps *s, uint32_t park,
+						   int64_t from_ns, int64_t to_ns,
+						   int64_t *until_ns);
 /* WAITING for `on`, or a kind that needs no further cause. */
 void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int64_t ts_ns,
 		      struct trc_step *step);

@@ -9,7 +9,7 @@
 /* A wait; up to until_ns the lock tells what it is for. */
 struct member {
 	const struct trc_steps_lock *lock; /* NULL = it is derived alone (T1) */
-	int64_t from_ns, until_ns;
+	int64_t from_ns, until_ns, to_ns;
 	uint32_t park, i; /* id in parks; place in what was asked for */
 	bool marked;
 	uint8_t reason;
@@ -58,28 +58,15 @@ struct group {
 
 /* ---- which waits are derived together ---- */
 
-/* If the last section took no time, nobody may have been waited for. */
-static bool has_section(const struct trc_steps *s, const struct trc_step_wait *wait)
+static void member_of_part(const struct trc_steps *s, const struct trc_together_part *part,
+			   struct member *member)
 {
-	uint32_t next = trc_step_lock_seek(s, wait->lock, wait->lock_until_ns - 1);
-	struct trc_step step;
-
-	trc_step_of_lock(s, wait->lock, &next, wait->lock_until_ns - 1, &step);
-	return step.kind == TRC_CAUSE_WAITING;
-}
-
-static void member_of_park(const struct trc_steps *s, uint32_t park, struct member *member)
-{
-	const struct trc_park *p = &s->park[park - 1];
-	struct trc_step_wait wait;
-
-	*member = (struct member){
-		.park = park, .reason = p->reason, .from_ns = trc_park_start_ns(s->m, p)};
-	trc_step_wait_begin(s, &wait, park, member->from_ns);
-	member->until_ns = wait.lock_until_ns;
-	if (wait.lock && wait.lock_until_ns > member->from_ns &&
-	    wait.lock_until_ns <= trc_park_end_ns(s->m, p) && has_section(s, &wait))
-		member->lock = wait.lock;
+	*member = (struct member){.park = part->park,
+				  .reason = s->park[part->park - 1].reason,
+				  .from_ns = part->from_ns,
+				  .to_ns = part->to_ns};
+	member->lock =
+		trc_step_lock_of_part(s, part->park, part->from_ns, part->to_ns, &member->until_ns);
 }
 
 static int compare(const void *a, const void *b)
@@ -102,8 +89,8 @@ static int compare_ends(const void *a, const void *b)
 	return (x->until_ns > y->until_ns) - (x->until_ns < y->until_ns);
 }
 
-int trc_together_open(struct trc_together **out, struct trc_causes *causes, const uint32_t *park,
-		      size_t n)
+int trc_together_open_parts(struct trc_together **out, struct trc_causes *causes,
+			    const struct trc_together_part *part, size_t n)
 {
 	struct trc_together *t = calloc(1, sizeof(*t));
 
@@ -124,11 +111,34 @@ int trc_together_open(struct trc_together **out, struct trc_causes *causes, cons
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++) {
-		member_of_park(t->steps, park[i], &t->member[i]);
+		member_of_part(t->steps, &part[i], &t->member[i]);
 		t->member[i].i = (uint32_t)i;
+		/* Only one part of a wait is found by its id. */
+		if (t->member_of[part[i].park]++)
+			t->member[i].lock = NULL;
 	}
 	*out = t;
 	return 0;
+}
+
+int trc_together_open(struct trc_together **out, struct trc_causes *causes, const uint32_t *park,
+		      size_t n)
+{
+	const struct trc_steps *s = trc_causes_steps(causes);
+	struct trc_together_part *part = calloc(n + 1, sizeof(*part));
+	int err;
+
+	if (!part)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct trc_park *p = &s->park[park[i] - 1];
+
+		part[i] = (struct trc_together_part){park[i], trc_park_start_ns(s->m, p),
+						     trc_park_end_ns(s->m, p)};
+	}
+	err = trc_together_open_parts(out, causes, part, n);
+	free(part);
+	return err;
 }
 
 void trc_together_close(struct trc_together *t)
@@ -157,7 +167,7 @@ int trc_together_head(struct trc_together *t, size_t i, struct trc_cause *head)
 	if (err)
 		return err;
 	*head = row[0];
-	head->to_ns = trc_park_end_ns(t->steps->m, &t->steps->park[member->park - 1]);
+	head->to_ns = member->to_ns;
 	return 0;
 }
 
@@ -214,10 +224,15 @@ static int part_alone(struct trc_together *t, const struct member *member, int64
 
 static int whole_alone(struct trc_together *t, const struct member *member)
 {
+	const struct trc_park *p = &t->steps->park[member->park - 1];
 	const struct trc_cause *row;
 	size_t n;
-	int err = trc_causes_of_wait(t->causes, member->park, &row, &n);
+	int err;
 
+	if (member->from_ns != trc_park_start_ns(t->steps->m, p) ||
+	    member->to_ns != trc_park_end_ns(t->steps->m, p))
+		return part_alone(t, member, member->from_ns, member->to_ns);
+	err = trc_causes_of_wait(t->causes, member->park, &row, &n);
 	return err ? err : add_alone(t, member, row, n);
 }
 
@@ -429,12 +444,8 @@ static int rests_rows(struct trc_together *t, const struct group *g)
 {
 	int err = 0;
 
-	for (size_t i = g->first; i < g->end && !err; i++) {
-		const struct trc_park *p = &t->steps->park[t->member[i].park - 1];
-
-		err = part_alone(t, &t->member[i], t->member[i].until_ns,
-				 trc_park_end_ns(t->steps->m, p));
-	}
+	for (size_t i = g->first; i < g->end && !err; i++)
+		err = part_alone(t, &t->member[i], t->member[i].until_ns, t->member[i].to_ns);
 	return err;
 }
 

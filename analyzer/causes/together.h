@@ -25,6 +25,14 @@ struct trc_cause_times {
 /* 0 or -ENOMEM.  park: ids of different waits, as long as *out is there.  *out is the caller's. */
 int trc_together_open(struct trc_together **out, struct trc_causes *causes, const uint32_t *park,
 		      size_t n);
+/* A part of a wait, which takes time. */
+struct trc_together_part {
+	uint32_t park;
+	int64_t from_ns, to_ns;
+};
+/* The same of parts of waits, also of several of one wait: all of these but one are derived alone (T1). */
+int trc_together_open_parts(struct trc_together **out, struct trc_causes *causes,
+			    const struct trc_together_part *part, size_t n);
 void trc_together_close(struct trc_together *t); /* accepts NULL */
 /* The row of the i-th wait itself, its depth 0.  0 or -ENOMEM. */
 int trc_together_head(struct trc_together *t, size_t i, struct trc_cause *head);

@@ -29,7 +29,7 @@ static int set_why(struct trc_report *r, struct trc_finding *f, const char *type
 		return err;
 	err = trc_why_tree_begin(&tree, r);
 	if (!err)
-		err = trc_why_add_tasks(&tree, causes, &tasks);
+		err = trc_why_add_chain(&tree, causes, &tasks);
 	if (!err)
 		err = trc_why_tree_margins(&tree);
 	trc_finding_line(&line);

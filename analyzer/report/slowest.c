@@ -41,7 +41,7 @@ int trc_report_slowest(struct trc_report *r, const char *type)
 		return err;
 	err = trc_why_tree_begin(&tree, r);
 	if (!err)
-		err = trc_why_add_tasks(&tree, causes, &tasks);
+		err = trc_why_add_chain(&tree, causes, &tasks);
 	if (!err)
 		err = trc_why_tree_margins(&tree);
 	if (!err)

@@ -18,6 +18,10 @@ struct trc_why_tasks {
 /* Each adds to the tree, and returns 0 or -ENOMEM. */
 int trc_why_add_tasks(struct trc_why_tree *tree, struct trc_causes *causes,
 		      struct trc_why_tasks *tasks);
+/* The same, but of what is waited for in waits for locks only what is below the largest node of the root, and no leaf: enough for the
+ * chain of largest nodes.  Takes time linear in the events while the tasks last, however many of them wait for a lock. */
+int trc_why_add_chain(struct trc_why_tree *tree, struct trc_causes *causes,
+		      struct trc_why_tasks *tasks);
 /* Adds the region with this id.  id NULL: adds the selected regions of this type, or so many percent of them, the longest;
  * 0 = all. */
 int trc_why_add_regions(struct trc_why_tree *tree, struct trc_causes *causes, const uint64_t *id,

@@ -45,5 +45,9 @@ for ((doubling = 0; doubling <= ${2:-3}; doubling++)); do
 	row 'page, without SQL' "$events" --without-sql --html "$work/page.html" "$trace"
 	row 'blame profile' "$events" --pprof blame -o "$work/blame.pb.gz" "$trace"
 	row '--json' "$events" --json "$trace"
+	rm -f "$trace"
+	# As many threads as events: each lock has more and more waiters.
+	"$top_builddir/tests/bench/gen_trace" "$trace" $((events / 10)) $((events / 1000)) 12 >/dev/null || exit 1
+	row 'report, more threads on 12 locks' $((events / 10)) --report "$trace"
 	events=$((2 * events))
 done

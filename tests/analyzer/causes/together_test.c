@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 #include "analyzer/causes/together.h"
+#include "analyzer/model/waits.h"
 #include "tests/analyzer/model/model_fixture.h"
 
 enum { THREADS = 9, LOCKS = 3, EVENTS = 400, TRACES = 150, SUMS_MAX = 400000, DEPTHS = 8 };
@@ -243,6 +244,63 @@ static void sum_both(struct trc_causes *causes, size_t n_parks, size_t rows_max,
 	free(park);
 }
 
+/* A part of a wait, and of some another that lies within the first. */
+static size_t parts_of(const struct trc_model *m, const struct trc_park *park, uint32_t id,
+		       struct trc_together_part part[2])
+{
+	const int64_t start_ns = trc_park_start_ns(m, park), end_ns = trc_park_end_ns(m, park),
+		      ns = end_ns - start_ns, from_ns = start_ns + ns * (id % 4) / 8,
+		      to_ns = end_ns - ns * (id % 5) / 10;
+	size_t n = 0;
+
+	if (from_ns < to_ns)
+		part[n++] = (struct trc_together_part){id, from_ns, to_ns};
+	if (id % 7 == 0 && to_ns - from_ns > 3)
+		part[n++] = (struct trc_together_part){id, from_ns + 1, to_ns - 1};
+	return n;
+}
+
+static int rows_alone(struct trc_causes *causes, const struct trc_model *m,
+		      const struct trc_together_part *part, const struct trc_cause **row, size_t *n)
+{
+	size_t n_parks;
+	const struct trc_park *park = trc_model_parks(m, &n_parks) + part->park - 1;
+
+	if (part->from_ns == trc_park_start_ns(m, park) && part->to_ns == trc_park_end_ns(m, park))
+		return trc_causes_of_wait(causes, part->park, row, n);
+	return trc_causes_of_part(causes, part->park, part->from_ns, part->to_ns, false, row, n);
+}
+
+static void sum_parts(struct trc_causes *causes, const struct trc_model *m)
+{
+	struct trc_together *t;
+	size_t n_parks, n = 0;
+	const struct trc_park *park = trc_model_parks(m, &n_parks);
+	struct trc_together_part *part = calloc(2 * n_parks + 2, sizeof(*part));
+
+	alone.n = alone_marked.n = together.n = together_marked.n = 0;
+	ck_assert_ptr_nonnull(part);
+	for (size_t i = 0; i < n_parks; i++)
+		n += parts_of(m, &park[i], (uint32_t)i + 1, part + n);
+	ck_assert_int_eq(trc_together_open_parts(&t, causes, part, n), 0);
+	for (size_t i = 0; i < n; i++) {
+		const struct trc_cause *row;
+		size_t n_rows;
+
+		ck_assert_int_eq(rows_alone(causes, m, &part[i], &row, &n_rows), 0);
+		for (size_t j = 1; j < n_rows; j++) {
+			sums_add(&alone, &row[j], 1);
+			if (part[i].park % 3 == 0)
+				sums_add(&alone_marked, &row[j], 1);
+		}
+		if (part[i].park % 3 == 0)
+			trc_together_mark(t, i);
+	}
+	ck_assert_int_eq(trc_together_rows(t, SIZE_MAX, add_rows, NULL), 0);
+	trc_together_close(t);
+	free(part);
+}
+
 START_TEST(test_random)
 {
 	static struct written w;
@@ -258,6 +316,9 @@ START_TEST(test_random)
 	same_sums(&alone, &together, "all", _i);
 	same_sums(&alone_marked, &together_marked, "marked", _i);
 	sum_both(causes, n_parks, 10, -E2BIG);
+	sum_parts(causes, m);
+	same_sums(&alone, &together, "parts", _i);
+	same_sums(&alone_marked, &together_marked, "marked parts", _i);
 	trc_causes_close(causes);
 	model_close(m);
 }
