@@ -55,16 +55,28 @@ void trc_drain_lose_page(struct trc_drain *d, struct trc_drain_ring *r, uint64_t
 	go_on_at(r, page_end, r->head);
 }
 
+/* Four at a time: a compiler does not put loads of atomics together. */
+static void load_words(uint64_t *to, const _Atomic uint64_t *from, uint64_t n)
+{
+	uint64_t i = 0;
+
+	for (; i + 4 <= n; i += 4) {
+		to[i] = atomic_load_explicit(&from[i], memory_order_relaxed);
+		to[i + 1] = atomic_load_explicit(&from[i + 1], memory_order_relaxed);
+		to[i + 2] = atomic_load_explicit(&from[i + 2], memory_order_relaxed);
+		to[i + 3] = atomic_load_explicit(&from[i + 3], memory_order_relaxed);
+	}
+	for (; i < n; i++)
+		to[i] = atomic_load_explicit(&from[i], memory_order_relaxed);
+}
+
 /* Copies the words [pos, end), which lie in one page.  False if they have been overwritten. */
 static bool copy_words(struct trc_drain *d, struct trc_ring *ring, uint32_t proc, uint64_t pos,
 		       uint64_t end)
 {
 	_Atomic uint64_t *data = trc_area(d->shared, d->h.data_off);
-	uint64_t n = end - pos;
-
 	data += proc * d->h.ring_words + (pos & (d->h.ring_words - 1));
-	for (uint64_t i = 0; i < n; i++)
-		d->words[i] = atomic_load_explicit(&data[i], memory_order_relaxed);
+	load_words(d->words, data, end - pos);
 	/* acquire fence: the copy comes before the look at floor; pairs with the barrier
 	 * between moving floor and the words that overwrite (R5). */
 	atomic_thread_fence(memory_order_acquire);
