@@ -12,7 +12,8 @@ async function slowClock(page) {
 		const {prototype} = CanvasRenderingContext2D, {putImageData} = prototype;
 		let now = performance.now();
 
-		performance.now = () => now += 5;
+		window.clockStep = 5;
+		performance.now = () => now += window.clockStep;
 		window.drawn = []; // of each strip its first row
 		prototype.putImageData = function(...args) {
 			if (this.canvas.id === "base")
@@ -134,6 +135,26 @@ async function standsIn(page, what) {
 	check(seen.hits > 50 && seen.other === 0, `${what}: what is at a point is told of the range of now`, seen);
 }
 
+// A move that ends with a frame in which there was time for all: nothing stands in for strips any more, and nothing is kept for that.
+async function restsWithout(page, what) {
+	const seen = await page.evaluate(async () => {
+		const canvas = document.getElementById("moved"), {span} = window.trc;
+		window.trc.setView(span * 0.3, span * 0.6);
+		await window.nextFrame();
+		await window.nextFrame();
+		const shown = !canvas.hidden && !window.trc.exact, own = canvas.width;
+		window.clockStep = 0;
+		window.trc.setView(span * 0.31, span * 0.61);
+		for (let i = 0; i < 4; i++)
+			await window.nextFrame();
+		window.clockStep = 5;
+		return {shown, own, base: document.getElementById("base").width, exact: window.trc.exact, hidden: canvas.hidden, width: canvas.width};
+	});
+
+	check(seen.shown && seen.own === seen.base, `${what}: something stands in for strips while the view moves`, seen);
+	check(seen.exact && seen.hidden && seen.width === 1, `${what}: when the view rests nothing does, nor has pixels`, seen);
+}
+
 // A page without gaps: tracks that were scrolled are not drawn again where they are, but where they were cut off.
 async function scrolls(page, what) {
 	const seen = await page.evaluate(async () => {
@@ -178,6 +199,7 @@ async function movesPage(context, name, fragment, {scale = 1, moves = false, siz
 	if (moves) {
 		await drawsAll(page, what);
 		await standsIn(page, what);
+		await restsWithout(page, what);
 	}
 	same(page.troubles, [], `${what}: no trouble`);
 	await page.close();

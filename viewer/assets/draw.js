@@ -32,6 +32,11 @@ function canvasSize(canvas, width, height, ratio) {
 		canvas.width = w;
 		canvas.height = h;
 	}
+	canvasStyle(canvas, width, height);
+}
+
+/** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
+function canvasStyle(canvas, width, height) {
 	for (const [name, value] of [["width", `${width}px`], ["height", `${height}px`]])
 		if (canvas.style[name] !== value)
 			canvas.style[name] = value;
@@ -46,7 +51,7 @@ function screenResize() {
 	screen.height = Math.max(20, Math.floor(box.height));
 	view.width = screen.width;
 	canvasSize(byId("base"), screen.width, screen.height, screen.ratio);
-	canvasSize(byId("moved"), screen.width, screen.height, screen.ratio);
+	canvasStyle(byId("moved"), screen.width, screen.height); // its pixels are there while it is shown
 	canvasSize(byId("over"), screen.width, screen.height, screen.ratio);
 	const w = byId("base").width, h = byId("base").height;
 	if (screen.image?.width !== w || screen.image.height !== h) {
@@ -486,8 +491,8 @@ function frameDone(start) {
 	screen.frameTimes.push(performance.now() - start);
 	if (screen.frameTimes.length > 500)
 		screen.frameTimes.shift();
-	if (!strips.areExact)
-		drawOverlaySoon(); // goes on with the lanes
+	if (!strips.areExact || !byId("moved").hidden)
+		drawOverlaySoon(); // goes on with the lanes; then hides what stood in for them
 }
 
 // All at once, and exactly.

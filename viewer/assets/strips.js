@@ -131,6 +131,15 @@ function stripsDraw(until) {
 	strips.areExact = strips.all.every(stripIsExact);
 }
 
+// At rest the canvas has no pixels, for which the browser would keep memory.
+function movedHide() {
+	const canvas = byId("moved");
+
+	if (!canvas.hidden)
+		canvas.width = canvas.height = 1;
+	canvas.hidden = true;
+}
+
 // The strips that are not exact, from the pictures they have: of the range that they are of the part that is visible.  While the view moves the canvas
 // stays, if it is empty, too: each time that it comes or goes the browser lays out and paints.
 /** @param {boolean} moves */
@@ -138,10 +147,14 @@ function stripsStandIn(moves) {
 	const base = byId("base"), canvas = byId("moved"), ctx = canvas.getContext("2d"), w = base.width, scale = w / (view.t1 - view.t0);
 
 	if (strips.areExact && (canvas.hidden || !moves)) {
-		canvas.hidden = true;
+		movedHide();
 		return;
 	}
-	canvas.hidden = false;
+	if (canvas.hidden || canvas.width !== w || canvas.height !== base.height) {
+		canvas.width = w;
+		canvas.height = base.height;
+		canvas.hidden = false;
+	}
 	ctx.clearRect(0, 0, w, base.height);
 	ctx.imageSmoothingEnabled = false;
 	ctx.fillStyle = theme.style.bg;
@@ -160,7 +173,7 @@ function stripsDrawAll() {
 	strips.all = [];
 	stripsPlace();
 	stripsDraw(Infinity);
-	byId("moved").hidden = true;
+	movedHide();
 }
 
 // As much as there is time for.
