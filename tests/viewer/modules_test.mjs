@@ -302,6 +302,24 @@ test("waits are as their intervals say, and as it is said of others", () => {
 	assert.equal(waitAbove(waitsAt(own.map((i) => 10 * i)), 3, 80, 455), 46);
 });
 
+test("waits that follow each other are counted, and nothing is kept of each interval", () => {
+	let number = 0;
+	const threads = [700, 0, 1, 33, 900].map((n) => Array.from({length: n}, () => {
+		const value = [1, 2, 3, WOKEN, PARKED + 1, PARKED + 9][number ? random(6) : 4];
+		number += Number(value >= PARKED);
+		return {value, length: 1 + random(1000), number: value === WOKEN || value >= PARKED ? number : 0};
+	}));
+	const none = {park: [], start: [], length: [], reason: [], wake: []}, atEnd = new Uint8Array(number);
+	const [counted, kept] = [true, false].map((areCounted) =>
+		statesMake(...packedOf(threads), {length: new Uint32Array(number), reason: new Uint8Array(number)}, atEnd, none, areCounted));
+
+	assert.equal(counted.refs.near, null);
+	assert.ok(kept.refs.near.length > number);
+	assert.deepEqual(Array.from(counted.v, (_, i) => refOf(counted, i)), threads.flatMap((list) => [...list.map((interval) => interval.number), 0]));
+	assert.deepEqual(Array.from(counted.v, (_, i) => refOf(counted, i)), Array.from(kept.v, (_, i) => refOf(kept, i)));
+	assert.deepEqual(Array.from({length: number}, (_, i) => waitWake(counted.waits, i)), Array.from({length: number}, (_, i) => waitWake(kept.waits, i)));
+});
+
 test("a wait is where it was, however far it is behind the first of its block", () => {
 	for (const distance of [253, 254, 255, 256, 257]) {
 		const between = Array.from({length: distance - 1}, (_, k) => ({value: k % 2 ? 3 : 1, length: 2, number: 1}));

@@ -12,6 +12,11 @@ const STREAM_REASONS = 256, STREAMS_MAX = 1 << 22;
 // Columns that stay until the lanes of tasks and regions are made, and the rows of instants by thread.
 const isAnnotation = (name) => /^(task|region|log)\.|^sample\.(thread|time)$/.test(name);
 
+// Columns that others are made from, each of which is made from one (columnsMade()).
+const isSource = (/** @type {string} */ name) => /_beside$|_in_task$/.test(name);
+const sourceOf = (/** @type {string} */ name) => ({"task.end_thread": "task.end_beside", "region.length": "region.end_in_task"})[name] ||
+	`${name}_${name.endsWith(".thread") ? "beside" : "in_task"}`;
+
 // The memory of all arrays that a message has, at any depth, which moves with it.
 function buffersIn(message) {
 	return Object.values(message).flatMap((value) => ArrayBuffer.isView(value) ? [value.buffer] : value && typeof value === "object" ? buffersIn(value) : []);
@@ -61,6 +66,12 @@ function decoderMake(tell) {
 		function get(name) {
 			if (!taken.has(name))
 				taken.set(name, kept.has(name) ? columnTake(kept.get(name)) : isMade(name) ? made.get(name)() : new Uint8Array(entries.get(name)?.n || 0));
+			// What one column only is made from is not needed any more.
+			const from = isMade(name) ? sourceOf(name) : "";
+			if (taken.get(from)?.length) {
+				release(taken.get(from));
+				taken.set(from, new Uint8Array(0));
+			}
 			return taken.get(name);
 		}
 		const rowsOf = (name, ...columns) => Object.assign({n: entries.get(`${name}.${columns[0]}`)?.n || 0},
@@ -72,7 +83,7 @@ function decoderMake(tell) {
 		const message = {kind: "annotations", instants: Object.fromEntries(instants), members, tasks: {lanes: lanesPack(lanes), steps, types},
 			regions: regions && {...regions, lanes: lanesPack(regions.lanes)}};
 		// The page has no use for what others are made from.  All are made before the first is sent.
-		const sent = [...new Set([...kept.keys(), ...made.keys()])].filter((name) => (kept.has(name) || isMade(name)) && !/_beside$|_in_task$/.test(name));
+		const sent = [...new Set([...kept.keys(), ...made.keys()])].filter((name) => (kept.has(name) || isMade(name)) && !isSource(name));
 		sent.map((name) => [name, get(name)]).forEach(([name, values]) => sendColumn(name, values));
 		tell(message, buffersIn(message));
 	}
@@ -97,7 +108,9 @@ function decoderMake(tell) {
 		const packed = {after: values("iv.after"), state: values("iv.state"), durationAfter: values("iv.duration_after"),
 			duration: values("iv.duration"), bytes: values("iv.duration_byte"), low: {bytes: values("iv.duration_low"), at: 0, value: 0, n: 0}};
 		const refer = {parks: numbers("iv.park"), procs: numbers("iv.proc"), merged: numbers("iv.merged")}, atEnd = values("park.woken_at_end");
-		const states = statesMake(values("iv.count"), packed, refer, park, atEnd, other), {waits} = states;
+		const isNone = (name) => raw(name).type === "zero" || raw(name).n === 0;
+		const areCounted = isNone("iv.park") && isNone("iv.proc") && raw("iv.merged").n === 0;
+		const states = statesMake(values("iv.count"), packed, refer, park, atEnd, other, areCounted), {waits} = states;
 		release(packed.state, packed.duration, packed.bytes, packed.low.bytes, ...Object.values(refer).map(({bytes}) => bytes), ...Object.values(other));
 		const {reason} = park, stacks = raw("park.stack").max + 1, isFew = stacks <= STREAMS_MAX / STREAM_REASONS;
 		const stack = park.stack = streamsOf(["park.stack"], STREAM_REASONS, (i) => reason[i])[0];

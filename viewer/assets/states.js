@@ -5,16 +5,37 @@ const RUNNING = 1, WOKEN = 5, PARKED = 32, MERGED = 128; // states (tracks.h)
 // Of each interval what it refers to: its wait, its proc, or how many it stands for.  A byte each, since the waits of a thread follow
 // each other: near[i] is how far a wait is from the first one of its block, or else the number itself; REF_FAR is one that has no
 // room, and stands in `far`, beside the interval's index in `farAt`.
+//
+// In most pages all intervals of waits refer to the wait that began last, in order of intervals, and others to nothing.  Then `near` is null, and base
+// is how many waits began before the block.
 const REF_BLOCK_SHIFT = 5, REF_MIDDLE = 128, REF_FAR = 255;
 
 const refIsWait = (value) => (value & MERGED) === 0 && (value >= PARKED || value === WOKEN);
 
+/** @param {number} total @returns {Refs} */
 function refsMake(total) {
 	return {near: new Uint8Array(total), base: new Uint32Array((total >> REF_BLOCK_SHIFT) + 1), farAt: [], far: []};
 }
 
+const waitBegins = (/** @type {number} */ value) => value >= PARKED && value < MERGED;
+
+// The same of intervals that refer to the waits that began last.
+/** @param {Numbers} v @returns {Refs} */
+function refsCounted(v) {
+	const base = new Uint32Array((v.length >> REF_BLOCK_SHIFT) + 1);
+
+	for (let i = 0, n = 0; i < v.length; i++) {
+		if ((i & (1 << REF_BLOCK_SHIFT) - 1) === 0)
+			base[i >> REF_BLOCK_SHIFT] = n;
+		n += Number(waitBegins(v[i]));
+	}
+	return {near: null, base, farAt: [], far: []};
+}
+
 /** @param {Refs} refs @param {number} i */
 function refSet(refs, i, value, number) {
+	if (!refs.near)
+		return;
 	const block = i >> REF_BLOCK_SHIFT, offset = refIsWait(value) ? number - (refs.base[block] ||= number) + REF_MIDDLE : number;
 
 	if (offset >= 0 && offset < REF_FAR) {
@@ -28,6 +49,14 @@ function refSet(refs, i, value, number) {
 
 /** @param {{v: Numbers, refs: Refs}} states @param {number} i */
 function refOf({v, refs}, i) {
+	if (!refs.near) {
+		let number = refs.base[i >> REF_BLOCK_SHIFT];
+		if (!refIsWait(v[i]))
+			return 0;
+		for (let k = i & -(1 << REF_BLOCK_SHIFT); k <= i; k++)
+			number += Number(waitBegins(v[k]));
+		return number;
+	}
 	const near = refs.near[i];
 
 	if (near !== REF_FAR)
@@ -151,10 +180,10 @@ function lengthNext(top, state, {bytes, next}, low) {
 // interval's state; refs: what it refers to.  bounds: where each thread's begin and end.
 //
 // Of each wait fills in how long it lasted, and for what, and tells when it was.  Waits have their numbers in the order of their first
-// intervals.  `other` has those of which it is otherwise.
-function statesMake(counts, {after, state, durationAfter, duration, bytes, low}, {parks, procs, merged}, {length, reason}, atEnd, other) {
+// intervals.  `other` has those of which it is otherwise.  areCounted: all waits have the numbers that refsCounted() tells.
+function statesMake(counts, {after, state, durationAfter, duration, bytes, low}, {parks, procs, merged}, {length, reason}, atEnd, other, areCounted = false) {
 	const total = state.length + counts.length, s = timesMake(total), v = new Uint8Array(total);
-	const refs = refsMake(total), bounds = [], waits = waitsMake({s, v, refs}, length, atEnd), odd = new Map();
+	const refs = areCounted ? refsCounted(v) : refsMake(total), bounds = [], waits = waitsMake({s, v, refs}, length, atEnd), odd = new Map();
 	const nextState = streamsBegin(after), nextLength = streamsBegin(durationAfter), lowest = {bytes, next: bytesBegin(durationAfter, duration)};
 	let to = 0, park = 0, seen = 0, first = 0, began = 0; // of the latest wait its first interval, and its start
 
@@ -196,7 +225,7 @@ function statesMake(counts, {after, state, durationAfter, duration, bytes, low},
 		bounds.push([lo, to - 1]);
 	}
 	timesDone(s);
-	Object.assign(refs, {farAt: Uint32Array.from(refs.farAt), far: Uint32Array.from(refs.far)});
+	Object.assign(refs, areCounted ? refsCounted(v) : {}, {farAt: Uint32Array.from(refs.farAt), far: Uint32Array.from(refs.far)});
 	for (let k = 0; k < other.park.length; k++) {
 		const i = other.park[k];
 		length[i] = other.length[k];

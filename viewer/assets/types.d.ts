@@ -99,7 +99,7 @@ interface Times {
 
 /** What each interval refers to (states.js). */
 interface Refs {
-	near: Uint8Array;
+	near: Uint8Array | null;
 	base: Uint32Array;
 	farAt: number[];
 	far: number[];
