@@ -40,10 +40,18 @@ function columnAt(name, i) {
 }
 
 // waiting: what is for a worker of which it is not yet known whether it starts.
-const loading = {bytes: 0, sent: new Map(), decoder: null, waiting: [], worker: null, done: null, finish: null, fail: null};
+const loading = {bytes: 0, toldAt: 0, sent: new Map(), decoder: null, waiting: [], worker: null, done: null, finish: null, fail: null};
+
+const LOADING_TOLD_MS = 250; // from one figure to the next
 
 function loadingShow(bytes) {
+	const now = performance.now();
+
+	// Each time that it is another text the browser makes a frame, for which the page waits.
 	loading.bytes += bytes;
+	if (now - loading.toldAt < LOADING_TOLD_MS)
+		return;
+	loading.toldAt = now;
 	if (!document.documentElement.dataset.trcFailed)
 		byId("loading").textContent = `Loading the timeline: ${Math.round(loading.bytes / 1e6)} MB`;
 }
