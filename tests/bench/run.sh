@@ -633,7 +633,7 @@ part_heap_live()
 viewer_target()
 {
 	case $1 in
-	'of a trace'* | *'from frame'* | 'the view rests'*) ;; # a display has 60 frames a second
+	'of a trace'* | *'from frame'* | 'the view rests'* | *'by the clock'*) ;; # a display has 60 frames a second
 	file*) echo '<= 25' ;;
 	opens*) echo '<= 1.5' ;;
 	first*) echo '<= 0.7' ;;

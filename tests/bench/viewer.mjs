@@ -127,7 +127,9 @@ async function round() {
 			document.documentElement.dataset.trcFailed, null, {timeout: 120000, polling: 100});
 		const {metrics} = await cdp.send("Performance.getMetrics");
 		const metric = (name) => metrics.find((m) => m.name === name).value;
-		figures["opens: CPU time of the main thread, s"] = metric("TaskDuration");
+		figures["opens: CPU time of the main thread, s"] = metric("ThreadTime");
+		// Also when the thread has no processor, as the worker's work takes both.
+		figures["opens: tasks of the main thread, by the clock, s"] = metric("TaskDuration");
 		figures["first picture, a sketch, s"] = await tab.evaluate(() => window.trc.timing.sketched / 1000);
 		figures["everything is drawn, and answers, s"] = await tab.evaluate(() => window.trc.timing.drawn / 1000);
 		if (named) {
