@@ -4,9 +4,31 @@
 # CPU seconds are of the test and of the processes that it has waited for: unlike elapsed seconds they
 # are nearly the same however much else the machine does.  Most of a browser's processes nobody waits for: tests of
 # the viewer take more than this says (browser.sh: 55 s, of which 21 s are counted).
+#
+# Where TRC_RING_DIR says where rings lie, the test has a directory in it.  A test that passes and leaves something
+# there has failed; a process that it has ended has ten seconds to go.  What a failed test leaves is removed: it says nothing more.
+# In builds with sanitizers what is left is removed, and nobody has looked whether it should be there.
+rings=
+if [ -n "${TRC_RING_DIR:-}" ] && rings=$(mktemp -d "$TRC_RING_DIR/test-XXXXXX"); then
+	TRC_RING_DIR=$rings
+	export TRC_RING_DIR
+fi
 began=$(date +%s)
 "$@"
 status=$?
+if [ -n "$rings" ]; then
+	tries=100
+	[ "${TRC_SANITIZE:-no}" = no ] || rm -rf "${rings:?}"/*
+	while [ $status = 0 ] && [ -n "$(ls -A "$rings")" ] && [ $tries -gt 0 ]; do
+		sleep 0.1
+		tries=$((tries - 1))
+	done
+	if [ $status = 0 ] && [ -n "$(ls -A "$rings")" ]; then
+		echo "rings are left: $(ls -A "$rings" | tr '\n' ' ')"
+		status=1
+	fi
+	rm -rf "$rings"
+fi
 took=$(mktemp) || exit $status
 times >"$took" # not into a pipe: a child has waited for nobody
 awk -v elapsed=$(($(date +%s) - began)) '

@@ -8,6 +8,7 @@ package_tests = \
 	tests/package/rules.sh \
 	tests/package/man.sh \
 	tests/package/promises.sh \
+	tests/package/rings_left.sh \
 	tests/package/symbols.sh \
 	tests/package/turns.sh
 
