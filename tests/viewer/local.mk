@@ -2,7 +2,7 @@
 check_PROGRAMS += tests/viewer/make-page
 tests_viewer_make_page_SOURCES = tests/viewer/make_page.c tests/viewer/fake_model.c \
 	tests/viewer/fake_model.h tests/viewer/known_model.c tests/viewer/known_model.h \
-	analyzer/model/array.c analyzer/causes/names.c analyzer/findings/names.c analyzer/model/signal_names.c format/module_owner.c
+	analyzer/model/array.c analyzer/causes/names.c analyzer/derive/scaled.c analyzer/findings/names.c analyzer/model/signal_names.c format/module_owner.c
 tests_viewer_make_page_LDADD = libtrcviewer.la libtrcformat.la
 
 check_PROGRAMS += tests/viewer/trace-page
@@ -62,7 +62,7 @@ TESTS += tests/viewer/unit
 tests_viewer_unit_SOURCES = tests/viewer/unit.c tests/viewer/unit.h tests/viewer/unit_page.c \
 	tests/viewer/unit_tracks.c tests/viewer/unit_html.c tests/viewer/unit_html_derived.c tests/viewer/unit_html.h \
 	tests/viewer/unit_rows.c tests/viewer/page_read.c tests/viewer/page_read.h tests/viewer/fake_model.c tests/viewer/fake_model.h \
-	analyzer/model/array.c analyzer/causes/names.c analyzer/findings/names.c analyzer/model/signal_names.c format/module_owner.c
+	analyzer/model/array.c analyzer/causes/names.c analyzer/derive/scaled.c analyzer/findings/names.c analyzer/model/signal_names.c format/module_owner.c
 tests_viewer_unit_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(ZLIB_CFLAGS)
 tests_viewer_unit_LDADD = libtrcviewer.la libtrcformat.la $(CHECK_LIBS) $(ZLIB_LIBS)
 check_PROGRAMS += tests/viewer/prepared_test
