@@ -30,7 +30,7 @@ tests_viewer_keys_program_LDADD = libtrc.la -lpthread
 
 # Opens pages in chromium; skipped where node, npm, chromium or npm's registry are missing.
 TESTS += tests/viewer/modules.sh tests/viewer/browser.sh tests/viewer/details.sh tests/viewer/flame.sh tests/viewer/sql.sh \
-	tests/viewer/tabs.sh tests/viewer/palette.sh tests/viewer/window.sh tests/viewer/source.sh tests/viewer/export.sh tests/viewer/loading.sh tests/viewer/moving.sh tests/viewer/keys.sh tests/viewer/ways.sh tests/viewer/paths.sh tests/viewer/told.sh tests/viewer/newcomer.sh tests/viewer/tour.sh
+	tests/viewer/tabs.sh tests/viewer/palette.sh tests/viewer/window.sh tests/viewer/source.sh tests/viewer/export.sh tests/viewer/loading.sh tests/viewer/moving.sh tests/viewer/keys.sh tests/viewer/ways.sh tests/viewer/paths.sh tests/viewer/told.sh tests/viewer/crowded.sh tests/viewer/newcomer.sh tests/viewer/tour.sh
 EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer/search_test.mjs tests/viewer/when_test.mjs tests/viewer/held_test.mjs tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
 	tests/viewer/browser_lib.mjs tests/viewer/browser_fibers.mjs tests/viewer/browser_pages.mjs tests/viewer/analyzer.mjs tests/viewer/details.sh tests/viewer/details.mjs \
 	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
@@ -39,7 +39,7 @@ EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer
 	tests/viewer/window.sh tests/viewer/window.mjs tests/viewer/nested.txt tests/viewer/contexts.txt tests/viewer/source.sh tests/viewer/source.mjs tests/viewer/source_program.c \
 	tests/viewer/export.sh tests/viewer/export.mjs tests/viewer/loading.sh tests/viewer/loading.mjs tests/viewer/moving.sh tests/viewer/moving.mjs \
 	tests/viewer/keys.sh tests/viewer/keys.mjs tests/viewer/ways.sh tests/viewer/ways.mjs tests/viewer/paths.sh tests/viewer/paths.mjs \
-	tests/viewer/told.sh tests/viewer/told.mjs tests/viewer/newcomer.sh tests/viewer/newcomer.mjs tests/viewer/screenshot.sh tests/viewer/screenshot.mjs tests/viewer/tour.sh \
+	tests/viewer/told.sh tests/viewer/told.mjs tests/viewer/crowded.sh tests/viewer/crowded.mjs tests/viewer/newcomer.sh tests/viewer/newcomer.mjs tests/viewer/screenshot.sh tests/viewer/screenshot.mjs tests/viewer/tour.sh \
 	tests/viewer/package.json tests/viewer/fibers.txt tests/viewer/traced.txt tests/viewer/traced_program.c
 
 # The program's types and a few rules, by TypeScript's checker and eslint; skipped where npm or its registry are missing.

@@ -130,7 +130,7 @@ function lanesUnpack({s, e, v, nodes, order, bounds}) {
 	return lanesOver({s, e, v}, bounds, null, nodes).lanes.map((/** @type {Lane} */ lane) => ({...lane, order}));
 }
 
-const REGION_LANES_MAX = 64, TASK_LANES_MAX = 8, TASK_TRACKS_MAX = 200;
+const REGION_LANES_MAX = 64, TASK_LANES_MAX = 64, TASK_TRACKS_MAX = 200;
 
 // Regions, or pieces of them: a lane for each depth of each thread, those of thread index t from base[t] on, depths[t] of them.
 /** @param {RegionRows} g @param {number} nThreads */
@@ -207,8 +207,44 @@ function latencySteps(rows) {
 	return {steps, medians};
 }
 
+// When a task ends in a lane that others share: one without a duration takes a nanosecond there.
+/** @param {{start: Numbers, length: Numbers}} k @param {number} i */
+function sharedUntil(k, i) {
+	return k.start[i] + Math.max(k.length[i], 1);
+}
+
+// A lane for tasks that have none of their own, `rows` in order of their begins: a piece for each stretch with the same tasks, which says
+// how many these are (more) and refers to the earliest of them (order).  Its colour is that of the slowest.
+/** @param {{start: Numbers, length: Numbers}} k @param {Numbers} steps @param {number[]} rows */
+function sharedLane(k, steps, rows) {
+	const ends = rows.toSorted((a, b) => sharedUntil(k, a) - sharedUntil(k, b)), under = new Set();
+	const start = /** @type {number[]} */ ([]), length = /** @type {number[]} */ ([]), colour = /** @type {number[]} */ ([]);
+	const more = /** @type {number[]} */ ([]), first = /** @type {number[]} */ ([]), bySteps = new Uint32Array(LATENCY_FACTORS.length + 1);
+
+	for (let begun = 0, ended = 0; ended < rows.length;) {
+		const at = Math.min(begun < rows.length ? k.start[rows[begun]] : Infinity, sharedUntil(k, ends[ended]));
+		for (; begun < rows.length && k.start[rows[begun]] === at; begun++) {
+			under.add(rows[begun]);
+			bySteps[steps[rows[begun]]]++;
+		}
+		for (; ended < rows.length && sharedUntil(k, ends[ended]) === at; ended++) {
+			under.delete(ends[ended]);
+			bySteps[steps[ends[ended]]]--;
+		}
+		if (!under.size)
+			continue;
+		start.push(at);
+		length.push(Math.min(begun < rows.length ? k.start[rows[begun]] : Infinity, sharedUntil(k, ends[ended])) - at);
+		colour.push(bySteps.findLastIndex((n) => n > 0));
+		more.push(under.size);
+		first.push(under.values().next().value);
+	}
+	const lanes = lanesOf({n: start.length, start: Float64Array.from(start), length: Float64Array.from(length), colour: Uint8Array.from(colour)}, 1, () => 0);
+	return {...lanesPack(lanes), order: Uint32Array.from(first), more: Uint32Array.from(more)};
+}
+
 // Types of tasks, those with most time first, of which the first TASK_TRACKS_MAX have lanes, `depth` of them from `base` on: tasks at the
-// same time lie in lanes below each other, and when there is no lane left they share the last one.
+// same time lie in lanes below each other.  Those for which there is no lane left, `crowded`, share one more (sharedLane()).
 /** @param {{n: number, type: Numbers, start: Numbers, length: Numbers, open: Numbers}} k */
 function taskLanes(k) {
 	const byType = new Map(), laneNumber = new Int32Array(k.n).fill(-1), {steps, medians} = latencySteps(k);
@@ -217,7 +253,7 @@ function taskLanes(k) {
 	for (let i = 0; i < k.n; i++) {
 		let type = byType.get(k.type[i]);
 		if (!type) {
-			type = {type: k.type[i], total: 0, count: 0, crowded: 0, median: medians.get(k.type[i]), base: 0, ends: []};
+			type = {type: k.type[i], total: 0, count: 0, crowded: [], median: medians.get(k.type[i]), base: 0, ends: []};
 			byType.set(k.type[i], type);
 		}
 		type.total += k.length[i];
@@ -228,14 +264,14 @@ function taskLanes(k) {
 		const type = byType.get(k.type[i]), {ends} = type;
 		if (!shown.has(type))
 			continue;
-		let l = ends.findIndex((/** @type {number} */ end) => end <= k.start[i]);
-		if (l < 0 && ends.length < TASK_LANES_MAX)
-			l = ends.length;
-		if (l < 0) {
-			l = TASK_LANES_MAX - 1;
-			type.crowded++;
+		let l = 0;
+		while (l < ends.length && ends[l] > k.start[i])
+			l++;
+		if (l >= TASK_LANES_MAX - 1) { // the last one is for all others
+			type.crowded.push(i);
+			continue;
 		}
-		ends[l] = Math.max(ends[l] || 0, k.start[i] + k.length[i]);
+		ends[l] = k.start[i] + k.length[i];
 		laneNumber[i] = l;
 	}
 	for (const type of types) {
@@ -244,5 +280,6 @@ function taskLanes(k) {
 	}
 	const lanes = lanesOf({n: k.n, start: k.start, length: k.length, colour: steps}, nLanes,
 		(i) => laneNumber[i] < 0 ? -1 : byType.get(k.type[i]).base + laneNumber[i]);
-	return {lanes, steps, types: types.map(({ends, ...type}) => ({...type, depth: ends.length}))};
+	return {lanes, steps, types: types.map(({ends, crowded, ...type}) => ({...type, depth: ends.length, crowded: Uint32Array.from(crowded),
+		shared: crowded.length ? sharedLane(k, steps, crowded) : null}))};
 }

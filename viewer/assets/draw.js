@@ -22,6 +22,7 @@ const screen = {
 // means that there is none so many columns to the left and right: it would be overlooked.
 const LOCK_LEAST = 1, LOCK_ALONE = 4, LOCK_NEAR = 2;
 const FONT = "11px system-ui, sans-serif", TEXT_HEIGHT = 12;
+const MORE_PIECES = 4096; // so many pieces of a lane that tasks share have one text
 const TWO_LINES = 30; // so high a lane has room for two lines above its stripes
 
 /** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
@@ -139,7 +140,7 @@ function laneToPixels(item, top, wide) {
 	}
 	if (kind === "cpu")
 		sharesToPixels(lane, y0, y1, Math.round((top + h) * ratio) - Math.round(top * ratio));
-	if (wide)
+	if (wide && !lane.more)
 		wideIntervals(item, top, wide);
 }
 
@@ -298,6 +299,29 @@ function drawLogs(ctx, track, top) {
 		ctx.lineTo(x + 3, y + 5);
 		ctx.lineTo(x - 3, y + 5);
 		ctx.fill();
+	}
+}
+
+// How many tasks lie in the lane that they share: a text for each stretch without a pause, of as much of the stretch as is seen.
+/** @param {CanvasRenderingContext2D} ctx @param {LaneItem} item @param {number} top */
+function drawMore(ctx, {lane, h}, top) {
+	const [first, last] = laneRange(lane, view.t0, view.t1);
+
+	ctx.font = FONT;
+	ctx.textBaseline = "middle";
+	for (let i = first, from = first; i < last; i++) {
+		if (i + 1 < last && i - from < MORE_PIECES && laneStart(lane, i + 1) === laneEnd(lane, i))
+			continue;
+		const most = lane.more.subarray(from, i + 1).reduce((a, b) => Math.max(a, b));
+		const x0 = Math.max(0, xOf(laneStart(lane, from))), x1 = Math.min(view.width, xOf(laneEnd(lane, i)));
+		const string = `${i > from ? "up to " : ""}${count(most)} more`, width = textWidth(ctx, string);
+		from = i + 1;
+		if (width + 6 > x1 - x0)
+			continue;
+		ctx.fillStyle = theme.style.bg; // the pieces have several colours
+		ctx.fillRect(x0 + 1, top, width + 5, h);
+		ctx.fillStyle = theme.style.text;
+		ctx.fillText(string, x0 + 3, top + h / 2 + 0.5);
 	}
 }
 
@@ -472,6 +496,8 @@ function stripOver(ctx, track, top, wide) {
 		if (trace.states) // a sketch has none: its cells are no waits that could be named
 			drawTexts(ctx, wide);
 	}
+	for (const item of track?.crowded?.length ? trackLanes(track).slice(-1) : [])
+		drawMore(ctx, item, top + item.y);
 	if (track?.kind === "counter")
 		drawCounter(ctx, track, top);
 	if (track?.hasLogs)

@@ -169,7 +169,7 @@ function dragEnd(event) {
 	drag.mode = null;
 	if (mode === "pan" && !drag.moved) {
 		view.range = null;
-		const hit = pick(localX(event), localY(event));
+		const hit = pickNext(pick(localX(event), localY(event)));
 		const fold = foldAt(localX(event), localY(event));
 		if (fold) {
 			groupToggle(fold);

@@ -161,7 +161,7 @@ function drawOverlay() {
 		drawCounterValue(ctx, hover.hit, theme.style.text, 2);
 	if (view.selection && isCounterKind(view.selection.kind))
 		drawCounterValue(ctx, view.selection, theme.style.accent, 3);
-	const over = hover.hit && (hover.hit.kind === "region" ? intervalBox(hover.hit) : boxOf(hover.hit));
+	const over = hover.hit && (hover.hit.kind === "region" || hover.hit.tasks ? intervalBox(hover.hit) : boxOf(hover.hit));
 	if (over)
 		drawBox(ctx, over, theme.style.text, 1);
 	for (const box of view.selection ? regionBoxes(view.selection) || [boxOf(view.selection)] : [])

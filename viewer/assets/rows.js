@@ -243,8 +243,8 @@ function tasksLoad() {
 
 	trace.task.colour = steps;
 	trace.members = arrived.annotations.members;
-	trace.taskTypes = types.map(({type, base, depth, ...sums}) =>
-		({kind: "tasks", type, name: text(type) || "(no type)", ...sums, lanes: lanes.slice(base, base + depth)}));
+	trace.taskTypes = types.map(({type, base, depth, shared, ...sums}) => ({kind: "tasks", type, name: text(type) || "(no type)", ...sums,
+		lanes: [...lanes.slice(base, base + depth), ...shared ? lanesUnpack(shared).map((/** @type {Lane} */ lane) => ({...lane, more: shared.more})) : []]}));
 	trace.taskTracks = trace.taskTypes.slice(0, TASK_TRACKS_MAX);
 }
 

@@ -132,12 +132,37 @@ function taskPlace(k) {
 	if (!track || !tracks.all.includes(track))
 		return null;
 	for (const item of trackLanes(track)) {
+		if (item.lane.more) // it is in no lane before
+			return {track, y: item.y, h: item.h};
 		const [first, last] = laneRange(item.lane, trace.task.start[k] - 1, trace.task.start[k] + 1);
 		for (let i = first; i < last; i++)
 			if (item.lane.order[i] === k)
 				return {track, y: item.y, h: item.h};
 	}
 	return null;
+}
+
+// Tasks that lie in interval i of a lane that tasks share; undefined: one alone.
+/** @param {Track} track @param {Lane} lane @param {number} i */
+function tasksSharing(track, lane, i) {
+	if (!lane.more || lane.more[i] < 2)
+		return undefined;
+	const from = laneStart(lane, i), tasks = [];
+	for (const k of track.crowded) {
+		if (trace.task.start[k] > from)
+			break;
+		if (sharedUntil(trace.task, k) > from)
+			tasks.push(k);
+	}
+	return tasks;
+}
+
+// Where several tasks lie at a point, each click leads to the next of them.
+/** @param {Hit | null} hit @returns {Hit | null} */
+function pickNext(hit) {
+	const at = hit?.tasks && view.selection?.kind === "task" ? hit.tasks.indexOf(view.selection.id - 1) : -1;
+
+	return at < 0 ? hit : {...hit, id: hit.tasks[(at + 1) % hit.tasks.length] + 1};
 }
 
 // The selection for interval i of a lane of this kind.
@@ -182,7 +207,7 @@ function pick(x, y) {
 		if (found.index < 0)
 			return null;
 		return {...selectionOf(item.kind, item.lane, found.index), among: found.among, track, item,
-			index: found.index};
+			index: found.index, tasks: item.kind === "task" ? tasksSharing(track, item.lane, found.index) : undefined};
 	}
 	return null;
 }

@@ -8,6 +8,8 @@ function medianText(i) {
 	return times > LATENCY_FACTORS[0] ? `${times < 10 ? times.toFixed(1) : count(times)} times the median of its type` : "";
 }
 
+const TIP_TASKS = 10; // so many are named
+
 /** @param {Hit} hit */
 function tipText(hit) {
 	const i = hit.id - 1;
@@ -29,6 +31,10 @@ function tipText(hit) {
 	}
 	if (hit.kind === "region")
 		return [`${text(trace.region.type[i])} ${duration(trace.region.length[i])}${more}`, "region"];
+	if (hit.tasks)
+		return [`${plural(hit.tasks.length, "task")} of type ${hit.track.name}`, "for which there is no lane; a click selects one after the other",
+			...hit.tasks.slice(0, TIP_TASKS).map((k) => `${taskName(k + 1)} ${duration(trace.task.length[k])}`),
+			hit.tasks.length > TIP_TASKS ? `and ${count(hit.tasks.length - TIP_TASKS)} more` : ""];
 	if (hit.kind === "task")
 		return [`${taskName(hit.id)} ${duration(trace.task.length[i])}${more}`, "task", medianText(i)];
 	if (hit.kind === "fiberrun")

@@ -406,6 +406,10 @@ function notDrawnBanners() {
 		deep += Number(depth >= REGION_LANES_MAX);
 	if (types)
 		bannerAdd("note", `${plural(types, "type")} of tasks not drawn, those with least time: search finds them.`);
+	const crowded = trace.taskTracks.reduce((sum, {crowded: rows}) => sum + rows.length, 0);
+	if (crowded)
+		bannerAdd("note", `${plural(crowded, "task")} without a lane of ${crowded > 1 ? "their" : "its"} own: ${TASK_LANES_MAX} or more of a type were under way at once. ` +
+			"The last lane of the type counts them. Search finds them.");
 	const counters = trace.counters.length - trace.counterTracks.length;
 	if (counters)
 		bannerAdd("note", `${plural(counters, "counter")} not drawn: there are more than ${COUNTER_TRACKS_MAX}. Search finds them.`);

@@ -2,7 +2,7 @@
 
 const STATE_LEAST = 18, STATE_MOST = 40; // height of lanes of states: they share what room there is
 const REGION_HEIGHT = 14, LOG_HEIGHT = 7, SAMPLE_HEIGHT = 7, COUNTER_HEIGHT = 28;
-const TASK_HEIGHT = 14, TASK_LOW_HEIGHT = 7;
+const TASK_HEIGHT = 14, TASK_LOW_HEIGHT = 7, TASK_LEAST = 3, TASKS_MOST = 84; // TASKS_MOST: of a track, but for lanes of TASK_LEAST
 const TRACK_PAD = 5;
 const ABOVE_MAX = 6; // tracks of tasks and counters above the threads; of more, most are below them
 
@@ -101,7 +101,13 @@ function isFold(track) {
 // Many lanes get less height each: then they are a picture, not text.
 /** @param {Track} track */
 function taskHeight(track) {
-	return track.lanes.length > 3 ? TASK_LOW_HEIGHT : TASK_HEIGHT;
+	return track.lanes.length <= 3 ? TASK_HEIGHT : Math.max(TASK_LEAST, Math.min(TASK_LOW_HEIGHT, Math.floor(TASKS_MOST / track.lanes.length)));
+}
+
+// The lane that tasks share has room for text.
+/** @param {Track} track @param {Lane} lane */
+function taskLaneHeight(track, lane) {
+	return lane.more ? TASK_HEIGHT : taskHeight(track);
 }
 
 // What lies between the states and the regions of a thread: its fibers, then its labels.
@@ -133,7 +139,7 @@ function regionsY(track) {
 /** @param {Track} track */
 function trackHeight(track) {
 	if (track.kind === "tasks")
-		return track.lanes.length * taskHeight(track) + 2 * TRACK_PAD;
+		return track.lanes.reduce((sum, lane) => sum + taskLaneHeight(track, lane), 2 * TRACK_PAD);
 	if (track.kind === "counter")
 		return COUNTER_HEIGHT + 2 * TRACK_PAD;
 	if (isFold(track))
@@ -296,7 +302,7 @@ function trackLanes(track) {
 
 	if (track.kind === "tasks")
 		track.lanes.forEach((lane, i) => lanes.push(
-			{lane, y: y + i * taskHeight(track), h: taskHeight(track) - 1, kind: "task", depth: i}));
+			{lane, y: y + i * taskHeight(track), h: taskLaneHeight(track, lane) - 1, kind: "task", depth: i}));
 	if (track.kind === "proc")
 		lanes.push({lane: track.lane, y, h: PROC_HEIGHT, kind: "cpu", depth: 0});
 	if (track.kind !== "thread")
@@ -385,8 +391,8 @@ function labelFill(label, track) {
 	if (!thread) {
 		name.textContent = track.name;
 		tid.textContent = track.kind === "tasks" ? `task ×${count(track.count)}` : track.kind === "proc" ? track.share : track.unit || (track.inGroup ? "" : "counter");
-		open.title = track.crowded
-			? `${track.name}: ${count(track.crowded)} of them share the last lane` : track.title || track.name;
+		open.title = track.crowded?.length
+			? `${track.name}: ${count(track.crowded.length)} of them share the last lane` : track.title || track.name;
 		return;
 	}
 	// What tells threads of one name apart stands in the second column: a long name would hide it.

@@ -246,6 +246,8 @@ interface Lane {
 	nodes: Nodes;
 	/** Of rows of a table: which row each interval is. */
 	order?: Uint32Array;
+	/** Of the lane that tasks share: how many lie in each interval. */
+	more?: Uint32Array;
 	/** Of fibers: fibersBusy(). */
 	busy?: {s: number[], e: number[]};
 }
@@ -296,7 +298,8 @@ interface Track {
 	type?: number;
 	total?: number;
 	count?: number;
-	crowded?: number;
+	/** Rows without a lane of their own, in order of their begins. */
+	crowded?: Uint32Array;
 	/** Of their durations; undefined: none ended. */
 	median?: number;
 	ends?: number[];
@@ -349,6 +352,8 @@ interface Hit extends Chosen {
 	track: Track;
 	item?: LaneItem;
 	index?: number;
+	/** Rows of all tasks that lie there, where that is more than one. */
+	tasks?: number[];
 }
 
 // ---- what is seen and chosen ----
