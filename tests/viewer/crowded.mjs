@@ -1,4 +1,4 @@
-// crowded.mjs - what pages say of tasks that are under way at once, for which there is little room.
+// crowded.mjs - what pages say of tasks that are under way at once, and of threads, for which there is little room.
 //
 //   node crowded.mjs TRACE-ANALYZE DIRECTORY
 
@@ -170,6 +170,13 @@ async function eachIsShown(page, trace) {
 	await shown("the table", last.id);
 }
 
+// Of more threads than the overview counts its tooltip says how many it does.
+async function overviewSays(page, trace) {
+	const n = await page.evaluate(() => window.trc.threads().length), title = await page.locator("#map").getAttribute("title");
+
+	same(title || "", n > 2000 ? "The overview counts 1,250 of 2,500 threads: one of 2" : "", `${trace}: which of ${n} threads the overview shows`);
+}
+
 async function opened(context, trace, ...uses) {
 	const page = await openPage(context, `${pages}/${trace}.html`, "", {width: 1400, height: 1600});
 
@@ -180,10 +187,11 @@ async function opened(context, trace, ...uses) {
 }
 
 await withBrowser("light", async (context) => {
-	await opened(context, "20", allAreMet);
+	await opened(context, "20", allAreMet, overviewSays);
 	await opened(context, "demo", allAreMet);
 	await opened(context, "70", restIsCounted, eachIsShown);
 	await opened(context, "90", restIsCounted);
+	await opened(context, "threads", overviewSays);
 });
 console.log(`crowded.mjs: ${results.passed} passed, ${results.failed} failed`);
 process.exit(results.failed ? 1 : 0);

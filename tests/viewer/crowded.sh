@@ -1,5 +1,6 @@
 #!/bin/sh
-# crowded.sh - pages in which many tasks are under way at once: what is told of those for which there is little room (crowded.mjs).
+# crowded.sh - pages in which many tasks are under way at once, or that have thousands of threads: what is told of those
+# for which there is little room (crowded.mjs).
 set -eu
 work=$top_builddir/tests/viewer/browser
 pages=$work/crowded
@@ -30,4 +31,5 @@ at_once 90
 	exit 1
 }
 "$analyze" --html "$pages/demo.html" "$pages/demo.trc"
+"$top_builddir/tests/viewer/make-page" -t 2500 -n 5000 "$pages/threads.html"
 TRC_BROWSER=$browser node "$work/crowded.mjs" "$analyze" "$pages"

@@ -21,10 +21,15 @@ function classState(cls) {
 	return state || PARKED + head.reasons.findIndex((r) => r && r[0] === reason);
 }
 
+// One of so many threads is counted.
+function mapStride() {
+	return Math.max(1, Math.ceil(trace.threads.length / MAP_THREADS_MAX));
+}
+
 // Threads per class and column, on average over the column's time.
 /** @param {number} w */
 function mapCounts(w) {
-	const counts = new Float32Array(CLASS_COUNT * w), stride = Math.max(1, Math.ceil(trace.threads.length / MAP_THREADS_MAX));
+	const counts = new Float32Array(CLASS_COUNT * w), stride = mapStride();
 
 	for (let t = 0, looks = looksMake(); t < trace.threads.length; t += stride) {
 		const {lane} = trace.threads[t];
@@ -34,10 +39,18 @@ function mapCounts(w) {
 	return Array.from({length: CLASS_COUNT}, (_, c) => counts.subarray(c * w, (c + 1) * w));
 }
 
+// What the tooltip says: that the strip shows a part of the threads.
+function mapTitle() {
+	const stride = mapStride();
+
+	byId("map").title = stride > 1 ? `The overview counts ${count(Math.ceil(trace.threads.length / stride))} of ${count(trace.threads.length)} threads: one of ${stride}` : "";
+}
+
 // Redraws the strip; needed when the width or the theme changes.
 function drawMap() {
 	const canvas = map.image;
 	map.width = screen.width;
+	mapTitle();
 	canvasSize(byId("map"), screen.width, MAP_HEIGHT, screen.ratio);
 	const w = canvas.width = byId("map").width, h = canvas.height = byId("map").height;
 	const ctx = canvas.getContext("2d");
