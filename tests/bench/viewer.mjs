@@ -97,20 +97,19 @@ async function moves() {
 	return [script, shown, rest].map((times) => times.sort((a, b) => a - b));
 }
 
-// Milliseconds until what is typed has been looked for, and then of each step to the next match.
+// Milliseconds until what is typed has been looked for, then of steps to the next match, and of steps back: over these, and as far beyond.
 function search(query) {
 	const input = document.getElementById("search");
-	const enter = () => {
+	const enter = (shiftKey) => {
 		const begun = performance.now();
-		input.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
+		input.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter", shiftKey}));
 		return performance.now() - begun;
 	};
+	const longest = (n, shiftKey) => Math.max(...Array.from({length: n}, () => enter(shiftKey)));
 
 	input.value = query;
-	const first = enter(), steps = [];
-	for (let i = 0; i < 20; i++)
-		steps.push(enter());
-	return {first, step: Math.max(...steps), matches: window.trc.matches};
+	const first = enter(false), next = longest(20, false), previous = longest(40, true);
+	return {first, next, previous, matches: window.trc.matches};
 }
 
 async function round() {
@@ -153,11 +152,12 @@ async function round() {
 		figures["the view rests, until the picture is exact, median, ms"] = of(rest, 0.5);
 		figures["the view rests, until the picture is exact, p99, ms"] = of(rest, 0.99);
 		for (const [name, query] of [["search of all names", "e"], ["search of a lock", "mutex"]]) {
-			const {first, step, matches} = await tab.evaluate(search, query);
+			const {first, next, previous, matches} = await tab.evaluate(search, query);
 			if (!matches)
 				throw new Error(`nothing found: ${query}`);
 			figures[`${name}, ms`] = first;
-			figures[`next match of ${name}, longest of 20, ms`] = step;
+			figures[`next match of ${name}, longest of 20, ms`] = next;
+			figures[`previous match of ${name}, longest of 40, ms`] = previous;
 		}
 		figures["memory of the page, peak, MB"] = rendererPeak() / 1e6;
 	});
