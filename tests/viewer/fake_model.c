@@ -283,13 +283,6 @@ int trc_blame_sum(const struct trc_model *m, const struct trc_blame_target *targ
 	return err;
 }
 
-/* As analyzer/derive/scaled.c, which needs a whole model, has it. */
-bool trc_sample_event_is_counted(const struct trc_sample_event *event)
-{
-	return event->period == 1 && !event->frequency_hz && !event->lost_samples &&
-	       event->value == event->n_samples;
-}
-
 struct trc_causes {
 	const struct trc_model *m;
 	size_t rows_max;
