@@ -5,6 +5,7 @@ const REGION_HEIGHT = 14, LOG_HEIGHT = 7, SAMPLE_HEIGHT = 7, COUNTER_HEIGHT = 28
 const TASK_HEIGHT = 14, TASK_LOW_HEIGHT = 7, TASK_LEAST = 3, TASKS_MOST = 84; // TASKS_MOST: of a track, but for lanes of TASK_LEAST
 const TRACK_PAD = 5;
 const ABOVE_MAX = 6; // tracks of tasks and counters above the threads; of more, most are below them
+const ABOVE_HEIGHT = 400; // of all of these but a first one that is higher
 
 /** @type {Tracks} */
 const tracks = {
@@ -162,10 +163,18 @@ function hiddenOf(sel) {
 	return idx >= 0 && (tracks.guest === idx || !tracks.byThread[idx]) ? idx : null;
 }
 
-// Rows of tracks of no thread: tasks, then counters, then procs.  Of many tasks and counters most lie below the threads.
+// Rows of tracks of no thread: tasks, then counters, then procs.  Of many tasks and counters, or high ones, most lie below the threads.
 /** @param {Track[][]} notes @param {Track[]} ofProcs @returns {{above: TrackRow[], below: TrackRow[]}} */
 function tracksOfNone(notes, ofProcs) {
-	const many = notes[0].length + notes[1].length > ABOVE_MAX, above = notes.map((list) => many ? list.slice(0, ABOVE_MAX / 2) : list).flat();
+	const many = notes[0].length + notes[1].length > ABOVE_MAX, above = /** @type {Track[]} */ ([]);
+	let height = 0;
+
+	for (const track of notes.map((list) => many ? list.slice(0, ABOVE_MAX / 2) : list).flat()) {
+		if (above.length && height + trackHeight(track) > ABOVE_HEIGHT)
+			continue;
+		height += trackHeight(track);
+		above.push(track);
+	}
 	const [fold, ...inside] = ofProcs, row = (/** @type {Track} */ track) => ({track});
 
 	return {above: [...above.map(row), ...fold ? [{track: fold, inside}] : []], below: notes.flat().filter((track) => !above.includes(track)).map(row)};
