@@ -112,7 +112,7 @@ static const struct trc_sql_column selected_columns[] = {
 	{"kind", "TEXT", TRC_FIELD_TEXT, offsetof(struct row, kind),
 	 .doc = "the table that has the row"},
 	{"id", "INTEGER", TRC_FIELD_U64, offsetof(struct row, of.id), .indexed = true,
-	 .doc = "its id there; in a table without ids its rowid, which main.TABLE has"},
+	 .doc = "its id there; in a table without ids its rowid"},
 	{"ns", "INTEGER", TRC_FIELD_NS, offsetof(struct row, of.ns),
 	 .doc = "how much of it lies inside; of unlocks, what they caused to what lies inside of waits; "
 		"NULL for what has only a moment, and for tasks and regions, which count whole"},
@@ -167,16 +167,15 @@ static void free_selected(void *context)
 	free(c);
 }
 
-static void add_column(sqlite3_str *sql, size_t t, const char *name, const char *before)
+static void add_column(sqlite3_str *sql, size_t t, const char *name)
 {
 	bool ns = TABLES[t].ns_column && !strcmp(name, TABLES[t].ns_column);
 	bool n = TABLES[t].n_column && !strcmp(name, TABLES[t].n_column);
 
-	sqlite3_str_appendall(sql, before);
 	if (ns || n)
 		sqlite3_str_appendf(sql, "trc_selected('%s', %d, rowid) AS ", ns ? "ns" : "waits",
 				    (int)t);
-	sqlite3_str_appendf(sql, "\"%w\"", name);
+	sqlite3_str_appendf(sql, "\"%w\", ", name);
 }
 
 static int add_view(sqlite3 *db, const struct trc_sql_table *table, size_t t)
@@ -187,10 +186,10 @@ static int add_view(sqlite3 *db, const struct trc_sql_table *table, size_t t)
 
 	sqlite3_str_appendf(sql, "CREATE TEMP VIEW \"%w\" AS SELECT ", table->name);
 	for (size_t i = 0; i < table->n_columns; i++)
-		add_column(sql, t, table->column[i].name, i ? ", " : "");
+		add_column(sql, t, table->column[i].name);
 	sqlite3_str_appendf(
 		sql,
-		" FROM main.\"%w\" WHERE \"%w\" = 1 AND trc_selected('row', %d, rowid) IS NOT NULL",
+		"rowid FROM main.\"%w\" WHERE \"%w\" = 1 AND trc_selected('row', %d, rowid) IS NOT NULL",
 		table->name, TRC_SQL_SELECTED_COLUMN, (int)t);
 	text = sqlite3_str_finish(sql);
 	rc = text ? sqlite3_exec(db, text, NULL, NULL, NULL) : SQLITE_NOMEM;

@@ -54,7 +54,7 @@ async function tablesAre(page, {trace, name, options}) {
 	const lacking = (await ask(page, `SELECT table_name FROM page_missing WHERE why <> '${OUTSIDE}'`)).csv.trim().split("\n").slice(1);
 	const whole = tables.filter((table) => !lacking.includes(table)), parts = [];
 
-	// Versions of SQLite quote real numbers in different ways.
+	// Versions of SQLite quote real numbers in different ways.  A view has its rowid beside its columns.
 	const quoted = (column) => `iif(typeof("${column}") = 'real', printf('%!.15g', "${column}"), quote("${column}"))`;
 	for (const table of whole)
 		parts.push([`SELECT '${table}' AS name, ${(await columnsAre(page, table)).map(quoted).join(" || ',' || ")} AS row FROM "${table}"`, OWNED[table] ?? ""]);

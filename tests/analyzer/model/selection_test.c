@@ -468,31 +468,6 @@ static int64_t asked_of(sqlite3 *db, const char *sql)
 	return value;
 }
 
-/* A view has the columns of its table, and no more. */
-static void check_columns(sqlite3 *db)
-{
-	static const char *const views[] = {"parks",	     "unlocks", "samples",  "tasks",
-					    "regions",	     "logs",	"counters", "on_cpu",
-					    "sched_latency", "holds",	"allocs",   "fiber_waits"};
-	char sql[100];
-	sqlite3_stmt *view, *table;
-
-	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
-		snprintf(sql, sizeof(sql), "SELECT * FROM %s", views[i]);
-		ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &view, NULL), 0);
-		snprintf(sql, sizeof(sql), "SELECT * FROM main.%s", views[i]);
-		ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &table, NULL), 0);
-		ck_assert_msg(sqlite3_column_count(view) == sqlite3_column_count(table),
-			      "%s has %d columns, and a view of it %d", views[i],
-			      sqlite3_column_count(table), sqlite3_column_count(view));
-		for (int c = 0; c < sqlite3_column_count(table); c++)
-			ck_assert_str_eq(sqlite3_column_name(view, c),
-					 sqlite3_column_name(table, c));
-		sqlite3_finalize(view);
-		sqlite3_finalize(table);
-	}
-}
-
 /* The report can be made of anything, SQL's views are its table, and profiles agree with both. */
 static void check_outputs(struct trc_model *m, const char *asked)
 {
@@ -531,7 +506,6 @@ static void check_outputs(struct trc_model *m, const char *asked)
 				 "SELECT count(*) FROM parks JOIN main.parks AS whole USING (id) "
 				 "WHERE parks.waited_ns > whole.waited_ns"),
 			0);
-		check_columns(db);
 		mutex_ns = asked_of(db, "SELECT total(caused_ns) FROM unlocks");
 		sqlite3_close(db);
 	}
