@@ -55,6 +55,24 @@ browse()
 	TRC_BROWSER=$browser node "$@"
 }
 
+# serving NAME OPTION... -- COMMAND...: recorded in the background; returns when it listens at $socket.
+serving()
+{
+	name=$1 tries=0
+	shift
+	"$record" -o "$pages/$name.trc" "$@" >"$pages/$name.out" 2>&1 &
+	recorder=$!
+	until [ -S "$socket" ]; do
+		tries=$((tries + 1))
+		if [ $tries -ge 600 ] || ! kill -0 $recorder; then
+			echo "it does not listen: $*"
+			cat "$pages/$name.out"
+			exit 1
+		fi
+		sleep 0.1
+	done
+}
+
 command -v node >/dev/null || skip "no node"
 browser=$(command -v chromium || command -v chromium-browser) || skip "no chromium"
 mkdir -p "$work" "$pages"

@@ -7,7 +7,7 @@
 
 import {execFileSync} from "node:child_process";
 import * as analyzer from "./analyzer.mjs";
-import {amount, check, draw, openPage, results, same, seed, withBrowser} from "./browser_lib.mjs";
+import {amount, check, draw, openPage, results, same, seed, settle, withBrowser} from "./browser_lib.mjs";
 
 const [analyze, ...files] = process.argv.slice(2);
 const ROWS = amount(200, 64); // of each trace
@@ -65,6 +65,24 @@ function threadName(t, id) {
 }
 
 // ---- what the page says, from within it ----
+
+// Opens the lines that threads are folded into, from top to bottom, until each thread has a lane.
+async function unfoldThreads(page, threads, file) {
+	const folded = page.locator(".label.group:not([hidden]) .open[aria-expanded=false][title*=' thread']").first();
+	const lanes = () => page.evaluate(() => window.trc.shownThreads().length);
+	const scrolls = () => page.evaluate(() => {
+		const scroll = document.getElementById("scroll"), before = scroll.scrollTop;
+		scroll.scrollBy(0, 100);
+		return scroll.scrollTop > before;
+	});
+
+	for (let goesOn = true; goesOn && await lanes() < threads; await settle(page))
+		if (await folded.count())
+			await folded.click();
+		else
+			goesOn = await scrolls();
+	same(await lanes(), threads, `${file}: each thread has a lane`);
+}
 
 // What the pointer meets in a column of pixels, or on a thread's lane of states, at a time that takes
 // the middle of the view; with the details of each.
@@ -636,7 +654,8 @@ async function comparePage(context, trace, file) {
 		await locksNamed(page, trace, t);
 	if (/all_locks/.test(file))
 		await wakersAreKnown(page, trace, t);
-	const rows = /cut|labelled/.test(file) ? 0 : /busy|pigz|execs/.test(file) ? ROWS : ROWS / 10;
+	const rows = /cut|labelled/.test(file) ? 0 : /busy|pigz|execs|redis|memcached/.test(file) ? ROWS : ROWS / 10;
+	await unfoldThreads(page, t.threads.length, file);
 	for (let i = 0; i < rows; i++)
 		await kinds[i % kinds.length](page, t, span);
 	same(page.troubles, [], `${file}: no errors`);

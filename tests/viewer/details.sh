@@ -25,6 +25,17 @@ recorded()
 	all="$all $trace $page"
 }
 
+# served NAME PROGRAM: ends the server, and makes its page.
+served()
+{
+	kill -TERM "$(pgrep -P $recorder "$2")"
+	wait $recorder
+	recorder=
+	rm -f "$socket"
+	"$analyze" --html "$pages/$1.html" "$pages/$1.trc"
+	all="$all $pages/$1.trc $pages/$1.html"
+}
+
 all= options=
 wanted=0
 ulimit -c 0
@@ -35,6 +46,22 @@ recorded all_locks "$top_builddir/tests/viewer/busy_program"
 options=
 if command -v pigz >/dev/null; then
 	recorded pigz pigz -p 4 -c "$top_builddir/viewer/assets.c"
+fi
+# Servers of which some threads are idle, and so folded: under a short load, where they are installed.
+socket=$(mktemp -u /tmp/trc-socket-XXXXXX) recorder=
+trap 'rm -rf "$TRC_RING_DIR" "$socket"; [ -z "$recorder" ] || kill "$recorder"' EXIT # also of a load that failed
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
+	serving redis -- redis-server --port 0 --unixsocket "$socket" --io-threads 4 --save '' --daemonize no
+	timeout 120 redis-benchmark -s "$socket" -q -n 2000 -c 16 -P 8 -r 1000 -t set,get,lpush >"$pages/out" 2>&1
+	served redis redis-server
+fi
+if command -v memcached >/dev/null; then
+	as_root=
+	[ "$(id -u)" != 0 ] || as_root='-u root'
+	# shellcheck disable=SC2086 # a list of options
+	serving memcached -- memcached $as_root -t 4 -m 64 -s "$socket" -a 0700
+	timeout 120 "$top_builddir/tests/integration/mc_load" -s "$socket" -n 20000 -c 32 >"$pages/out"
+	served memcached memcached
 fi
 recorded fibers "$top_builddir/docs/examples/fibers"
 options=--heap=4096

@@ -17,22 +17,9 @@ socket=socket
 as_root=
 [ "$(id -u)" != 0 ] || as_root='-u root'
 
-# serving NAME COMMAND...: recorded in the background; returns when it listens.
-serving()
-{
-	name=$1
-	shift
-	"$record" -q -F 997 -o "$pages/$name.trc" -- "$@" >"$pages/$name.out" 2>&1 &
-	recorder=$!
-	until [ -S "$socket" ]; do
-		kill -0 $recorder || exit 1
-		sleep 0.1
-	done
-}
-
 "$record" -q -F 997 -o "$pages/demo.trc" -- "$top_builddir/docs/examples/trc-demo" >"$pages/out"
 # shellcheck disable=SC2086 # a list of options
-serving memcached memcached $as_root -t 4 -m 64 -s "$socket" -a 0700
+serving memcached -q -F 997 -- memcached $as_root -t 4 -m 64 -s "$socket" -a 0700
 "$top_builddir/tests/integration/mc_load" -s "$socket" -n 100000 -c 32 >"$pages/out"
 kill -TERM "$(pgrep -P $recorder memcached)"
 wait $recorder
@@ -40,7 +27,7 @@ rm -f "$socket"
 data=$(mktemp -d /tmp/redis-XXXXXX) # stands in a picture, too
 trap 'rm -rf "$TRC_RING_DIR" "$data"' EXIT
 cd "$data"
-serving redis redis-server --port 0 --unixsocket "$socket" --save '' --appendonly yes --daemonize no
+serving redis -q -F 997 -- redis-server --port 0 --unixsocket "$socket" --save '' --appendonly yes --daemonize no
 redis-benchmark -s "$socket" -q -n 20000 -c 32 -P 16 -r 1000 -t set,lpush,sadd,zadd,lrange_100 >"$pages/out" 2>&1
 redis-cli -s "$socket" shutdown nosave
 wait $recorder
