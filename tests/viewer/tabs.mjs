@@ -324,12 +324,37 @@ async function deadlockToldIs(page, trace) {
 		`${trace}: and so does the tooltip`, await box("carol").getAttribute("title"));
 }
 
+// Which of some elements are seen whole, without scrolling, in all that scrolls around them.
+function seenWhole(page, selector) {
+	return page.evaluate((wanted) => [...document.querySelectorAll(wanted)].map((element) => {
+		const {top, bottom, height} = element.getBoundingClientRect();
+		let from = 0, until = innerHeight;
+		for (let around = element.parentElement; around; around = around.parentElement)
+			if (getComputedStyle(around).overflowY !== "visible") {
+				const edge = around.getBoundingClientRect().top + around.clientTop;
+				[from, until] = [Math.max(from, edge), Math.min(until, edge + around.clientHeight)];
+			}
+		return {whole: height > 0 && top >= from && bottom <= until, top, bottom, from, until};
+	}), selector);
+}
+
+// The circle of a deadlock is seen whole, however many threads wait behind each thread of it.
+async function ringIsSeen(page, trace) {
+	for (const [width, height] of [[1600, 900], [1280, 680]]) {
+		await page.setViewportSize({width, height});
+		await page.evaluate(() => window.trc.now.open());
+		await settle(page);
+		const seen = await seenWhole(page, ".now-box button.ring");
+		check(seen.length === 2 && seen.every(({whole}) => whole), `${trace}, ${width}x${height} pixels: both of the circle are seen`, seen);
+	}
+}
+
 async function crowdIs(page) {
 	same(await page.locator(".now-box button").count(), 13, "of a crowd a few are drawn");
 	same(await page.locator(".now-box.more").innerText(), "and 288 threads more", "and the others counted");
 	const names = await page.locator(".now-list tbody tr", {hasText: "296 more"}).locator("button").allInnerTexts();
 	same(names, [301, 300, 299, 298].map((n) => `pool ${n}`), "in a row the one that waits longest is first, and the row says how long");
-	check(/13 of 301 threads are drawn/.test(await page.locator("#panel-now").innerText()), "it says so first");
+	check(/13 of 301 threads are drawn/.test(await page.locator("#panel-now").innerText()), "it says so");
 	await page.locator(".now-box button").first().focus();
 	await page.keyboard.press("ArrowDown");
 	await page.keyboard.press("Enter");
@@ -563,6 +588,9 @@ await withBrowser("light", async (context) => {
 	await opened(context, "demo", async (page) => { address = await foldsByClick(page); });
 	await opened(context, "demo", async (page) => same(await page.evaluate(() => window.trc.selection), {kind: "cpu", id: 7},
 		"the address selects the stretch again"), address);
+	for (const trace of ["ring", "hang"])
+		await opened(context, trace, ringIsSeen);
+	await opened(context, "ring", nowIs);
 	await opened(context, "crowd", async (page, trace) => {
 		await nowIs(page, trace);
 		await crowdIs(page);

@@ -73,6 +73,22 @@ snapshot_of_demo snapshot
 page snapshot
 assembled hostile "$top_srcdir/tests/viewer/hostile.txt"
 assembled deadlock "$top_srcdir/tests/viewer/deadlock.txt"
+# Two threads in a circle; behind the first wait three more, one of which has a thread behind it, and behind the second two.
+seq 8 | sed 's/.*/thread & tid=70& name="worker &"/' >"$pages/ring.txt"
+cat >>"$pages/ring.txt" <<'END'
+@1000 thread=1 acquire reason=mutex object=0x7f000000a000
+@1100 thread=2 acquire reason=mutex object=0x7f000000b000
+@1200 thread=3 acquire reason=mutex object=0x7f000000c000
+@2000 thread=1 park reason=mutex object=0x7f000000b000 holder=2
+@2100 thread=2 park reason=mutex object=0x7f000000a000 holder=1
+@2200 thread=3 park reason=mutex object=0x7f000000a000 holder=1
+@2300 thread=4 park reason=mutex object=0x7f000000a000 holder=1
+@2400 thread=5 park reason=mutex object=0x7f000000a000 holder=1
+@2500 thread=6 park reason=mutex object=0x7f000000c000 holder=3
+@2600 thread=7 park reason=mutex object=0x7f000000b000 holder=2
+@2700 thread=8 park reason=mutex object=0x7f000000b000 holder=2
+END
+assembled ring "$pages/ring.txt"
 # 300 threads that wait for one, the last longest.
 awk 'BEGIN {
 	for (i = 1; i <= 301; i++)

@@ -124,30 +124,39 @@ function ringsOf(waiters) {
 	return rings;
 }
 
-// Where a forest's threads stand: [{number, x, y, ring}], and rows of more waiters than are drawn: {more, x, y}.
+// Where a forest's threads stand: [{number, x, y, ring}], and rows of more waiters than are drawn: {more, x, y}.  A ring stands
+// together, so that it is seen whole; those that wait for it stand right of it, the first in the ring's first row.
 function nowPlaces(waiters) {
 	const places = [], seen = new Set(), rings = ringsOf(waiters), inRings = new Set(rings.flat());
+	const roots = [...waiters.keys()].filter((number) => !holderOf(number));
 	let y = 0;
 
-	const place = (number, depth, ring) => {
-		if (seen.has(number) || places.length >= BOXES_SHOWN)
-			return;
-		const at = {number, x: depth, y, ring}, own = (waiters.get(number) || []).filter((each) => !inRings.has(each));
-		const rest = own.length - CHILDREN_SHOWN;
-		seen.add(number);
-		places.push(at);
-		for (const each of own.slice(0, CHILDREN_SHOWN))
-			place(each, depth + 1, null);
-		if (rest > 0)
-			places.push({more: rest, to: number, x: depth + 1, y: y++});
-		y = Math.max(y, at.y + 1);
+	const stands = (number, x, row, ring) => {
+		const isNew = !seen.has(number) && places.length < BOXES_SHOWN;
+		if (isNew) {
+			seen.add(number);
+			places.push({number, x, y: row, ring});
+		}
+		return isNew;
 	};
-	for (const ring of rings)
-		for (const number of ring)
-			place(number, 0, ring);
-	for (const number of waiters.keys())
-		if (!holderOf(number))
-			place(number, 0, null);
+	const waitersStand = (number, x) => {
+		const own = (waiters.get(number) || []).filter((each) => !inRings.has(each)), rest = own.length - CHILDREN_SHOWN;
+		for (const each of own.slice(0, CHILDREN_SHOWN)) {
+			const row = y;
+			if (stands(each, x, row, null)) {
+				waitersStand(each, x + 1);
+				y = Math.max(y, row + 1);
+			}
+		}
+		if (rest > 0)
+			places.push({more: rest, to: number, x, y: y++});
+	};
+	for (const {left, ring} of [...rings.map((each) => ({left: each, ring: each})), ...roots.map((number) => ({left: [number], ring: null}))]) {
+		const top = y, shown = left.filter((number, k) => stands(number, 0, top + k, ring));
+		for (const number of shown)
+			waitersStand(number, 1);
+		y = Math.max(y, top + shown.length);
+	}
 	return places;
 }
 
@@ -228,10 +237,12 @@ function nowPicture() {
 	box.style.width = `${width}px`;
 	box.style.height = `${height}px`;
 	rovingKeys(box, "ArrowUp", "ArrowDown");
-	return [el("p", {class: "dim"}, "An arrow leads from a thread to the one that holds what it waits for. ",
+	// The words below: a low panel has room for the picture of two, and no more.
+	return [el("div", {class: "now-both"}, el("div", {class: "now-scroll"}, box),
+		el("div", {class: "now-told", role: "region", "aria-label": "The chosen thread", tabindex: "0"})),
+	el("p", {class: "dim"}, "An arrow leads from a thread to the one that holds what it waits for. ",
 		places.some((place) => place.ring) ? el("b", {class: "alarm"}, "⟳ red, thick: a deadlock, each waits for the next. ") : "",
-		drawn < all ? `${count(drawn)} of ${count(all)} threads are drawn.` : "", " Beside it: the chosen thread, and those that it waits for, with whole stacks."),
-	el("div", {class: "now-both"}, el("div", {class: "now-scroll"}, box), el("div", {class: "now-told", role: "region", "aria-label": "The chosen thread", tabindex: "0"}))];
+		drawn < all ? `${count(drawn)} of ${count(all)} threads are drawn.` : "", " Beside it: the chosen thread, and those that it waits for, with whole stacks.")];
 }
 
 // ---- the list ----
@@ -281,12 +292,11 @@ function nowDraw(box) {
 			"program that hangs, show here what each thread waits for."));
 		return;
 	}
-	box.append(el("p", {class: "dim at"}, `What each thread did at ${exactTime(head.span_ns)}, when the trace ended.`),
-		...[head.cut && head.cut.window ? el("p", {class: "incomplete"}, "This is what was so when the trace ended, not where this page does.") : null,
+	box.append(...[head.cut && head.cut.window ? el("p", {class: "incomplete"}, "This is what was so when the trace ended, not where this page does.") : null,
 		all > now.rows.n ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page has ${count(now.rows.n)} of ${count(all)} threads.`) : null,
 		held > now.locks.n ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `this page has ${count(now.locks.n)} of ${count(held)} locks that are held, ` +
 			"thread by thread: the table locks_held of the SQL tab has all.") : null,
-		...nowPicture(), ...nowList()].filter((part) => part));
+		...nowPicture(), el("p", {class: "dim at"}, `What each thread did at ${exactTime(head.span_ns)}, when the trace ended.`), ...nowList()].filter((part) => part));
 	const first = box.querySelector(".now-box button");
 	if (first)
 		nowChoose(Number(first.dataset.thread));
