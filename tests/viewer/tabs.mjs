@@ -541,6 +541,25 @@ async function tabsFit(page, trace) {
 		widths.push(await page.locator("#panel-spans .histogram").evaluate((box) => box.clientWidth));
 		check(Math.min(...widths) >= 140, `${trace}, ${width} pixels: the histograms of locks and of tasks have room`, widths);
 	}
+	for (const [width, height] of [[1600, 900], [1280, 680]]) {
+		await page.setViewportSize({width, height});
+		await page.evaluate(() => window.trc.locks.open());
+		await histogramIsSeen(page, "locks", `${trace}, ${width}x${height} pixels: of the first lock`);
+		// From the end of what is told of one lock to another one.
+		await page.evaluate(() => document.querySelector(".locks-picture").scrollBy(0, 10000));
+		await page.locator("[data-table=locks] + tbody button").nth(1).click();
+		await histogramIsSeen(page, "locks", `${trace}, ${width}x${height} pixels: of the next one`);
+		await page.locator("[data-table=locks] + tbody button").first().click();
+		await page.evaluate(() => window.trc.tasks.open());
+		await histogramIsSeen(page, "spans", `${trace}, ${width}x${height} pixels: of tasks`);
+	}
+}
+
+async function histogramIsSeen(page, tab, what) {
+	await settle(page);
+	const seen = await seenWhole(page, `#panel-${tab} .histogram`);
+
+	check(seen.length === 1 && seen[0].whole && seen[0].bottom - seen[0].top >= 90, `${what}: the histogram is seen, and high enough`, seen);
 }
 
 async function tablesSort(context) {

@@ -209,9 +209,10 @@ function lockPicture() {
 		return orderPicture();
 	const i = locks.chosen, {spread} = locks, n = spreadCount(spread, i), r = locks.rows;
 
-	return [el("h3", {}, `${lockKind(i)} ${lockName(i)}`), ...lockWords(i),
+	return [el("h3", {}, `${lockKind(i)} ${lockName(i)}`),
 		n < r.waits[i] ? el("p", {class: "incomplete"}, el("b", {}, "Incomplete: "), `the page has ${count(n)} of its ${plural(r.waits[i], "wait")}.`) : null,
 		n ? histogramView(spread, i, spreadBuckets(spread, i), locks.bucket, (k) => locksChoose(i, k)) : null,
+		...lockWords(i), // below the histogram, which a low panel would else hide
 		sumsTable(["held, when they began, by", "waits", "waited"], lockAbout().holders, ({key, longest}) => key
 			? threadLink(key, parkStart(longest + 1)) : el("span", {class: "dim"}, "not known")),
 		sumsTable(["made others wait, given back in", "sections", "caused"], lockAbout().sections, ({key, longest}) =>
@@ -259,6 +260,8 @@ function locksSelected() {
 
 /** @param {number} i */
 function locksChoose(i, bucket = -1) {
+	if (i !== locks.chosen)
+		locks.parts.picture.scrollTop = 0;
 	Object.assign(locks, {chosen: i, bucket: bucket === locks.bucket && i === locks.chosen ? -1 : bucket});
 	lockOrder.shown = [];
 	drawnAgain(locks.box, locksDraw);
