@@ -1,8 +1,12 @@
-// screenshot.mjs PAGES DIRECTORY - the pictures of the README and of docs/viewer.md, of pages that screenshot.sh made; whether they
+// screenshot.mjs PAGES DIRECTORY [WORDS] - the pictures of the README and of docs/viewer.md, of pages that screenshot.sh made; whether they
 // show what the document says.
-import {check, openPage, results, settle, withBrowser} from "./browser_lib.mjs";
+//
+// Beside the pictures it writes pictures.json: of each picture the words that the page itself shows in it.  With a third argument,
+// the documentation's pictures.json, it says which of these pictures are old.
+import {readFileSync, writeFileSync} from "node:fs";
+import {check, openPage, results, same, settle, withBrowser} from "./browser_lib.mjs";
 
-const [pages, directory] = process.argv.slice(2);
+const [pages, directory, documented] = process.argv.slice(2);
 const SIZE = {width: 1280, height: 680};
 
 async function press(page, ...keys) {
@@ -149,6 +153,40 @@ const pictures = {
 	}],
 };
 
+// ---- words ----
+
+// What a picture shows of buttons, headings, names of facts and columns.  Steady: what stands in each page, whatever was recorded.
+function wordsSeen(page) {
+	return page.evaluate(() => {
+		const inSight = (element) => {
+			const {left, top, right, bottom} = element.getBoundingClientRect();
+			return right > left && element.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+		};
+		const of = (selector) => [...new Set([...document.querySelectorAll(selector)].filter(inSight).map((element) => element.textContent.trim()))]
+			.filter((each) => /\D/.test(each)).sort();
+		return {steady: of("#bar button, #panel-tabs button, #findings-back"), others: of("button, h2, h3, dt, th, summary")};
+	});
+}
+
+// Whether words are the program's, of a page's file: not a name of the trace's.
+function ownOf(file) {
+	const program = readFileSync(file, "utf8").replace(/<script[^>]* type=[^]*?<\/script>/g, "");
+
+	return (words) => [`"${words}"`, `'${words}'`, `\`${words}\``, `>${words}<`].some((each) => program.includes(each));
+}
+
+// Pictures of the documentation that show words which the page no longer has, or lack those that each page has now.
+function picturesAreNew(words) {
+	const old = JSON.parse(readFileSync(documented, "utf8"));
+
+	for (const [name, {steady, own, isOwn}] of words) {
+		same(old[name]?.steady, steady, `${name}.png: buttons that each page has; make screenshot`);
+		check(old[name]?.own.length > 0, `${name}.png: words of it are known`, own);
+		same(old[name]?.own.filter((each) => !isOwn(each)), [], `${name}.png: words that the page no longer has; make screenshot`);
+	}
+}
+
+const words = new Map();
 await withBrowser("light", async (context) => {
 	for (const [name, [trace, size, use]] of Object.entries(pictures)) {
 		const page = await openPage(context, `${pages}/${trace}.html`, "", size);
@@ -156,9 +194,14 @@ await withBrowser("light", async (context) => {
 		await page.mouse.move(2, 2);
 		await settle(page);
 		await page.screenshot({path: `${directory}/${name}.png`});
+		const {steady, others} = await wordsSeen(page), isOwn = ownOf(`${pages}/${trace}.html`);
+		words.set(name, {steady, own: others.filter((each) => !steady.includes(each) && isOwn(each)), isOwn});
 		check(page.troubles.length === 0, `${name}: no trouble`, page.troubles);
 		await page.close();
 	}
 });
+writeFileSync(`${directory}/pictures.json`, `${JSON.stringify(Object.fromEntries([...words].map(([name, {steady, own}]) => [name, {steady, own}])), null, "\t")}\n`);
+if (documented)
+	picturesAreNew(words);
 console.log(`screenshot.mjs: ${results.passed} passed, ${results.failed} failed`);
 process.exitCode = results.failed ? 1 : 0;

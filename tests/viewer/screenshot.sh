@@ -1,6 +1,7 @@
 #!/bin/sh
-# screenshot.sh DIRECTORY - records trc-demo, memcached and redis under load, and makes the pictures of the README and of docs/viewer.md
-# from their pages, which have to show what the document says.  Needs Debian's memcached, redis-server, redis-tools, and pngquant for
+# screenshot.sh DIRECTORY [WORDS] - records trc-demo, memcached and redis under load, and makes the pictures of the README and of docs/viewer.md
+# from their pages, which have to show what the document says.  With WORDS, a pictures.json, also
+# says which of its pictures are old.  Needs Debian's memcached, redis-server, redis-tools, and pngquant for
 # small pictures.
 set -eu
 pictures=$1
@@ -34,7 +35,8 @@ wait $recorder
 for name in demo memcached redis; do
 	"$analyze" --html "$pages/$name.html" "$pages/$name.trc"
 done
-browse "$work/screenshot.mjs" "$pages" "$pages"
+browse "$work/screenshot.mjs" "$pages" "$pages" ${2:+"$2"}
+cp -f "$pages/pictures.json" "$pictures"
 for picture in "$pages"/*.png; do
 	if command -v pngquant >/dev/null; then
 		pngquant --force --speed 1 --output "$pictures/${picture##*/}" 256 "$picture"

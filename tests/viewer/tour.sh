@@ -1,11 +1,11 @@
 #!/bin/sh
 # tour.sh - the pictures of the README and of docs/viewer.md, made anew in a directory of their own: each is there, as large as the document's,
-# and shows what the document says (screenshot.mjs).
+# and shows what the document says; and the document's pictures show no words that the page no longer has (screenshot.mjs).
 set -eu
 pictures=$top_builddir/tests/viewer/pictures
 rm -rf "$pictures"
 mkdir -p "$pictures"
-sh "$top_srcdir/tests/viewer/screenshot.sh" "$pictures" || exit $?
+sh "$top_srcdir/tests/viewer/screenshot.sh" "$pictures" "$top_srcdir/docs/pictures.json" || exit $?
 
 # Width and height, as the file says them.
 size_of()
