@@ -20,6 +20,13 @@
 #include "recorder/unwind/unwind.h"
 #include "thread_profile_fixture.h"
 
+/* Who makes a system call is then found by a register of the thread's only, and is asked. */
+#ifdef __SANITIZE_ADDRESS__
+enum { HAS_FRAME_POINTERS = 1 };
+#else
+enum { HAS_FRAME_POINTERS = 0 };
+#endif
+
 static const struct trc_thread_row *expect_looked_at(const struct worker *w, uint32_t reason)
 {
 	const struct trc_thread_row *row = expect_row(w->tid, TRC_THREAD_IS_WAITING);
@@ -485,9 +492,11 @@ void thread_profile_looks(TCase *t)
 {
 	tcase_add_test(t, a_thread_that_waits_is_looked_at);
 	tcase_add_test(t, a_thread_that_the_recorder_does_not_know_is_looked_at);
-	tcase_add_test(t, so_are_those_that_could_not_be_asked);
+	if (!HAS_FRAME_POINTERS) {
+		tcase_add_test(t, so_are_those_that_could_not_be_asked);
+		tcase_add_test(t, they_would_answer_the_same);
+	}
 	tcase_add_test(t, labels_are_found_with_and_without_a_slot);
-	tcase_add_test(t, they_would_answer_the_same);
 	tcase_add_test(t, by_frame_pointers_all_are_asked);
 	tcase_add_test(t, stacks_are_true_while_threads_go_on);
 	tcase_add_test(t, threads_may_end_meanwhile);
