@@ -101,8 +101,10 @@ static bool memory_copy(const struct taking *t, uint32_t tid, uintptr_t sp, stru
 		       TRC_RAW_WORD(from), N, 0);
 	if (got < OWN)
 		return false;
-	stack->copied = (struct trc_copied){sp, sp + (uintptr_t)(got - OWN), stack->word,
-					    sizeof(stack->word)};
+	stack->copied = (struct trc_copied){.lo = sp,
+					    .hi = sp + (uintptr_t)(got - OWN),
+					    .word = stack->word,
+					    .max_bytes = sizeof(stack->word)};
 	/* Where a robust mutex has its word: the C library's own. */
 	mine = (const struct robust_list_head *)((uintptr_t)pthread_self() +
 						 (uintptr_t)t->list_off);
@@ -213,7 +215,7 @@ static bool look_at_slot(struct taking *t, uint32_t i, uint64_t *frame)
 	    !trc_slot_same(slot, seq))
 		return false;
 	start = (struct trc_unwind_start){wait.from.pc, wait.from.sp, wait.from.fp};
-	stack.copied = (struct trc_copied){0, 0, stack.word, sizeof(stack.word)};
+	stack.copied = (struct trc_copied){.word = stack.word, .max_bytes = sizeof(stack.word)};
 	stack_walk(&start, &stack.copied, &found);
 	if (!trc_slot_same(slot, seq) || !found.is_whole)
 		return false;

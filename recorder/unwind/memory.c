@@ -72,7 +72,10 @@ static bool copied_move(struct trc_copied *copied, uintptr_t at)
 		bytes = copied->max_bytes;
 	copied->lo = at - below;
 	copied->hi = copied->lo;
-	if (at < PAGE_BYTES || !trc_memory_copy(copied->word, copied->lo, (uint32_t)bytes))
+	if (at < PAGE_BYTES || trc_copied_gave_up(copied))
+		return false;
+	copied->n_copies++;
+	if (!trc_memory_copy(copied->word, copied->lo, (uint32_t)bytes))
 		return false;
 	copied->hi += bytes;
 	return true;

@@ -21,9 +21,16 @@ struct trc_copied {
 	uintptr_t hi;
 	uintptr_t *word;
 	uint32_t max_bytes; /* at `word` */
+	/* How often something was copied, and may be; 0 = any number of times.  After that nothing is read. */
+	uint32_t n_copies, max_copies;
 };
 
-enum { TRC_COPIED_BYTES = 512 }; /* small: it lies on the stack of who walks, a coroutine's too */
+enum {
+	TRC_COPIED_BYTES = 512, /* small: it lies on the stack of who walks, a coroutine's too */
+	/* A system call each, of about half a microsecond: a walk that takes longer than a sample's period would leave
+	 * the thread no time of its own. */
+	TRC_COPIES_MAX = 512,
+};
 struct trc_copied_few {
 	struct trc_copied copied;
 	uintptr_t word[TRC_COPIED_BYTES / sizeof(uintptr_t)];
@@ -31,8 +38,14 @@ struct trc_copied_few {
 
 static inline struct trc_copied *trc_copied_begin(struct trc_copied_few *few)
 {
-	few->copied = (struct trc_copied){0, 0, few->word, sizeof(few->word)};
+	few->copied = (struct trc_copied){
+		.word = few->word, .max_bytes = sizeof(few->word), .max_copies = TRC_COPIES_MAX};
 	return &few->copied;
+}
+
+static inline bool trc_copied_gave_up(const struct trc_copied *copied)
+{
+	return copied->max_copies && copied->n_copies >= copied->max_copies;
 }
 
 struct trc_range {

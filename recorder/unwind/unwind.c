@@ -292,7 +292,7 @@ static TRC_NO_SANITIZE void elide(struct trc_walk *walk, uint32_t mode, uint64_t
 	uint64_t ring[TRC_STACK_OUTERMOST];
 	uint32_t depth = walk_outermost(walk, mode, ring, n);
 
-	if (depth == TRC_UNWIND_WALK_MAX) {
+	if (depth == TRC_UNWIND_WALK_MAX || trc_copied_gave_up(walk->range.copied)) {
 		frame[TRC_STACK_DEPTH_MAX - 1] = TRC_FRAMES_ELIDED;
 		return;
 	}

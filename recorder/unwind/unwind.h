@@ -97,7 +97,8 @@ uint32_t trc_unwind_context(const void *ucontext, uint64_t *frame, uint32_t max)
  * first `before` frames left out, or, where `ucontext` is not NULL, by trc_unwind_context().  If
  * the stack has more frames, TRC_FRAMES_ELIDED and the TRC_STACK_OUTERMOST outermost frames take
  * the place of the last of these frames.  A walk that does not reach the outermost frame in
- * TRC_UNWIND_WALK_MAX frames leaves the outermost frames out: then TRC_FRAMES_ELIDED comes last.
+ * TRC_UNWIND_WALK_MAX frames, or without more than TRC_COPIES_MAX copies of memory (memory.h), leaves the
+ * outermost frames out: then TRC_FRAMES_ELIDED comes last.
  * Context: traced thread, signal handlers.
  */
 enum { TRC_UNWIND_WALK_MAX = 4096 };
