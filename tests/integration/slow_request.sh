@@ -135,9 +135,11 @@ judge()
 		of=$(sql redis.trc "SELECT value / 1000000000.0 FROM trace_info WHERE key = 'start_realtime_ns'")
 		eval "${command/LIMIT 3/LIMIT 100}" >long.txt || fail "$command: status $?"
 		awk -v began="$of" -v at="$(date -d "1970-01-01 $slow_at UTC" +%s.%N)" -v ms="$slow_ms" '
-			/^redis-server / {
+			BEGIN {
 				at = (at - began + 43200) % 86400 # whatever day it is
 				at = (at < 0 ? at + 86400 : at) - 43200
+			}
+			/^redis-server / {
 				from = at > $2 ? at : $2
 				to = at + ms / 1e3 < $2 + $3 / 1e3 ? at + ms / 1e3 : $2 + $3 / 1e3
 				found += to - from >= ms / 2e3
