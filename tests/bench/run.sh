@@ -639,7 +639,7 @@ viewer_target()
 	first*) echo '<= 0.7' ;;
 	*p99*) echo '<= 16' ;;
 	memory*) echo '<= 450' ;;
-	next*) echo '<= 50' ;;
+	next* | previous*) echo '<= 50' ;;
 	search*) echo '<= 200' ;;
 	esac
 }
