@@ -661,7 +661,13 @@ static void many_threads(void)
 	pthread_attr_destroy(&attr);
 }
 
-/* From now on whoever creates a thread ends the process. */
+/* Of a build with AddressSanitizer: looks for leaks, in a thread of its own, if it has not yet. */
+extern void __lsan_do_leak_check(void) __attribute__((weak));
+
+/*
+ * From now on whoever creates a thread ends the process.  The end of the process would: leaks are
+ * looked for once, so it happens here.
+ */
 static void forbid_threads(bool by_syscall)
 {
 	struct sock_filter code[] = {
@@ -673,6 +679,8 @@ static void forbid_threads(bool by_syscall)
 	};
 	struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
 
+	if (__lsan_do_leak_check)
+		__lsan_do_leak_check();
 	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
 	if (by_syscall)
 		ck_assert_int_eq(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter), 0);
