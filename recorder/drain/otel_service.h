@@ -26,6 +26,19 @@ enum { TRC_OTEL_SERVICE_BYTES = 128 }; /* a name, with its 0 */
 int trc_otel_service(uint32_t pid, char name[TRC_OTEL_SERVICE_BYTES]);
 /* trc_otel_service() without a time limit: may take for ever.  Context: any thread. */
 bool trc_otel_service_read(uint32_t pid, char *name, size_t n_bytes);
+/* One process that is asked now and then; begins as zeros. */
+struct trc_otel_asking {
+	uint64_t due_ns; /* when it is asked next */
+	uint32_t n_asked;
+	bool over; /* the name is known, or will not be */
+};
+/*
+ * A program publishes the name when it has begun; most do so soon, and some later.  So the process
+ * is asked 20 ms after the first call, then ever more seldom, for about a minute and a half; with `now`
+ * in any case.  True once: the name has come.  pid 0: nobody.  Context: drainer.
+ */
+bool trc_otel_service_ask(struct trc_otel_asking *a, uint32_t pid, uint64_t raw_ns, bool now,
+			  char name[TRC_OTEL_SERVICE_BYTES]);
 /* The value of service.name in a Resource. */
 bool trc_otel_service_in(const uint8_t *resource, size_t resource_bytes, char *name,
 			 size_t n_bytes);

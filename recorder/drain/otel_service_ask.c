@@ -126,3 +126,22 @@ int trc_otel_service(uint32_t pid, char name[TRC_OTEL_SERVICE_BYTES])
 	}
 	return answer_wait(q, name);
 }
+
+bool trc_otel_service_ask(struct trc_otel_asking *a, uint32_t pid, uint64_t raw_ns, bool now,
+			  char name[TRC_OTEL_SERVICE_BYTES])
+{
+	enum { FIRST_NS = 20000000, TIMES_MAX = 12 };
+	int err;
+
+	if (!a->due_ns)
+		a->due_ns = raw_ns + FIRST_NS;
+	if (a->over || !pid || (!now && raw_ns < a->due_ns))
+		return false;
+	err = trc_otel_service(pid, name);
+	a->over = !err || err == -ETIMEDOUT;
+	if (a->n_asked < TIMES_MAX)
+		a->due_ns = raw_ns + ((uint64_t)FIRST_NS << a->n_asked++);
+	else
+		a->due_ns = UINT64_MAX;
+	return !err;
+}

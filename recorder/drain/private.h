@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include "recorder/shared/cpu_event.h"
 #include "drain.h"
+#include "otel_service.h"
 
 /* How arguments of a kind are translated: bit i is argument i. */
 struct trc_drain_plan {
@@ -198,9 +199,7 @@ struct trc_drain {
 	const struct trc_drain_observer *observer; /* NULL = none */
 	uint64_t row[TRC_ARGS_MAX]; /* arguments that the writer does not take, for the observer */
 
-	/* The name of the process's service is looked for at this time. */
-	uint64_t service_due_ns, service_tried; /* how often it has been looked for */
-	bool service_told;
+	struct trc_otel_asking service; /* the name of the process's service */
 
 	uint64_t flushed_ns, unflushed; /* last flush; events since */
 	struct trc_sync_point sync;

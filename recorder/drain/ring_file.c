@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "open_waits.h"
+#include "otel_service.h"
 #include "ring_file.h"
 #include "ring_owner.h"
 #include "snapshot.h"
@@ -408,6 +409,25 @@ static int info_title(const struct trc_ring_file *f, struct trc_writer *w)
 	return title ? trc_writer_info(w, "title", title) : 0;
 }
 
+/* False also if its pid has become another process's meanwhile. */
+static bool still_alive(const struct trc_ring_file *f)
+{
+	struct stat st;
+	uint32_t pid;
+
+	return !fstat(f->fd, &st) &&
+	       trc_ring_owner_find(&f->header, st.st_ino, &pid) == TRC_OWNER_ALIVE && pid == f->pid;
+}
+
+static int info_service(const struct trc_ring_file *f, struct trc_writer *w)
+{
+	char name[TRC_OTEL_SERVICE_BYTES];
+
+	if (f->owner != TRC_OWNER_ALIVE || trc_otel_service(f->pid, name) || !still_alive(f))
+		return 0;
+	return trc_writer_info(w, "otel_service", name);
+}
+
 static int write_trace(const struct trc_ring_file *f, struct trc_snapshot *s, struct trc_writer *w)
 {
 	int err = trc_snapshot_info(s, w);
@@ -419,6 +439,8 @@ static int write_trace(const struct trc_ring_file *f, struct trc_snapshot *s, st
 		err = info_ended(f, s, w);
 	if (!err)
 		err = info_title(f, w);
+	if (!err)
+		err = info_service(f, w);
 	if (!err) /* drain.h: they come from the kernel to whoever began the recording */
 		err = trc_writer_info(w, "sched", "no: the kernel's records are not in the ring");
 	if (!err)
@@ -432,8 +454,6 @@ static void waits_look(const struct trc_ring_file *f, struct trc_snapshot *s,
 {
 	const struct trc_open_waits_at at = {
 		.fd = f->fd, .header = trc_snapshot_header(s), .pid = (int)f->pid};
-	struct stat st;
-	uint32_t pid;
 
 	if (f->owner != TRC_OWNER_ALIVE)
 		return;
@@ -441,9 +461,7 @@ static void waits_look(const struct trc_ring_file *f, struct trc_snapshot *s,
 	if (!*waits)
 		return;
 	trc_open_waits_look(*waits, &at, UINT64_MAX);
-	/* Its pid may have become another process's meanwhile. */
-	if (!fstat(f->fd, &st) &&
-	    trc_ring_owner_find(&f->header, st.st_ino, &pid) == TRC_OWNER_ALIVE && pid == f->pid)
+	if (still_alive(f))
 		trc_snapshot_wait_find(s, trc_open_waits_find, *waits);
 }
 

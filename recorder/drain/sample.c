@@ -1,7 +1,6 @@
 /* sample.c - the sampled events, and lost samples that no event could report. */
 #include <errno.h>
 #include <string.h>
-#include "otel_service.h"
 #include "private.h"
 
 /* A copy of one entry, with texts that end. */
@@ -174,27 +173,13 @@ void trc_drain_sample_events(struct trc_drain *d)
 	tell_own_sigprof(d);
 }
 
-/* A program publishes it when it has begun; most do so soon, and some later. */
 void trc_drain_service(struct trc_drain *d, bool last)
 {
-	enum { FIRST_NS = 20000000, TRIES_MAX = 12 };
-	uint64_t now_ns = trc_drain_raw_ns();
 	char name[TRC_OTEL_SERVICE_BYTES];
-	int err;
 
-	if (!d->service_due_ns)
-		d->service_due_ns = now_ns + FIRST_NS;
-	if (d->service_told || !d->options.pid || (!last && now_ns < d->service_due_ns))
-		return;
-	err = trc_otel_service(d->options.pid, name);
-	if (!err)
+	if (trc_otel_service_ask(&d->service, (uint32_t)d->options.pid, trc_drain_raw_ns(), last,
+				 name))
 		trc_writer_info(d->w, "otel_service", name);
-	d->service_told = !err || err == -ETIMEDOUT;
-	/* Up to about a minute and a half. */
-	if (d->service_tried < TRIES_MAX)
-		d->service_due_ns = now_ns + ((uint64_t)FIRST_NS << d->service_tried++);
-	else
-		d->service_due_ns = UINT64_MAX;
 }
 
 void trc_drain_used(struct trc_drain *d, uint64_t used_ns)

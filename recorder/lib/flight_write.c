@@ -7,7 +7,9 @@
 #include "flight_write.h"
 #include "format/pages.h"
 #include "format/raw.h"
+#include "recorder/drain/otel_service.h"
 #include "recorder/ring/share.h"
+#include "recorder/shared/signals.h"
 
 /* ---- signals that a failing write sends to its thread ---------------------------------- */
 
@@ -121,13 +123,22 @@ int trc_flight_job_open(struct trc_flight_job *job, const char *path, char *why,
 	return err ? err : trc_file_sink_open(&job->file, why, n_bytes);
 }
 
+/* The system calls for it might be those that a filter of the program's forbids. */
+static bool own_service(char name[TRC_OTEL_SERVICE_BYTES])
+{
+	return !(trc_sandbox_is_restricted && trc_sandbox_is_restricted()) &&
+	       trc_otel_service_read((uint32_t)trc_raw1(SYS_getpid, 0), name,
+				     TRC_OTEL_SERVICE_BYTES);
+}
+
 static int job_write_infos(const struct trc_flight_job *job, const struct trc_snapshot *s,
 			   struct trc_writer *w)
 {
-	char passed_over[24];
+	char passed_over[24], service[TRC_OTEL_SERVICE_BYTES];
 	const struct {
 		const char *key, *value;
 	} infos[] = {
+		{"otel_service", own_service(service) ? service : NULL},
 		{"snapshot", job->snapshot},
 		{"trigger", job->trigger},
 		{"ended", job->ended ? job->ended : "still running"},

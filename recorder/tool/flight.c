@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "recorder/shared/clock.h"
 #include "recorder/drain/open_waits.h"
+#include "recorder/drain/otel_service.h"
 #include "recorder/drain/snapshot.h"
 #include "follow.h"
 #include "snapshot.h"
@@ -27,9 +28,11 @@ struct trc_flight {
 	uint64_t n_snapshots;	  /* tried, so that no name is used twice */
 	uint64_t reserved_bytes;  /* of the ring's file */
 	uint32_t wake_seen;
-	struct trc_open_waits *open_waits; /* of the present image, as they were seen last */
-	uint64_t noted_ns;		   /* when open waits were looked at for its end */
-	int mem_fd;			   /* of the present image (open_waits.h); -1 = none */
+	struct trc_open_waits *open_waits;    /* of the present image, as they were seen last */
+	uint64_t noted_ns;		      /* when open waits were looked at for its end */
+	int mem_fd;			      /* of the present image (open_waits.h); -1 = none */
+	struct trc_otel_asking asking;	      /* of the present image, as is what it said */
+	char service[TRC_OTEL_SERVICE_BYTES]; /* "" = nothing yet */
 	char ring_path[PATH_MAX];
 };
 
@@ -168,6 +171,15 @@ static void waits_look(struct trc_process *p, const struct trc_shared *header, u
 		trc_open_waits_look(p->flight->open_waits, &at, until);
 }
 
+/* When the process has died it is too late to ask. */
+static void service_ask(struct trc_process *p, bool now)
+{
+	char name[TRC_OTEL_SERVICE_BYTES];
+
+	if (trc_otel_service_ask(&p->flight->asking, (uint32_t)p->pid, now_ns(), now, name))
+		memcpy(p->flight->service, name, sizeof(name));
+}
+
 /* Copies the ring, and what the kernel's buffers hold: of a living process afterwards, so that they
  * have all up to the cut.  0, or -errno with a sentence in s->error. */
 static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
@@ -191,7 +203,9 @@ static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
 	if (!dead) {
 		waits_look(p, trc_snapshot_header(*out), UINT64_MAX);
 		copy_kernel(s);
+		service_ask(p, true);
 	}
+	s->service = *p->flight->service ? p->flight->service : NULL;
 	trc_snapshot_wait_find(*out, trc_open_waits_find, p->flight->open_waits);
 	trc_perf_table_fill(&f->sampled, s->kernel);
 	if (!dead)
@@ -368,6 +382,7 @@ void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64
 		return; /* what is due then is taken at the end */
 	memory_reserve(p);
 	waits_note(p);
+	service_ask(p, false);
 	/* acquire: what is asked for after this look changes the word, and ends the sleep. */
 	p->flight->wake_seen = atomic_load_explicit(&p->shared->trigger_wake, memory_order_acquire);
 	look_at_signals(p, asked);
@@ -419,6 +434,8 @@ int trc_flight_attach(struct trc_process *p, struct trc_flight_session *f, const
 
 	leave_image(p, f);
 	p->image = image;
+	p->flight->asking = (struct trc_otel_asking){0};
+	p->flight->service[0] = '\0';
 	err = trc_process_map(p, ring_path, PROT_READ);
 	if (!err) {
 		memcpy(header, p->shared, sizeof(*header));

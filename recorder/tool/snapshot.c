@@ -63,10 +63,15 @@ static void write_infos(const struct trc_tool_snapshot *s, const struct trc_snap
 	const struct {
 		const char *key, *value;
 	} infos[] = {
-		{"snapshot", s->what}, {"trigger", s->trigger},
-		{"ended", s->ended},   {"title", s->title},
-		{"sched", s->sched},   {"options", s->asked},
-		{"unwind", s->unwind}, {"triggers_suppressed", s->passed_over ? passed_over : NULL},
+		{"snapshot", s->what},
+		{"trigger", s->trigger},
+		{"ended", s->ended},
+		{"title", s->title},
+		{"sched", s->sched},
+		{"options", s->asked},
+		{"unwind", s->unwind},
+		{"triggers_suppressed", s->passed_over ? passed_over : NULL},
+		{"otel_service", s->service},
 	};
 
 	snprintf(passed_over, sizeof(passed_over), "%" PRIu64, s->passed_over);

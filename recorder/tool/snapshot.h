@@ -20,6 +20,7 @@ struct trc_tool_snapshot {
 	/* What the trace says of it; NULL = nothing. */
 	const char *what, *trigger, *ended, *title, *sched, *unwind;
 	const char *asked;    /* as options of trace-record */
+	const char *service;  /* what the process publishes (otel_service.h) */
 	uint64_t passed_over; /* triggers that the limits did not allow */
 
 	/* What the kernel knows of this pid, copied; NULL = nothing. */

@@ -59,6 +59,34 @@ in_spans=$(($(awk '{ n += $4 } END { print n + 0 }' had.txt) + 4))
 grep -q ' in 3 waits ' report.txt || fail "the report of one span: $(cat report.txt)"
 passed 'the service has a name, and a report may be about one span'
 
+# service_of TRACE: the services that waits with a span have, and how many such waits
+service_of()
+{
+	sql "$1" "SELECT group_concat(DISTINCT l.value), count(*) > 0 FROM parks AS p JOIN labels AS l USING (labels)
+		WHERE l.key = 'service.name'" | xargs
+}
+
+# Whether the program's last waits are in a snapshot of it.
+asked()
+{
+	"$trace_record" -q --snapshot "$(pgrep -P $recorder)" -o asked.trc 2>err.txt &&
+		[ "$(sql asked.trc "SELECT count(*) $spans WHERE p.reason = 'mutex'")" = 4 ]
+}
+
+rm -f read
+"$trace_record" -q --flight --snapshot-on signal=USR1 --snapshot-on exit --snapshot-every 0s -o taken.trc -- \
+	"$dir/otel_program" waits "$work/read" >flight.txt &
+recorder=$!
+until_true 120 asked || fail "--snapshot: $(cat err.txt)"
+kill -USR1 "$(pgrep -P $recorder)"
+until_true 120 test -s taken.1.trc || fail "the signal made no snapshot: $(ls)"
+touch read
+wait $recorder || fail "the program ended with $?"
+for snapshot in asked.trc taken.1.trc taken.2.trc; do
+	[ "$(service_of $snapshot)" = 'checkout-ng 1' ] || fail "$snapshot: the service is '$(service_of $snapshot)'"
+done
+passed 'snapshots have its name: asked for, at a signal, and of a program that has ended'
+
 # A trace that is cut is read up to the cut.
 for n in 500 2000 5000 9000; do
 	head -c $n waits.trc >cut.trc

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -160,6 +161,49 @@ START_TEST(what_was_done_last_is_in_it)
 	ck_assert_str_eq(look_info(reader, "snapshot"), "on request");
 	ck_assert_str_eq(look_info(reader, "ended"), "still running");
 	ck_assert_int_eq(strncmp(look_info(reader, "sched"), "no: ", 4), 0);
+	trc_reader_close(reader);
+	stop();
+}
+END_TEST
+
+/* As OTEP 4719 says: in a mapping of this name a header, which leads to the attributes. */
+static void service_publish(void)
+{
+	static const char ng[] = "\x0a\x14\x0a\x0cservice.name\x12\x04\x0a\x02ng";
+	struct {
+		char signature[8];
+		uint32_t version, payload_bytes;
+		uint64_t published_ns;
+		const void *payload;
+	} *h;
+	char *payload = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = memfd_create("OTEL_CTX", 0);
+
+	ck_assert(payload != MAP_FAILED && !ftruncate(fd, 4096));
+	h = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert(h != MAP_FAILED);
+	close(fd);
+	memcpy(payload, ng, sizeof(ng));
+	h->version = 2;
+	h->payload = payload;
+	h->payload_bytes = sizeof(ng) - 1;
+	h->published_ns = 1;
+	memcpy(h->signature, "OTEL_CTX", 8);
+}
+
+START_TEST(the_name_of_the_service_is_in_it)
+{
+	struct trc_reader *reader;
+
+	start(NULL);
+	snapshot();
+	reader = look_open(path);
+	ck_assert_str_eq(look_info(reader, "otel_service"), "");
+	trc_reader_close(reader);
+	service_publish();
+	snapshot();
+	reader = look_open(path);
+	ck_assert_str_eq(look_info(reader, "otel_service"), "ng");
 	trc_reader_close(reader);
 	stop();
 }
@@ -639,6 +683,7 @@ static void add_tests(TCase *c)
 	ADD_ROWS(wrong_options_are_refused, wrongs);
 	tcase_add_test(c, an_older_program_gets_defaults_for_what_it_does_not_know);
 	tcase_add_test(c, what_was_done_last_is_in_it);
+	tcase_add_test(c, the_name_of_the_service_is_in_it);
 	tcase_add_test(c, the_oldest_is_overwritten_and_the_rest_is_whole);
 	tcase_add_test(c, each_snapshot_may_have_a_window_of_its_own);
 	tcase_add_test(c, the_file_is_private_and_appears_when_it_is_complete);
