@@ -494,6 +494,32 @@ START_TEST(only_readable_memory_is_reached)
 }
 END_TEST
 
+/* Each page is another copy. */
+START_TEST(so_many_copies_are_made_and_no_more)
+{
+	const size_t pages = TRC_COPIES_MAX + 2, page = 4096;
+	uint8_t *map = mmap(NULL, pages * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uintptr_t at = (uintptr_t)map, value;
+	struct trc_copied_few few;
+	struct trc_range range = {0, 0, false, trc_copied_begin(&few)};
+
+	ck_assert(map != MAP_FAILED);
+	for (size_t i = 0; i < TRC_COPIES_MAX; i++) {
+		ck_assert(!trc_copied_gave_up(range.copied));
+		ck_assert_msg(trc_range_read(&range, at + i * page, &value), "copy %zu", i);
+		ck_assert(trc_range_read(&range, at + i * page + 8, &value));
+	}
+	ck_assert(trc_copied_gave_up(range.copied));
+	ck_assert(!trc_range_read(&range, at + TRC_COPIES_MAX * page, &value));
+	ck_assert(!trc_range_read(&range, at, &value));
+	ck_assert_uint_eq(range.copied->n_copies, TRC_COPIES_MAX);
+
+	trc_copied_begin(&few); /* for another walk */
+	ck_assert(trc_range_read(&range, at + TRC_COPIES_MAX * page, &value));
+	munmap(map, pages * page);
+}
+END_TEST
+
 /* ---- damage at random ------------------------------------------------------------------- */
 
 struct own {
@@ -630,6 +656,7 @@ int main(void)
 	tcase_add_test(tests, rules_keep_their_meaning_when_short);
 	tcase_add_test(tests, the_cache_gives_back_what_was_put);
 	tcase_add_test(tests, only_readable_memory_is_reached);
+	tcase_add_test(tests, so_many_copies_are_made_and_no_more);
 	tcase_add_test(tests, damaged_tables_do_no_harm);
 	tcase_add_test(tests, modes_have_names);
 	tcase_add_test(tests, without_setup_nothing_is_captured);
