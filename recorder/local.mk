@@ -51,6 +51,7 @@ libtrccore_la_SOURCES = \
 	recorder/sampling/sample_signal.c \
 	recorder/sampling/sample_table.c recorder/sampling/sample_table.h \
 	recorder/sampling/sample_turn.c \
+	recorder/sampling/samplers.c \
 	recorder/guest/session.c recorder/guest/session.h recorder/guest/session_options.c \
 	recorder/ring/share.c recorder/ring/share.h \
 	recorder/ring/slot_inline.h \

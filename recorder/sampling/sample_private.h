@@ -71,21 +71,40 @@ struct trc_sample_state {
 };
 extern TRC_HIDDEN struct trc_sample_state trc_sample;
 
-/* The thread's sampler; NULL = the thread has none.  Context: any thread, signal handlers. */
-struct trc_sampler *trc_sampler_of(uint32_t tid);
-
-/* Takes the sampler of this thread down, and arms the thread anew.  Context: as above. */
+/* Takes the sampler of this thread down, and arms the thread anew.  Context: any thread, signal
+ * handlers. */
 void trc_sampler_renew(struct trc_sampler *s, uint32_t tid);
 
+/* ---- samplers.c.  Context: any thread, signal handlers. ---- */
+
+enum { TRC_SAMPLERS_MIN = 16 };
+
+/* Room for as many threads as there is memory for, once.  0, or -ENOMEM: not even for TRC_SAMPLERS_MIN. */
+int trc_samplers_make(void);
+/* The thread's sampler; NULL = the thread has none. */
+struct trc_sampler *trc_sampler_of(uint32_t tid);
+/* A sampler for the thread in this run, held; NULL: the thread has one, or there is none to be had
+ * (sample:S1). */
+struct trc_sampler *trc_sampler_enter(uint32_t tid, uint32_t run);
+/* Takes it down if it stands (sample:S3); false: it does not. */
+bool trc_sampler_end(struct trc_sampler *s);
+/* The same for a thread that ends: if somebody holds it just now, that one takes it down. */
+void trc_sampler_leave(struct trc_sampler *s, uint32_t tid);
+/* All samplers that are in use are among the first so many. */
+uint32_t trc_samplers_used(void);
+/* In a forked child, which has one thread: none is in use. */
+void trc_samplers_forget(void);
 /* Nobody takes the sampler down from here to the release; the release does so if this was wanted
- * meanwhile.  False: somebody takes the sampler down already.  Context: as above. */
+ * meanwhile.  False: somebody takes the sampler down already. */
 bool trc_sampler_hold(struct trc_sampler *s);
 void trc_sampler_release(struct trc_sampler *s);
 /* A sampler that is, or was lately, in use: each call returns another; NULL = there is none. */
 struct trc_sampler *trc_sampler_next(void);
 
+/* ---- sample.c ---- */
+
 /* The program may have fewer descriptors than when sampling began: ours lie lower from now on. True
- * if that makes a difference.  Context: as above. */
+ * if that makes a difference.  Context: any thread, signal handlers. */
 bool trc_sample_budget_shrink(void);
 
 /* ---- sample_signal.c ---- */
