@@ -3,7 +3,10 @@
  *
  * Lambdas have no name in DWARF.  Lambdas are numbered within the function that contains them, from
  * 1, in the order of the source, as gcc numbers lambdas in linkage names. clang gives inlined
- * functions linkage names, too.
+ * functions linkage names, too.  A generic lambda has an operator for each list of types that it is called with; its
+ * parameters are called as demanglers do, "{lambda(auto:1&&)#3}".
+ *
+ * In the name of a template gcc calls all lambdas "<lambda()>": its arguments are put anew, with numbers.
  */
 #include "symbols_scopes.h"
 
@@ -84,17 +87,30 @@ static bool is_class(int tag)
 	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
-/* False: it is no lambda. */
-static bool call_operator(Dwarf_Die *die, Dwarf_Die *call)
+/* "operator()"; of a generic lambda one for each list of types, "operator()<int>". */
+static bool is_call(const char *name)
 {
-	if (!is_class(dwarf_tag(die)) || name_of(die) || dwarf_child(die, call) != 0)
+	static const char CALL[] = "operator()";
+	size_t n = sizeof(CALL) - 1;
+
+	return name && !strncmp(name, CALL, n) && (!name[n] || name[n] == '<');
+}
+
+/* A generic lambda that is never called has no operator, only what gcc calls its constructor. */
+static bool is_of_lambda(const char *name)
+{
+	return is_call(name) || (name && (!strcmp(name, "<lambda>") || !strcmp(name, "~<lambda>")));
+}
+
+/* The first such function of a class without a name; false: there is none. */
+static bool member_of(Dwarf_Die *die, bool (*is_it)(const char *), Dwarf_Die *member)
+{
+	if (!is_class(dwarf_tag(die)) || name_of(die) || dwarf_child(die, member) != 0)
 		return false;
 	do {
-		const char *name = name_of(call);
-
-		if (dwarf_tag(call) == DW_TAG_subprogram && name && !strcmp(name, "operator()"))
+		if (dwarf_tag(member) == DW_TAG_subprogram && is_it(name_of(member)))
 			return true;
-	} while (dwarf_siblingof(call, call) == 0);
+	} while (dwarf_siblingof(member, member) == 0);
 	return false;
 }
 
@@ -111,7 +127,7 @@ static uint64_t place_in_source(Dwarf_Die *die)
 /* How many lambdas of `scope` and its blocks stand in the source before that place. */
 static unsigned int lambdas_before(Dwarf_Die *scope, uint64_t place, int depth)
 {
-	Dwarf_Die child, call;
+	Dwarf_Die child, member;
 	unsigned int n = 0;
 
 	if (depth > DEPTH_MAX || dwarf_child(scope, &child) != 0)
@@ -119,7 +135,7 @@ static unsigned int lambdas_before(Dwarf_Die *scope, uint64_t place, int depth)
 	do {
 		if (dwarf_tag(&child) == DW_TAG_lexical_block)
 			n += lambdas_before(&child, place, depth + 1);
-		else if (call_operator(&child, &call))
+		else if (member_of(&child, is_of_lambda, &member))
 			n += place_in_source(&child) < place;
 	} while (dwarf_siblingof(&child, &child) == 0);
 	return n;
@@ -142,17 +158,36 @@ static const char *base_type(const char *name)
 	return name ? name : "?";
 }
 
-/* The type of `die`, which has one. */
-static void put_type(struct text *t, Dwarf_Die *die, int depth)
+static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
+
+	return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), type) != NULL;
+}
+
+/* What "auto" stands for in the parameters of a generic lambda. */
+struct generic {
+	Dwarf_Off type;
+	unsigned int number; /* from 1 */
+};
+
+/* The type of `die`, which has one; `generic` may be NULL. */
+static void put_type(struct text *t, Dwarf_Die *die, const struct generic *generic, int depth)
+{
 	const char *after = NULL;
 	Dwarf_Die type;
+	char name[24];
 
 	if (depth > DEPTH_MAX)
 		return;
-	if (!dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attribute), &type)) {
+	if (!type_of(die, &type)) {
 		put(t, "void");
+		return;
+	}
+	if (generic && dwarf_dieoffset(&type) == generic->type) {
+		snprintf(name, sizeof(name), "auto:%u%s", generic->number,
+			 dwarf_tag(&type) == DW_TAG_reference_type ? "&&" : "");
+		put(t, name);
 		return;
 	}
 	switch (dwarf_tag(&type)) {
@@ -180,31 +215,170 @@ static void put_type(struct text *t, Dwarf_Die *die, int depth)
 		put_scopes(t, type, depth + 1);
 		return;
 	}
-	put_type(t, &type, depth + 1);
+	put_type(t, &type, generic, depth + 1);
 	put(t, after ? after : "");
+}
+
+/* gcc lists the template parameters of a generic lambda's operator twice. */
+static bool is_again(const char **first, const char *name)
+{
+	if (!*first) {
+		*first = name;
+		return false;
+	}
+	return name && !strcmp(*first, name);
+}
+
+/* The next "auto" of a generic lambda, behind `at` children of the operator; false: there is none. */
+static bool next_generic(Dwarf_Die *call, unsigned int *at, struct generic *generic)
+{
+	const char *first = NULL;
+	unsigned int n = 0;
+	Dwarf_Die child, type;
+
+	if (dwarf_child(call, &child) != 0)
+		return false;
+	do {
+		const char *name = name_of(&child);
+
+		n++;
+		if (dwarf_tag(&child) != DW_TAG_template_type_parameter || !name)
+			continue;
+		if (is_again(&first, name))
+			return false;
+		if (n <= *at || strncmp(name, "auto:", 5) != 0 || !type_of(&child, &type))
+			continue;
+		*at = n;
+		generic->type = dwarf_dieoffset(&type);
+		generic->number++;
+		return true;
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return false;
+}
+
+/* Whether the parameter's type is made of what "auto" stands for. */
+static bool is_generic(Dwarf_Die *parameter, const struct generic *generic)
+{
+	Dwarf_Die die = *parameter, type;
+
+	for (int i = 0; i < DEPTH_MAX && type_of(&die, &type); i++) {
+		if (dwarf_dieoffset(&type) == generic->type)
+			return true;
+		switch (dwarf_tag(&type)) {
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_pointer_type:
+		case DW_TAG_reference_type:
+		case DW_TAG_rvalue_reference_type:
+			die = type;
+			break;
+		default:
+			return false;
+		}
+	}
+	return false;
+}
+
+/* The parameters of a lambda's operator. */
+static void put_parameters(struct text *t, Dwarf_Die *call, int depth)
+{
+	struct generic generic = {0, 0};
+	unsigned int at = 0;
+	bool more = next_generic(call, &at, &generic);
+	const char *separator = "";
+	Dwarf_Die child;
+
+	if (dwarf_child(call, &child) != 0)
+		return;
+	do {
+		bool is_auto;
+
+		if (dwarf_tag(&child) != DW_TAG_formal_parameter ||
+		    dwarf_hasattr(&child, DW_AT_artificial))
+			continue;
+		is_auto = more && is_generic(&child, &generic);
+		put(t, separator);
+		put_type(t, &child, is_auto ? &generic : NULL, depth);
+		if (is_auto)
+			more = next_generic(call, &at, &generic);
+		separator = ", ";
+	} while (dwarf_siblingof(&child, &child) == 0);
 }
 
 /* "{lambda(int)#2}" */
 static void put_lambda(struct text *t, Dwarf_Die *lambda, Dwarf_Die *call, Dwarf_Die *scope,
 		       int depth)
 {
-	Dwarf_Die child;
-	const char *separator = "";
 	char number[24];
 
 	put(t, "{lambda(");
-	if (dwarf_child(call, &child) == 0)
-		do {
-			if (dwarf_tag(&child) != DW_TAG_formal_parameter ||
-			    dwarf_hasattr(&child, DW_AT_artificial))
-				continue;
-			put(t, separator);
-			put_type(t, &child, depth);
-			separator = ", ";
-		} while (dwarf_siblingof(&child, &child) == 0);
+	put_parameters(t, call, depth);
 	snprintf(number, sizeof(number), ")#%u}",
 		 1 + lambdas_before(scope, place_in_source(lambda), 0));
 	put(t, number);
+}
+
+/* Of a template, or of a pack of its parameters; false: one of them is no type. */
+static bool put_arguments(struct text *t, Dwarf_Die *die, const char **separator, int depth)
+{
+	const char *first = NULL;
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX)
+		return false;
+	if (dwarf_child(die, &child) != 0)
+		return true;
+	do {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_template_type_parameter:
+			if (is_again(&first, name_of(&child)))
+				return true;
+			put(t, *separator);
+			*separator = ", ";
+			put_type(t, &child, NULL, depth + 1);
+			break;
+		case DW_TAG_GNU_template_parameter_pack:
+			if (!put_arguments(t, &child, separator, depth + 1))
+				return false;
+			break;
+		case DW_TAG_template_value_parameter:
+		case DW_TAG_GNU_template_template_param:
+			return false;
+		default:
+			break;
+		}
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return true;
+}
+
+static void cut(struct text *t, size_t n)
+{
+	t->n = n;
+	t->bytes[n] = '\0';
+}
+
+/* The name of `die`, without what it lies in.  True: it is not the one in DWARF. */
+static bool put_own_name(struct text *t, Dwarf_Die *die, int depth)
+{
+	const char *name = name_of(die), *arguments, *separator = "";
+	size_t before = t->n, bare;
+
+	put(t, name);
+	/* "operator()<...>", but neither operator< nor the lambda's own constructor. */
+	arguments = strncmp(name, "operator<", 9) != 0 ? strchr(name, '<') : NULL;
+	if (!arguments || arguments == name || !strstr(arguments, "<lambda("))
+		return false;
+	bare = before + (size_t)(arguments - name) + 1;
+	if (t->n != before + strlen(name))
+		return false;
+	cut(t, bare);
+	if (put_arguments(t, die, &separator, depth) && *separator) {
+		put(t, t->bytes[t->n - 1] == '>' ? " >" : ">");
+		return true;
+	}
+	cut(t, before);
+	put(t, name);
+	return false;
 }
 
 static bool is_scope(int tag)
@@ -212,12 +386,12 @@ static bool is_scope(int tag)
 	return tag == DW_TAG_namespace || tag == DW_TAG_subprogram || is_class(tag);
 }
 
-/* Puts the names of what `die` lies in, and its own; the parts are separated by "::". */
+/* Puts the names of what `die` lies in, and its own; the parts are separated by "::".  False: that is DWARF's name. */
 static bool put_scopes(struct text *t, Dwarf_Die die, int depth)
 {
 	Dwarf_Die *scope = NULL, outer, call;
 	int n, at = 1;
-	bool is_in;
+	bool is_in, is_own = false;
 
 	if (depth > DEPTH_MAX)
 		return false;
@@ -232,13 +406,13 @@ static bool put_scopes(struct text *t, Dwarf_Die die, int depth)
 		put_scopes(t, outer, depth + 1);
 		put(t, "::");
 	}
-	if (call_operator(&die, &call))
+	if (member_of(&die, is_call, &call))
 		put_lambda(t, &die, &call, &outer, depth + 1);
 	else if (name_of(&die))
-		put(t, name_of(&die));
+		is_own = put_own_name(t, &die, depth + 1);
 	else
 		put(t, dwarf_tag(&die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}");
-	return is_in;
+	return is_in || is_own;
 }
 
 static bool is_cxx(Dwarf_Die *die)

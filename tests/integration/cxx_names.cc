@@ -95,6 +95,32 @@ template <class T> struct Box {
 	}
 };
 
+#ifndef __clang__ /* which gives all of these linkage names */
+/* A function for each lambda that it is called with. */
+template <class F> static inline __attribute__((always_inline)) double call_with(F work)
+{
+	double begin = cpu_ms();
+
+	burn(30);
+	work();
+	return cpu_ms() - begin;
+}
+
+/* Lambdas for any type count as others do, also where nobody calls them. */
+static void generic_lambdas()
+{
+	auto never = [](auto value) { burn(value); };
+	auto any = [](auto &&ms, int times) { return burn(ms * times); };
+	auto plain = [] { return burn(45); };
+
+	(void)never;
+	account("generic_lambdas::{lambda(auto:1&&, int)#2}::operator()<int>", any(25, 2));
+	account("generic_lambdas::{lambda()#3}::operator()", plain());
+	account("call_with<generic_lambdas::{lambda()#4}>", call_with([] { burn(35); }));
+	account("call_with<generic_lambdas::{lambda()#5}>", call_with([] { burn(55); }));
+}
+#endif
+
 int main()
 {
 	std::vector<std::thread> threads;
@@ -128,6 +154,9 @@ int main()
 		thread.join();
 	Worker().run();
 	Box<int>{0}.spin();
+#ifndef __clang__
+	generic_lambdas();
+#endif
 	std::sort(numbers.begin(), numbers.end(), [&sorting](int a, int b) {
 		sorting += burn(40);
 		return a < b;
