@@ -22,6 +22,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/locks.c analyzer/derive/locks.h \
 	analyzer/derive/lock_cycles.c \
 	analyzer/derive/lock_meets.c analyzer/derive/lock_meets.h analyzer/derive/remade.c analyzer/derive/remade.h analyzer/derive/lock_order.c analyzer/derive/lock_order.h \
+	analyzer/derive/named_locks.c analyzer/derive/named_locks.h \
 	analyzer/derive/now.c \
 	analyzer/derive/parks.c analyzer/derive/parks.h \
 	analyzer/derive/samples.c \

@@ -262,9 +262,10 @@ static bool set_stub(struct trc_symbols *s, struct object *object, uint64_t addr
 	return true;
 }
 
+/* By C++, or by Rust in one of its two ways. */
 static bool is_mangled(const char *name)
 {
-	return name && !strncmp(name, "_Z", 2);
+	return name && (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2));
 }
 
 static size_t look_up(struct trc_symbols *s, struct object *object, uint64_t address,

@@ -11,7 +11,8 @@
  *       others waited all the time; at most one in ODD_PART of such wakings was by another, or is missing: it
  *       waits again without one.  (Within AGAIN_NS: another thread was faster, and has the lock.)  And at most
  *       one in ODD_PART of all wakings woke more than one.  With two threads alone nothing shows it
- *       Or if a wait for it told who holds it: the kernel's protocol with priority inheritance is for locks alone
+ *       Or if a wait for it told who holds it: the kernel's protocol with priority inheritance is for locks alone.
+ *       Or if its first wait is in a function that waits for nothing else (named_locks.h)
  *   derived_locks:V2  the wakings of such a futex are its unlocks.  The section of a thread that was woken began when its
  *       wait ended.  A thread that did not wait took the lock unrecorded, and the time is not known.  A release that
  *       nobody waited for is not known either
@@ -22,6 +23,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analyzer/model/parts.h"
+#include "named_locks.h"
 
 enum { AGREE_LEAST = 4, ODD_PART = 10, AGAIN_NS = 50000, HELD_PART = 20 };
 enum what { BEGINS, WAKES, ENDS }; /* in this order at one time */
@@ -37,6 +39,7 @@ struct event {
 
 struct object {
 	uint64_t n_waiting, n_wakes, n_several, n_agree, n_odd;
+	uint32_t stack;	   /* of its first wait that has one */
 	uint32_t holder;   /* thread that was woken, while others wait; 0 = not known */
 	int64_t taken_ns;  /* when that was */
 	int64_t waited_ns; /* somebody waited; */
@@ -114,6 +117,8 @@ static int add_waits(struct finder *f)
 			continue;
 		event.number = number_of(f, park[i].reason, park[i].object);
 		err = event.number ? event_add(f, &event) : -ENOMEM;
+		if (!err && !object_at(f, event.number)->stack)
+			object_at(f, event.number)->stack = park[i].stack;
 		if (!err && park[i].holder && park[i].reason == TRC_REASON_FUTEX)
 			object_at(f, event.number)->tells_holder = true;
 		event.ts_ns = park[i].end_ns;
@@ -208,15 +213,22 @@ static bool agrees(const struct object *object)
 	       (!object->is_sem || object->held_ns >= object->waited_ns / HELD_PART);
 }
 
-static void judge(struct finder *f)
+static int judge(struct finder *f)
 {
+	struct trc_named_locks named = {.reader = f->m->reader};
 	const struct event *event = f->events.row;
 	struct object *object = f->objects.row;
+	int err = 0;
 
 	for (size_t i = 0; i < f->events.n; i++)
 		follow(f, &event[i]);
-	for (size_t i = 0; i < f->objects.n; i++)
+	for (size_t i = 0; i < f->objects.n && !err; i++) {
 		object[i].is_lock = object[i].tells_holder || agrees(&object[i]);
+		if (!object[i].is_lock && !object[i].is_sem)
+			err = trc_named_locks_find(&named, object[i].stack, &object[i].is_lock);
+	}
+	trc_named_locks_free(&named);
+	return err;
 }
 
 /* ---- locks they are, then ---- */
@@ -286,10 +298,10 @@ int trc_derive_locks(struct trc_model *m, struct trc_array *unparks)
 	if (!err && f.events.n)
 		err = trc_array_sort(&f.events, offsetof(struct event, ts_ns),
 				     offsetof(struct event, what));
-	if (!err) {
-		judge(&f);
+	if (!err)
+		err = judge(&f);
+	if (!err)
 		err = change(&f, unparks);
-	}
 	trc_index_free(&f.number);
 	trc_array_free(&f.objects);
 	trc_array_free(&f.events);

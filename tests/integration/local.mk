@@ -7,7 +7,7 @@ integration_programs = \
 	tests/integration/truth_blame \
 	tests/integration/truth_chain tests/integration/truth_path \
 	tests/integration/truth_locks tests/integration/truth_instead \
-	tests/integration/truth_futex tests/integration/truth_futex_pi \
+	tests/integration/truth_futex tests/integration/truth_futex_pi tests/integration/rust_lock \
 	tests/integration/truth_findings \
 	tests/integration/truth_diff \
 	tests/integration/truth_diff_moved \
@@ -83,6 +83,9 @@ tests_integration_truth_path_LDADD = libtrc.la -lpthread
 tests_integration_truth_futex_pi_SOURCES = tests/integration/truth_futex_pi.c
 tests_integration_truth_futex_pi_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
 tests_integration_truth_futex_pi_LDADD = -lpthread
+tests_integration_rust_lock_SOURCES = tests/integration/rust_lock.c tests/integration/truth.h
+tests_integration_rust_lock_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
+tests_integration_rust_lock_LDADD = -lpthread
 tests_integration_truth_futex_SOURCES = tests/integration/truth_futex.c tests/integration/truth.h
 tests_integration_truth_futex_CFLAGS = $(AM_CFLAGS) -D_GNU_SOURCE
 tests_integration_truth_futex_LDADD = -lpthread
@@ -244,7 +247,7 @@ integration_tests = \
 	tests/integration/truth_blame.sh \
 	tests/integration/truth_chain.sh tests/integration/truth_path.sh \
 	tests/integration/truth_locks.sh tests/integration/truth_instead.sh \
-	tests/integration/truth_futex.sh tests/integration/truth_futex_pi.sh \
+	tests/integration/truth_futex.sh tests/integration/truth_futex_pi.sh tests/integration/rust_lock.sh \
 	tests/integration/truth_diff.sh \
 	tests/integration/truth_findings.sh \
 	tests/integration/truth_wakers.sh \
