@@ -161,19 +161,34 @@ static size_t words_before(const char *name)
 	return 0;
 }
 
+/* NULL = it is not understood.  LLVM puts ".llvm.16089197610755089443" behind names that it has to make unique, which is a
+ * larger number than the demangler of libstdc++ reads. */
+static char *demangle(struct trc_demangler *demangler, const char *linkage)
+{
+	const char *suffix = strstr(linkage, ".llvm.");
+	char *bare = suffix ? strndup(linkage, (size_t)(suffix - linkage)) : NULL;
+	int status = -1;
+	char *name = NULL;
+
+	if (bare || !suffix)
+		name = demangler->demangle(bare ? bare : linkage, NULL, NULL, &status);
+	free(bare);
+	if (!status)
+		return name;
+	free(name);
+	return NULL;
+}
+
 char *trc_demangle(struct trc_demangler *demangler, const char *linkage)
 {
-	int status = -1;
 	char *name, *shorter;
 	size_t n_words;
 
 	if (!demangler || strncmp(linkage, "_Z", 2) != 0)
 		return NULL;
-	name = demangler->demangle(linkage, NULL, NULL, &status);
-	if (!name || status) {
-		free(name);
+	name = demangle(demangler, linkage);
+	if (!name)
 		return NULL;
-	}
 	if (trc_rust_name(name))
 		return name;
 	n_words = words_before(name);

@@ -462,6 +462,18 @@ if c++ -g -O2 -Wl,--build-id -o cpp cpp.cc 2>/dev/null && ldconfig -p 2>/dev/nul
 	"$probe" -l -i "$(build_id cpp.so)" "$work/cpp.so" "$at" >out
 	expect ns::thing::method@plt out 'a stub of a C++ method'
 	grep -q 'linkage _ZNK2ns5thing6methodEi@plt' out || fail 'the linkage name of a stub'
+
+	# LLVM makes a name unique with a number that is too large for libstdc++.
+	cat >llvm.c <<'END'
+__attribute__((noinline)) int closure(int value)
+	__asm__("_ZN3std2rt10lang_start28_$u7b$$u7b$closure$u7d$$u7d$17hadb77367c09883e4E.llvm.16089197610755089443");
+int closure(int value) { static volatile int sink; sink = value; return sink; }
+int main(void) { return closure(0); }
+END
+	cc -O2 -Wl,--build-id -o llvm llvm.c
+	"$probe" -l -i "$(build_id llvm)" "$work/llvm" "$(nm llvm | awk '/llvm/ { print $1 }')" >out
+	expect 'std::rt::lang_start::{{closure}}' out 'a name with a suffix of LLVM'
+	grep -q 'linkage _ZN3std2rt.*443' out || fail 'its linkage name has the suffix'
 fi
 
 [ $failures -eq 0 ]
