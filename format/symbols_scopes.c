@@ -2,8 +2,8 @@
  * symbols_scopes.c - see symbols_scopes.h.
  *
  * Lambdas have no name in DWARF.  Lambdas are numbered within the function that contains them, from
- * 1, in the order of the source, as gcc numbers lambdas in linkage names. clang gives inlined
- * functions linkage names, too.  A generic lambda has an operator for each list of types that it is called with; its
+ * 1, in the order of the source, as gcc numbers lambdas in linkage names: from gcc 13 on (version 18 of its ABI) lambdas with
+ * the same parameters, before all lambdas together. clang gives inlined functions linkage names, too.  A generic lambda has an operator for each list of types that it is called with; its
  * parameters are called as demanglers do, "{lambda(auto:1&&)#3}".
  *
  * In the name of a template gcc calls all lambdas "<lambda()>": its arguments are put anew, with numbers.
@@ -122,23 +122,6 @@ static uint64_t place_in_source(Dwarf_Die *die)
 	dwarf_decl_line(die, &line);
 	dwarf_decl_column(die, &column);
 	return (uint64_t)(unsigned int)line << 32 | (unsigned int)column;
-}
-
-/* How many lambdas of `scope` and its blocks stand in the source before that place. */
-static unsigned int lambdas_before(Dwarf_Die *scope, uint64_t place, int depth)
-{
-	Dwarf_Die child, member;
-	unsigned int n = 0;
-
-	if (depth > DEPTH_MAX || dwarf_child(scope, &child) != 0)
-		return 0;
-	do {
-		if (dwarf_tag(&child) == DW_TAG_lexical_block)
-			n += lambdas_before(&child, place, depth + 1);
-		else if (member_of(&child, is_of_lambda, &member))
-			n += place_in_source(&child) < place;
-	} while (dwarf_siblingof(&child, &child) == 0);
-	return n;
 }
 
 static bool put_scopes(struct text *t, Dwarf_Die die, int depth);
@@ -305,16 +288,73 @@ static void put_parameters(struct text *t, Dwarf_Die *call, int depth)
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
 
+/* True: it numbers lambdas by parameters. */
+static bool numbers_by_parameters(Dwarf_Die *die)
+{
+	static const char ABI[] = "-fabi-version=";
+	Dwarf_Attribute attribute;
+	const char *producer, *abi;
+	Dwarf_Die unit;
+
+	producer = dwarf_formstring(
+		dwarf_attr(dwarf_diecu(die, &unit, NULL, NULL), DW_AT_producer, &attribute));
+	if (!producer || strncmp(producer, "GNU ", 4) != 0) /* "GNU C++17 13.2.0 ..." */
+		return false;
+	abi = strstr(producer, ABI);
+	if (abi && strtoul(abi + strlen(ABI), NULL, 10)) /* 0 = the latest */
+		return strtoul(abi + strlen(ABI), NULL, 10) >= 18;
+	producer = strchr(producer + 4, ' ');
+	return producer && strtoul(producer, NULL, 10) >= 13;
+}
+
+/* A lambda that gets its number. */
+struct numbered {
+	uint64_t place;
+	const struct text *parameters; /* NULL = others count whatever theirs are */
+};
+
+static bool has_parameters(Dwarf_Die *lambda, const struct text *parameters)
+{
+	struct text t = {.n = 0};
+	Dwarf_Die call;
+
+	if (!member_of(lambda, is_call, &call))
+		return false;
+	put_parameters(&t, &call, 0);
+	return !strcmp(t.bytes, parameters->bytes);
+}
+
+/* How many lambdas of `scope` and its blocks stand in the source before that one. */
+static unsigned int lambdas_before(Dwarf_Die *scope, const struct numbered *one, int depth)
+{
+	Dwarf_Die child, member;
+	unsigned int n = 0;
+
+	if (depth > DEPTH_MAX || dwarf_child(scope, &child) != 0)
+		return 0;
+	do {
+		if (dwarf_tag(&child) == DW_TAG_lexical_block)
+			n += lambdas_before(&child, one, depth + 1);
+		else if (member_of(&child, is_of_lambda, &member) &&
+			 place_in_source(&child) < one->place)
+			n += !one->parameters || has_parameters(&child, one->parameters);
+	} while (dwarf_siblingof(&child, &child) == 0);
+	return n;
+}
+
 /* "{lambda(int)#2}" */
 static void put_lambda(struct text *t, Dwarf_Die *lambda, Dwarf_Die *call, Dwarf_Die *scope,
 		       int depth)
 {
+	struct text parameters = {.n = 0};
+	const struct numbered one = {place_in_source(lambda),
+				     numbers_by_parameters(lambda) ? &parameters : NULL};
 	char number[24];
 
+	put_parameters(&parameters, call, depth);
 	put(t, "{lambda(");
-	put_parameters(t, call, depth);
-	snprintf(number, sizeof(number), ")#%u}",
-		 1 + lambdas_before(scope, place_in_source(lambda), 0));
+	put(t, parameters.bytes);
+	snprintf(number, sizeof(number), ")#%u}", 1 + lambdas_before(scope, &one, 0));
 	put(t, number);
 }
 

@@ -463,6 +463,32 @@ if c++ -g -O2 -Wl,--build-id -o cpp cpp.cc 2>/dev/null && ldconfig -p 2>/dev/nul
 	expect ns::thing::method@plt out 'a stub of a C++ method'
 	grep -q 'linkage _ZNK2ns5thing6methodEi@plt' out || fail 'the linkage name of a stub'
 
+	# gcc numbers lambdas by their parameters from version 13 on, and all of a function together before.
+	cat >lambdas.cc <<'END'
+static volatile int sink;
+int main(int argc, char **)
+{
+	auto first = [] { return ++sink; };
+	auto any = [](auto value) { return sink += value; };
+	auto second = [](int value) { return sink *= value; };
+	return first() + any(argc) + second(argc) + [] { return --sink; }();
+}
+END
+	c++ -std=c++17 -g -gdwarf-4 -O2 -Wl,--build-id -o lambdas lambdas.cc
+	objcopy --dump-section .debug_str=strings lambdas lambdas.out
+	for producer in '12\.2 1 2 3 4' '13\.2 1 1 1 2'; do
+		set -- $producer
+		# The name of the compiler keeps its length.
+		LC_ALL=C sed "s/GNU C++17 [0-9][0-9]\.[0-9]/GNU C++17 $1/" strings >producers
+		grep -aq "GNU C++17 $1" producers || break # it is not gcc
+		objcopy --update-section .debug_str=producers lambdas lambdas.out
+		instructions_of lambdas main | "$probe" -i "$(build_id lambdas)" "$work/lambdas.out" - >out
+		expect "main::{lambda()#$2}::operator()" out "gcc $1: the first lambda"
+		expect "main::{lambda(auto:1)#$3}::operator()<int>" out "gcc $1: a generic lambda"
+		expect "main::{lambda(int)#$4}::operator()" out "gcc $1: other parameters"
+		expect "main::{lambda()#$5}::operator()" out "gcc $1: the same parameters again"
+	done
+
 	# LLVM makes a name unique with a number that is too large for libstdc++.
 	cat >llvm.c <<'END'
 __attribute__((noinline)) int closure(int value)
