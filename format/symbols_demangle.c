@@ -161,8 +161,10 @@ static size_t words_before(const char *name)
 	return 0;
 }
 
-/* NULL = it is not understood.  LLVM puts ".llvm.16089197610755089443" behind names that it has to make unique, which is a
- * larger number than the demangler of libstdc++ reads. */
+/*
+ * NULL = it is not understood.  LLVM puts ".llvm.16089197610755089443" behind names that it has to
+ * make unique; libstdc++'s demangler does not read so large a number.
+ */
 static char *demangle(struct trc_demangler *demangler, const char *linkage)
 {
 	const char *suffix = strstr(linkage, ".llvm.");

@@ -1,12 +1,15 @@
 /*
  * symbols_scopes.c - see symbols_scopes.h.
  *
- * Lambdas have no name in DWARF.  Lambdas are numbered within the function that contains them, from
- * 1, in the order of the source, as gcc numbers lambdas in linkage names: from gcc 13 on (version 18 of its ABI) lambdas with
- * the same parameters, before all lambdas together. clang gives inlined functions linkage names, too.  A generic lambda has an operator for each list of types that it is called with; its
- * parameters are called as demanglers do, "{lambda(auto:1&&)#3}".
+ * Lambdas have no name in DWARF. Lambdas are numbered within the function that contains them,
+ * from 1, in the order of the source, as gcc numbers lambdas in linkage names: from gcc 13 on
+ * (version 18 of its ABI) lambdas with the same parameters, before all lambdas together. clang
+ * gives inlined functions linkage names, too. A generic lambda has an operator for each list of
+ * types that it is called with; its parameters are called as demanglers do,
+ * "{lambda(auto:1&&)#3}".
  *
- * In the name of a template gcc calls all lambdas "<lambda()>": its arguments are put anew, with numbers.
+ * In the name of a template gcc calls all lambdas "<lambda()>": its arguments are put anew, with
+ * numbers.
  */
 #include "symbols_scopes.h"
 
@@ -212,7 +215,8 @@ static bool is_again(const char **first, const char *name)
 	return name && !strcmp(*first, name);
 }
 
-/* The next "auto" of a generic lambda, behind `at` children of the operator; false: there is none. */
+/* The next "auto" of a generic lambda, behind `at` children of the operator; false: there is
+ * none. */
 static bool next_generic(Dwarf_Die *call, unsigned int *at, struct generic *generic)
 {
 	const char *first = NULL;
@@ -426,7 +430,8 @@ static bool is_scope(int tag)
 	return tag == DW_TAG_namespace || tag == DW_TAG_subprogram || is_class(tag);
 }
 
-/* Puts the names of what `die` lies in, and its own; the parts are separated by "::".  False: that is DWARF's name. */
+/* Puts the names of what `die` lies in, and its own; the parts are separated by "::".  False:
+ * that is DWARF's name. */
 static bool put_scopes(struct text *t, Dwarf_Die die, int depth)
 {
 	Dwarf_Die *scope = NULL, outer, call;

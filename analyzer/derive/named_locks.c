@@ -1,8 +1,9 @@
 /*
  * named_locks.c - see named_locks.h.
  *
- * The linker's names are compared, which hold whether the standard library has debug information or not.  A wait returns
- * to the function itself, or to one that it calls: few frames are looked at.
+ * The linker's names are compared, which hold whether the standard library has debug information
+ * or not. A wait returns to the function itself, or to one that it calls: few frames are looked
+ * at.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 
 enum { FRAMES_LOOKED_AT = 3 };
 
-/* "std::sys::...::futex::Mutex::lock_contended" in both of Rust's manglings; before Rust 1.70 the module was futex_mutex. */
+/* "std::sys::...::futex::Mutex::lock_contended" in both of Rust's manglings; before Rust 1.70
+ * the module was futex_mutex. */
 static bool is_lock_function(const char *name)
 {
 	static const char *const WAITS[] = {"14lock_contended", "14read_contended",

@@ -1,5 +1,6 @@
 /*
- * named_locks.h - futexes that are known to be locks by the functions that wait for them: those of Rust's std.
+ * named_locks.h - futexes that are known to be locks by the functions that wait for them: those
+ * of Rust's std.
  */
 #ifndef TRC_ANALYZER_DERIVE_NAMED_LOCKS_H
 #define TRC_ANALYZER_DERIVE_NAMED_LOCKS_H

@@ -1,9 +1,11 @@
 /*
- * rust_lock.c - locks as Rust's std makes them, in functions with the linker's names of Rust's std, in both of its ways
- * to write them: each is held by one thread, and another one waits.  Beside them a count that a thread waits for in a
- * function of the program's own, which is no lock.
+ * rust_lock.c - locks as Rust's std makes them, in functions with the linker's names of Rust's
+ * std, in both of its ways to write them: each is held by one thread, and another one waits.
+ * Beside them a count that a thread waits for in a function of the program's own, which is no
+ * lock.
  *
- * Output, separated by tabs: the name of each lock, and for how long a thread waited for it by its own clock.
+ * Output, separated by tabs: the name of each lock, and for how long a thread waited for it by
+ * its own clock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
