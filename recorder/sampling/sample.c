@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include "format/raw.h"
 #include "recorder/ring/rec.h"
 #include "sample_private.h"
 #include "sample_table.h"
-#include "recorder/ring/share.h"
 #include "task_list.h"
 #include "thread_answer.h"
 
