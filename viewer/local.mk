@@ -48,7 +48,8 @@ viewer_trace_view_SOURCES = viewer/serve/main.c viewer/serve/assets.h viewer/ser
 	viewer/serve/launch.c viewer/serve/launch.h viewer/serve/maker.c viewer/serve/maker.h \
 	viewer/serve/options.c viewer/serve/options.h viewer/serve/overview.c viewer/serve/overview.h viewer/serve/reply.c viewer/serve/reply.h \
 	viewer/serve/query.c viewer/serve/query.h viewer/serve/route.c viewer/serve/route.h viewer/serve/server.c viewer/serve/server.h \
-	viewer/serve/snapshots.c viewer/serve/snapshots.h viewer/serve/source.c viewer/serve/source.h viewer/serve/visitors.c viewer/serve/visitors.h
+	viewer/serve/snapshots.c viewer/serve/snapshots.h viewer/serve/source.c viewer/serve/source.h \
+	viewer/serve/source_kept.c viewer/serve/source_pages.c viewer/serve/source_private.h viewer/serve/visitors.c viewer/serve/visitors.h
 nodist_viewer_trace_view_SOURCES = viewer/serve/assets.c
 viewer_trace_view_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(MICROHTTPD_CFLAGS)
 viewer_trace_view_LDADD = libtrcviewer.la libtrcopen.la libtrcanalyze.la libtrcdrain.la libtrccore.la \

@@ -79,7 +79,7 @@ tests_viewer_serve_unit_LDADD = libtrcsymbols.la libtrcformat.la $(CHECK_LIBS)
 check_PROGRAMS += tests/viewer/serve/source_test
 TESTS += tests/viewer/serve/source_test
 tests_viewer_serve_source_test_SOURCES = tests/viewer/serve/source_test.c viewer/serve/cache.c viewer/serve/options.c \
-	viewer/serve/overview.c viewer/serve/query.c viewer/serve/snapshots.c viewer/serve/source.c
+	viewer/serve/overview.c viewer/serve/query.c viewer/serve/snapshots.c viewer/serve/source.c viewer/serve/source_kept.c viewer/serve/source_pages.c
 tests_viewer_serve_source_test_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS)
 tests_viewer_serve_source_test_LDADD = libtrcviewer.la libtrcopen.la libtrcanalyze.la libtrcdrain.la libtrccore.la libtrcunwind.la \
 	libtrcassemble.la libtrcformat.la $(CHECK_LIBS)
