@@ -364,7 +364,7 @@ static void step_thread(struct blame *b, struct node *node, struct state *state)
 		node->wait.park = 0;
 		state->stack = step.stack;
 		state->sample = step.sample;
-		if (step.kind == TRC_CAUSE_STARTING && !step.born)
+		if (step.kind == TRC_CAUSE_STARTING && !step.born && !step.created)
 			depend_on(state, node_of_thread(b, step.on), step.stack);
 	}
 	if (state->kind == TRC_CAUSE_UNKNOWN && trc_steps_lost(&b->steps, b->now_ns, step.until_ns))

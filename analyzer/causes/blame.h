@@ -12,7 +12,8 @@
  *       time that threads were in the waits that are asked for
  *   blame:U2  the charges are the leaves of causes.h, summed, except in a cycle of threads that wait for each other:
  *       there only one thread is charged.  If a thread of the cycle has not begun, this thread is charged, as
- *       "starting".  If the cycle closes among others while they wait for this thread, one of the two ways may say
+ *       "starting".  Such a cycle is there only if its creator creates it in a wait that the program announced, or gives
+ *       its own wait up.  If the cycle closes among others while they wait for this thread, one of the two ways may say
  *       "starting" and the other a cycle or a deadlock
  */
 #ifndef TRC_ANALYZER_CAUSES_BLAME_H

@@ -152,7 +152,7 @@ static int explain_unborn(struct trc_causes *c, const struct place *at, const st
 static int explain_step(struct trc_causes *c, const struct place *at, const struct trc_step *step,
 			uint32_t thread, int64_t from_ns, int64_t to_ns)
 {
-	if (step->kind == TRC_CAUSE_STARTING && !step->born)
+	if (step->kind == TRC_CAUSE_STARTING && !step->born && !step->created)
 		return explain_unborn(c, at, step, thread, from_ns, to_ns);
 	if (step->kind == TRC_CAUSE_WAITING)
 		return explain_wait(c, at, step->park, from_ns, to_ns);

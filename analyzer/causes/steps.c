@@ -179,6 +179,60 @@ int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t th
 	return trc_step_seek_near(s, cursor, thread, ts_ns, SIZE_MAX);
 }
 
+/* The innermost wait in which the thread, by row, was then; NULL = in none. */
+static const struct trc_park *park_at(const struct trc_steps *s, size_t thread, int64_t ts_ns)
+{
+	uint32_t low = s->parks.first[thread], high = s->parks.first[thread + 1], first = low, i;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (s->park[s->parks.row[middle]].start_ns <= ts_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	i = low > first ? s->parks.row[low - 1] + 1 : 0;
+	while (i && trc_park_end_ns(s->m, &s->park[i - 1]) < ts_ns)
+		i = s->outer[i - 1];
+	return i ? &s->park[i - 1] : NULL;
+}
+
+/*
+ * When the creator of a thread had created it, at the latest: a thread that waits or has ended creates none.  So before
+ * the wait in which the creator was when the thread began.  Within a wait that the program announced it may do anything.
+ */
+static int64_t created_ns(const struct trc_steps *s, const struct trc_thread *t)
+{
+	const struct trc_thread *creator = t->creator ? trc_model_thread(s->m, t->creator) : NULL;
+	const struct trc_park *park;
+
+	if (!creator)
+		return t->start_ns;
+	if (creator->end_ns != TRC_NEVER && creator->end_ns < t->start_ns)
+		return creator->end_ns;
+	park = park_at(s, (size_t)(creator - s->thread), t->start_ns);
+	if (!park || park->reason == TRC_REASON_USER)
+		return t->start_ns;
+	return park->start_ns;
+}
+
+static void step_before_begin(const struct trc_steps *s, const struct trc_thread *t, int64_t ts_ns,
+			      struct trc_step *step)
+{
+	int64_t by_ns = created_ns(s, t);
+
+	step->kind = TRC_CAUSE_STARTING;
+	if (ts_ns >= by_ns) {
+		step->created = true;
+		step->until_ns = t->start_ns;
+		return;
+	}
+	step->on = t->creator;
+	step->stack = t->creator_stack;
+	step->until_ns = by_ns;
+}
+
 void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *cursor, int64_t ts_ns,
 			struct trc_step *step)
 {
@@ -188,10 +242,7 @@ void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *curso
 
 	*step = (struct trc_step){.until_ns = INT64_MAX};
 	if (t->start_ns != TRC_NEVER && ts_ns < t->start_ns) {
-		step->kind = TRC_CAUSE_STARTING;
-		step->on = t->creator;
-		step->stack = t->creator_stack;
-		step->until_ns = t->start_ns;
+		step_before_begin(s, t, ts_ns, step);
 		return;
 	}
 	if (t->end_ns != TRC_NEVER && ts_ns >= t->end_ns) {

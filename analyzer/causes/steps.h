@@ -56,6 +56,7 @@ struct trc_step {
 	uint8_t kind;	  /* enum trc_cause_kind; WAITING: for `on`, or in `park` */
 	uint8_t stack_of; /* enum trc_cause_stack */
 	bool born;	  /* of STARTING: it has begun, and had no proc yet */
+	bool created;	  /* of STARTING: it has not begun, and its creator has done its part */
 };
 
 /* 0 or -ENOMEM; free it in both cases. */
@@ -80,7 +81,7 @@ int trc_step_seek_near(struct trc_steps *s, struct trc_step_cursor *cursor, size
 		       int64_t ts_ns, size_t near);
 /*
  * What the thread is in at that time: WAITING in `park`; STARTING, if it has not begun, and
- * `on` creates it, or it is being born; GONE; or what it does.
+ * `on` creates it, or has created it, or it is being born; GONE; or what it does.
  */
 void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *cursor, int64_t ts_ns,
 			struct trc_step *step);

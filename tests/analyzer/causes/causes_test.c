@@ -156,6 +156,69 @@ static const struct causes_case {
 	 "1 t2 active 6000-7000\n"
 	 "1 t1 waking 7000-7100 cond\n"},
 
+	{"who is waited for has been created, and not begun, since its creator waits for who waits for it",
+	 "thread 1 tid=101\nthread 2 tid=102 creator=1 start=500 end=4000\n"
+	 "thread 3 tid=103 creator=1 start=3000\n"
+	 "stack a 0x300 0x200 0x1f\nstack b 0x310 0x210 0x1f\n"
+		 "@1000 thread=2 park reason=barrier object=97 stack=a\n"
+		 "@1500 thread=1 park reason=join holder=2 stack=a\n"
+		 "@3500 thread=3 unpark reason=barrier object=97 count=1 stack=b\n"
+		 "@3600 thread=2 resume reason=barrier object=97\n"
+		 "@4100 thread=1 resume reason=join\n",
+	 1,
+	 "0 t2 waiting 1000-3600 barrier wait\n"
+	 "1 t1 active 1000-1500\n"
+	 "1 t3 starting 1500-3000 end\n"
+	 "1 t3 active 3000-3500 end\n"
+	 "1 t2 waking 3500-3600 barrier wait\n"},
+
+	{"... or for another thread, which has nothing to do with it",
+	 "thread 1 tid=101\nthread 2 tid=102 creator=1 start=500\n"
+	 "thread 3 tid=103 creator=1 start=3000\nthread 4 tid=104 creator=1 start=500 end=5000\n"
+		 "@1000 thread=2 park reason=barrier object=97\n"
+		 "@1500 thread=1 park reason=join holder=4\n"
+		 "@3500 thread=3 unpark reason=barrier object=97 count=1\n"
+		 "@3600 thread=2 resume reason=barrier object=97\n"
+		 "@5100 thread=1 resume reason=join\n",
+	 1,
+	 "0 t2 waiting 1000-3600 barrier\n"
+	 "1 t1 active 1000-1500\n"
+	 "1 t3 starting 1500-3000\n"
+	 "1 t3 active 3000-3500\n"
+	 "1 t2 waking 3500-3600 barrier\n"},
+
+	{"... or since its creator has ended",
+	 "thread 1 tid=101 end=1500\nthread 2 tid=102 creator=1 start=500\n"
+	 "thread 3 tid=103 creator=1 start=3000\n"
+		 "@1000 thread=2 park reason=barrier object=97\n"
+		 "@3500 thread=3 unpark reason=barrier object=97 count=1\n"
+		 "@3600 thread=2 resume reason=barrier object=97\n",
+	 1,
+	 "0 t2 waiting 1000-3600 barrier\n"
+	 "1 t1 active 1000-1500\n"
+	 "1 t3 starting 1500-3000\n"
+	 "1 t3 active 3000-3500\n"
+	 "1 t2 waking 3500-3600 barrier\n"},
+
+	{"a creator that waited before, or in a wait that it announced, is waited for",
+	 "thread 1 tid=101\nthread 2 tid=102 creator=1 start=500\n"
+	 "thread 3 tid=103 creator=1 start=3000\n"
+		 "@1000 thread=2 park reason=barrier object=97\n"
+		 "@1200 thread=1 park reason=sleep\n"
+		 "@1600 thread=1 resume reason=sleep\n"
+		 "@2000 thread=1 park reason=user object=5\n"
+		 "@3500 thread=3 unpark reason=barrier object=97 count=1\n"
+		 "@3600 thread=2 resume reason=barrier object=97\n"
+		 "@4100 thread=1 resume reason=user object=5\n",
+	 1,
+	 "0 t2 waiting 1000-3600 barrier\n"
+	 "1 t1 active 1000-1200\n"
+	 "1 t1 sleeping 1200-1600 sleep\n"
+	 "1 t1 active 1600-2000\n"
+	 "1 t1 unknown 2000-3000 user\n"
+	 "1 t3 active 3000-3500\n"
+	 "1 t2 waking 3500-3600 barrier\n"},
+
 	{"who finds that a futex has changed did not wait, and nobody woke it, nor a time limit",
 	 THREADS "@1000 thread=2 park reason=futex object=0x10 stack=a\n"
 		 "@1500 thread=2 resume reason=futex object=0x10 result=EAGAIN\n",
