@@ -438,10 +438,26 @@ uint8_t trc_step_kind_alone(const struct trc_park *p)
 	}
 }
 
-static void step_woken(const struct trc_park *p, int64_t ts_ns, struct trc_step *step)
+/* Who comes last to a barrier wakes the others, and waits for nobody: it runs, or has no proc. */
+static void step_last_at_barrier(const struct trc_steps *s, const struct trc_park *p, int64_t ts_ns,
+				 struct trc_step *step)
+{
+	const struct trc_thread *t = trc_model_thread(s->m, p->thread);
+
+	step_active(s, (size_t)(t - s->thread), p->start_ns, ts_ns, step);
+	step->stack = step->sample = 0;
+	step->stack_of = TRC_CAUSE_STACK_NONE;
+}
+
+static void step_woken(const struct trc_steps *s, const struct trc_park *p, int64_t ts_ns,
+		       struct trc_step *step)
 {
 	bool woken = p->waker && p->wake_ns != TRC_NEVER;
 
+	if (woken && p->waker == p->thread && p->reason == TRC_REASON_BARRIER) {
+		step_last_at_barrier(s, p, ts_ns, step);
+		return;
+	}
 	if (woken && ts_ns >= p->wake_ns) {
 		step->kind = TRC_CAUSE_WAKING;
 		return;
@@ -522,7 +538,7 @@ void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int
 	}
 	*step = (struct trc_step){.until_ns = INT64_MAX};
 	if (!wait->lock) {
-		step_woken(&s->park[wait->park - 1], ts_ns, step);
+		step_woken(s, &s->park[wait->park - 1], ts_ns, step);
 		return;
 	}
 	while (wait->next < wait->lock->n && unlock_at(s, wait->lock, wait->next)->ts_ns <= ts_ns)

@@ -29,12 +29,21 @@ static void add_joined(struct trc_report *r, struct trc_line *line, const struct
 	trc_report_thread(r, line, park[i - 1].holder, THREAD_WIDTH);
 }
 
+static bool is_at_work(uint8_t kind)
+{
+	return kind == TRC_CAUSE_RUNNING || kind == TRC_CAUSE_ACTIVE || kind == TRC_CAUSE_OFF;
+}
+
 static void add_wait(struct trc_report *r, struct trc_line *line, const struct trc_why_node *node)
 {
 	const struct trc_cause *key = &node->key;
 
-	/* timeline:P1: it was in the call, and waited for a proc. */
-	trc_line_add(line, " %s %s", key->kind == TRC_CAUSE_PREEMPTED ? "in" : "for",
+	/* timeline:P1: it was in the call, and waited for a proc.  At a barrier it came last. */
+	trc_line_add(line, " %s %s",
+		     key->kind == TRC_CAUSE_PREEMPTED ||
+				     (key->reason == TRC_REASON_BARRIER && is_at_work(key->kind))
+			     ? "in"
+			     : "for",
 		     trc_reason_name(key->reason));
 	if (key->reason == TRC_REASON_JOIN) {
 		add_joined(r, line, node);
@@ -77,7 +86,7 @@ static void add_state(struct trc_report *r, struct trc_line *line, const struct 
 		if (key->reason)
 			add_wait(r, line, node);
 		/* It was in a call that waits. */
-		if (key->reason && key->kind == TRC_CAUSE_ACTIVE)
+		if (key->reason == TRC_REASON_FUTEX && key->kind == TRC_CAUSE_ACTIVE)
 			trc_line_add(line, ": it had changed already");
 	}
 }

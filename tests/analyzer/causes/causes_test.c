@@ -219,6 +219,42 @@ static const struct causes_case {
 	 "1 t3 active 3000-3500\n"
 	 "1 t2 waking 3500-3600 barrier\n"},
 
+	{"who comes last to a barrier waits for nobody: it runs, or has no proc",
+	 "thread 1 tid=101\nthread 2 tid=102 creator=1\n"
+	 "stack a 0x300 0x200 0x1f\nstack b 0x310 0x210 0x1f\n"
+		 "@500 source=kernel proc=0 thread=2 proc_start\n"
+		 "@600 source=kernel proc=1 thread=1 proc_start\n"
+		 "@1000 thread=1 park reason=barrier object=97 stack=a\n"
+		 "@1050 source=kernel proc=1 thread=1 proc_stop\n"
+		 "@2000 thread=2 park reason=barrier object=97 stack=b\n"
+		 "@2100 source=kernel proc=0 thread=2 proc_stop preempted=1\n"
+		 "@2500 source=kernel proc=0 thread=2 proc_start\n"
+		 "@2600 thread=2 unpark reason=barrier object=97 count=18446744073709551615\n"
+		 "@2700 thread=2 resume reason=barrier object=97\n"
+		 "@3000 source=kernel proc=1 thread=1 proc_start\n"
+		 "@3100 thread=1 resume reason=barrier object=97\n",
+	 1,
+	 "0 t1 waiting 1000-3100 barrier wait\n"
+	 "1 t2 running 1000-2000\n"
+	 "1 t2 waiting 2000-2600 barrier wait\n"
+	 "2 t2 running 2000-2100 barrier wait\n"
+	 "2 t2 preempted 2100-2500 barrier wait\n"
+	 "2 t2 running 2500-2600 barrier wait\n"
+	 "1 t1 waking 2600-3100 barrier wait\n"},
+
+	{"... which nobody knows without switch records",
+	 "thread 1 tid=101\nthread 2 tid=102 creator=1\n"
+		 "@1000 thread=1 park reason=barrier object=97\n"
+		 "@2000 thread=2 park reason=barrier object=97\n"
+		 "@2600 thread=2 unpark reason=barrier object=97 count=18446744073709551615\n"
+		 "@2700 thread=2 resume reason=barrier object=97\n"
+		 "@3100 thread=1 resume reason=barrier object=97\n",
+	 1,
+	 "0 t1 waiting 1000-3100 barrier\n"
+	 "1 t2 active 1000-2000\n"
+	 "1 t2 active 2000-2600 barrier\n"
+	 "1 t1 waking 2600-3100 barrier\n"},
+
 	{"who finds that a futex has changed did not wait, and nobody woke it, nor a time limit",
 	 THREADS "@1000 thread=2 park reason=futex object=0x10 stack=a\n"
 		 "@1500 thread=2 resume reason=futex object=0x10 result=EAGAIN\n",
