@@ -218,13 +218,17 @@ static void print_idle(struct held_up *h)
 
 static void print(struct held_up *h, size_t n_shown)
 {
-	char number[TRC_NUMBER_BYTES], right[TRC_NUMBER_BYTES + 64];
+	char number[TRC_NUMBER_BYTES], busy[TRC_NUMBER_BYTES], right[2 * TRC_NUMBER_BYTES + 96];
 	const struct node *node = h->nodes.row;
 	int64_t rest_ns = h->busy_ns, all_ns = h->busy_ns;
+	int n;
 
 	trc_report_add(&all_ns, h->idle_ns);
-	snprintf(right, sizeof(right), "%s of waiting for locks and threads",
-		 trc_text_duration(number, all_ns));
+	n = snprintf(right, sizeof(right), "%s of waiting for locks and threads",
+		     trc_text_duration(number, all_ns));
+	if (h->idle_ns)
+		snprintf(right + n, sizeof(right) - (size_t)n, ", %s of it not idle: 100%%",
+			 trc_text_duration(busy, h->busy_ns));
 	trc_report_heading(h->r, "In the end held up by", right);
 	for (size_t i = 0; i < n_shown; i++) {
 		print_node(h, &node[i]);

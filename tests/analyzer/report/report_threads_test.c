@@ -74,6 +74,11 @@ static const struct report_line LINES[] = {
 	 "            server+0x40 < server+0x50\n"
 	 "   19.0 ms  idle: 2 threads in cond at server+0x60",
 	 false},
+	{"shares of what held threads up are of the waiting of those that were not idle",
+	 IDLE_TRACE,
+	 "In the end held up by  20.0 ms of waiting for locks and threads, 1.00 ms of it not idle: 100%\n"
+	 "   1.00 ms   100.0%   main (101) waited for cond; who ended that is not known",
+	 false},
 	{"the longest waits are not those of idle threads",
 	 IDLE_TRACE,
 	 "Longest single waits, for other threads\n"
