@@ -236,15 +236,22 @@ static void print_basis(const struct what_if *w, const struct trc_model *m)
 	print_saturated(w, m);
 	if (r->n_kept)
 		say(w, TRC_STYLE_PLAIN,
-		    "%s waits for locks and threads, %s, keep their length: what ended them is not "
-		    "known",
+		    r->n_kept == 1
+			    ? "%s wait for a lock or a thread, %s, keeps its length: what ended it is not "
+			      "known"
+			    : "%s waits for locks and threads, %s, keep their length: what ended them is not "
+			      "known",
 		    trc_text_count(count, r->n_kept), trc_text_duration(number, r->kept_ns));
 	if (r->n_forced)
-		say(w, TRC_STYLE_PLAIN, "%s waits were ended that the replay would not have ended",
+		say(w, TRC_STYLE_PLAIN,
+		    r->n_forced == 1 ? "%s wait was ended that the replay would not have ended"
+				     : "%s waits were ended that the replay would not have ended",
 		    trc_text_count(count, r->n_forced));
 	if (r->n_left_out)
 		say(w, TRC_STYLE_PLAIN,
-		    "%s tasks that did not end in the trace or in the replay are left out",
+		    r->n_left_out == 1
+			    ? "%s task that did not end in the trace or in the replay is left out"
+			    : "%s tasks that did not end in the trace or in the replay are left out",
 		    trc_text_count(count, r->n_left_out));
 	say(w, TRC_STYLE_PLAIN,
 	    "sleeps, files and clients outside take as long as recorded, and each thread does what it did");

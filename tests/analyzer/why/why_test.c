@@ -588,6 +588,35 @@ START_TEST(there_is_no_lock)
 }
 END_TEST
 
+START_TEST(what_if_leaves_one_of_each)
+{
+	static const char ONE[] = "thread 1 tid=101 name=\"main\"\n"
+				  "thread 2 tid=102\n"
+				  "@0 thread=1 acquire reason=mutex object=0x3f10\n"
+				  "@1000 thread=2 task_begin task=7 type=\"job\"\n"
+				  "@2000 thread=2 park reason=cond object=0x3f90\n"
+				  "@4000 thread=2 resume reason=cond object=0x3f90\n"
+				  "@5000 thread=1 release reason=mutex object=0x3f10\n"
+				  "@6000 thread=2 log message=\"end\"\n";
+	const struct trc_report_options options = {.path = "dump.trc", .width = 200};
+	struct trc_model *m = model_of(ONE, 0);
+	struct trc_error error = {""};
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_int_eq(trc_report_what_if(m, out, &options, "lock 0x3f10 * 0.5", &error), 0);
+	fclose(out);
+	ck_assert_msg(
+		strstr(text, "\n  1 wait for a lock or a thread, 2.00 \xc2\xb5s, keeps its length:"),
+		"%s", text);
+	ck_assert_msg(strstr(text, "\n  1 task that did not end in the trace or in the replay is left"),
+		      "%s", text);
+	free(text);
+	model_close(m);
+}
+END_TEST
+
 /* Of fibers it is not known which would run next: that comes before all figures. */
 START_TEST(what_if_there_are_fibers)
 {
@@ -635,6 +664,7 @@ int main(void)
 	tcase_add_test(tcase, alike_is_told_once);
 	tcase_add_test(tcase, who_is_not_woken);
 	tcase_add_test(tcase, what_if_a_lock_has_no_name);
+	tcase_add_test(tcase, what_if_leaves_one_of_each);
 	tcase_add_test(tcase, what_if_there_are_fibers);
 	tcase_add_test(tcase, there_is_no_lock);
 	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
