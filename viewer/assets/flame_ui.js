@@ -548,7 +548,8 @@ function flameChanged(what) {
 	flameSoon(what === "range" || what === "range-selection" ? 120 : 0);
 }
 
-panelTabs.push({
+/** @type {PanelTab} */
+const flameTab = {
 	id: "flame", label: "Flame graph", key: "g", about: "open or close the flame graph",
 	draw: flameDraw,
 	first: () => flame.parts.scroll.hidden ? flame.parts.table.querySelector("button") || flame.parts.kind : flame.parts.canvas,
@@ -564,7 +565,7 @@ panelTabs.push({
 	changed: flameChanged,
 	state: flameState,
 	stateSet: flameStateSet,
-});
+};
 
 // ---- for tests ----
 

@@ -330,7 +330,6 @@ const locksTab = {
 		drawnAgain(locks.box, locksDraw);
 	},
 };
-panelTabs.push(locksTab);
 
 // ---- for tests ----
 

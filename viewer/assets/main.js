@@ -223,7 +223,7 @@ function start() {
 	view.t0 = trace.begin;
 	view.t1 = trace.span;
 	view.listeners.push(onViewChange);
-	panelInit();
+	panelInit([flameTab, tasksTab, locksTab, nowTab, sqlTab]);
 	addressInit();
 	searchInit();
 	inputInit();

@@ -307,7 +307,6 @@ const nowTab = {
 	id: "now", label: "Threads now", key: "h", about: "threads at the trace's end: who waits for whom",
 	draw: nowDraw,
 };
-panelTabs.push(nowTab);
 
 // ---- for tests ----
 

@@ -1,6 +1,6 @@
 // panel.js - the panel below the timeline: its tabs, its height, and when it is open.
 //
-// A tab is an entry that its file pushes to `panelTabs`:
+// A tab is an entry of `panelTabs`, made by its file; main.js tells which there are:
 //
 //   id       its name in the page's address: letters
 //   label    what its button says
@@ -224,13 +224,14 @@ function panelCommands() {
 	return panelTabs.length ? [["b", "open or close the panel below", () => panelShow(panel.open ? null : panelLast(), {focus: true})], ...keys] : [];
 }
 
-function panelInit() {
+/** @param {PanelTab[]} tabs in the order of their buttons */
+function panelInit(tabs) {
 	try {
 		panel.height = Number(localStorage.getItem("trc-panel")) || 0;
 	} catch {
 		// A share of the room.
 	}
-	panelTabs.splice(0, panelTabs.length, ...panelTabs.filter((tab) => !tab.isThere || tab.isThere()));
+	panelTabs.push(...tabs.filter((tab) => !tab.isThere || tab.isThere()));
 	for (const tab of panelTabs)
 		byId("panel-tabs").append(el("button", {type: "button", role: "tab", id: `panel-tab-${tab.id}`,
 			"aria-controls": "panel-body", title: tab.key ? `Key: ${keyName(tab.key)}` : undefined,

@@ -450,5 +450,3 @@ const sqlTab = {
 			sql.drawn.editor.value = string;
 	},
 };
-
-panelTabs.push(sqlTab);

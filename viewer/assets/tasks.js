@@ -272,7 +272,6 @@ const tasksTab = {
 			spansDraw();
 	},
 };
-panelTabs.push(tasksTab);
 
 // ---- for tests ----
 

@@ -76,11 +76,8 @@ function livePause(why) {
 	live.follows = false;
 	live.why = why;
 	clearTimeout(live.timer);
-	if (waiting && shown) {
-		waiting.remove();
-		waiting = null;
-		again.disabled = false;
-	}
+	if (waiting && shown)
+		waitingDrop();
 	liveShow();
 	if (!shown)
 		return;

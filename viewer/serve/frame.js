@@ -89,10 +89,15 @@ function partShow(from, to) {
 	partRead();
 }
 
+// The address asks for another part.
+function partAgain() {
+	part = partAsked();
+}
+
 function partRead() {
 	const before = String(part);
 
-	part = partAsked();
+	partAgain();
 	if (String(part) !== before)
 		load(location.hash);
 }
@@ -276,6 +281,12 @@ function loaded(frame, carried) {
 	settled();
 	if (head && live.isLive)
 		liveWhole(); // it was paused while the first page was on its way
+}
+
+function waitingDrop() {
+	waiting.remove();
+	waiting = null;
+	again.disabled = false;
 }
 
 // carried: what the page that is shown has said to be carried over; null = the address says all.

@@ -28,7 +28,7 @@ function zoomTo(next, view) {
 	const {start_ns: start} = headOf(shown), {trc} = shown.contentWindow;
 
 	history.pushState(null, "", next ? `?from=${next[0]}&to=${next[1]}` : location.pathname);
-	part = partAsked();
+	partAgain();
 	load("", {...trc.carry.out(), isAll: false, isTail: false, span: view.map((time) => time + start)});
 }
 
