@@ -27,18 +27,18 @@ function counterMake(string, kind, at, value) {
 
 function countersLoad() {
 	const c = trace.counter, {first, order} = rowsBy(c.name, textCount());
-	const tracks = [];
+	const all = [];
 
 	for (let name = 0; name + 1 < first.length; name++) {
 		const rows = order.subarray(first[name], first[name + 1]);
 		if (!rows.length)
 			continue;
-		tracks.push({...counterMake(text(name) || "(no name)", "counter", Float64Array.from(rows, (i) => c.time[i]),
+		all.push({...counterMake(text(name) || "(no name)", "counter", Float64Array.from(rows, (i) => c.time[i]),
 			Float64Array.from(rows, (i) => unzigzag(c.value[i]))), type: name, rows});
 	}
-	tracks.sort((a, b) => a.rows[0] - b.rows[0]);
-	trace.counters = tracks;
-	trace.counterTracks = tracks.slice(0, COUNTER_TRACKS_MAX);
+	all.sort((a, b) => a.rows[0] - b.rows[0]);
+	trace.counters = all;
+	trace.counterTracks = all.slice(0, COUNTER_TRACKS_MAX);
 }
 
 /** @param {Track} track @param {number} v */

@@ -323,7 +323,7 @@ function flameTable() {
 		flameOrder.key = name;
 		flameShow();
 	}}, words + (key === name ? " ▾" : ""));
-	const amount = (value = 0, of = whole) => [el("td", {class: "n"}, flameAmount(value)), el("td", {class: "n"}, percent(value, of))];
+	const cells = (value = 0, of = whole) => [el("td", {class: "n"}, flameAmount(value)), el("td", {class: "n"}, percent(value, of))];
 	const heads = [el("th", {scope: "col", colspan: "2", class: "n"}, sorts("self", side ? "self in B" : "self")),
 		el("th", {scope: "col", colspan: "2", class: "n"}, sorts("total", side ? "total in B" : "total"))];
 	if (side)
@@ -333,7 +333,7 @@ function flameTable() {
 	const body = el("tbody");
 	for (const i of rows.slice(0, FLAME_TABLE_ROWS)) {
 		const fn = functions.list[i];
-		body.append(el("tr", {}, ...amount(self[i]), ...amount(total[i]), ...side ? [...amount(before[i], result.sums[0]),
+		body.append(el("tr", {}, ...cells(self[i]), ...cells(total[i]), ...side ? [...cells(before[i], result.sums[0]),
 			el("td", {class: "n"}, changeText(functionChange(i)))] : [], el("td", {class: "wide"}, cellLine([el("button", {type: "button",
 			class: "link", onclick: () => flameSet({fn: functionId(fn)})}, fn.name),
 		el("span", {class: "dim"}, ` ${fn.file ? baseName(fn.file) : moduleName(fn.module)}`)]))));

@@ -29,13 +29,13 @@ function knownNs(value) {
 
 // By row of waits: the lock that it was for; -1 = none.
 function lockOfWaits() {
-	const {object} = locks.rows, p = trace.park, kinds = [...new Set(Array.from({length: locks.rows.n}, (_, i) => lockKind(i)))];
+	const p = trace.park, kinds = [...new Set(Array.from({length: locks.rows.n}, (_, i) => lockKind(i)))];
 	const objects = column("object.low").length + 1, row = new Int32Array(kinds.length * objects).fill(-1), of = new Int32Array(p.n).fill(-1);
 	// Of reasons that are of locks; -1 of others.
 	const kindOf = head.reasons.map((reason) => reason && reason[3] === 0 ? kinds.indexOf(objectKinds[reason[0]] || reason[0]) : -1);
 
 	for (let i = 0; i < locks.rows.n; i++)
-		row[kinds.indexOf(lockKind(i)) * objects + object[i]] = i;
+		row[kinds.indexOf(lockKind(i)) * objects + locks.rows.object[i]] = i;
 	for (let i = 0; i < p.n; i++)
 		if (kindOf[p.reason[i]] >= 0)
 			of[i] = row[kindOf[p.reason[i]] * objects + p.object[i]];

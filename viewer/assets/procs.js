@@ -144,9 +144,9 @@ function procTracks() {
 	if (procs.tracks.length)
 		return procs.tracks;
 	const less = procs.exact ? "" : "; from the states of threads: moments at a wait's begin and end are the wait's";
-	const make = (kind, name, title, units, rows) => {
+	const make = (kind, name, about, units, rows) => {
 		const {at, value} = stepsOf(rowsWithLength(rows)), [unitOne, unit] = units;
-		return {...counterMake(name, kind, at, value), title, unit, unitOne, min: 0, max: value.reduce((a, b) => Math.max(a, b), 1), inGroup: true};
+		return {...counterMake(name, kind, at, value), title: about, unit, unitOne, min: 0, max: value.reduce((a, b) => Math.max(a, b), 1), inGroup: true};
 	};
 	procs.busy = make("busy", "procs in use", `how many procs ran threads of the program${less}`, ["proc", "procs"], procs.pieces);
 	procs.queue = make("queue", "run queue", `how many threads could run, and had no proc${less}`, ["thread", "threads"], queueRows());

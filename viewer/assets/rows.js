@@ -30,10 +30,10 @@ const trace = /** @type {Trace} */ ({
 
 // A property that is computed when it is first asked for.
 /** @param {string} name */
-function lazily(object, name, make) {
-	Object.defineProperty(object, name, {configurable: true, enumerable: true, get: () => {
+function lazily(owner, name, make) {
+	Object.defineProperty(owner, name, {configurable: true, enumerable: true, get: () => {
 		const value = make();
-		Object.defineProperty(object, name, {value, writable: true});
+		Object.defineProperty(owner, name, {value, writable: true});
 		return value;
 	}});
 }

@@ -147,14 +147,14 @@ const sqlTold = {
 		sqlState(why + sqlLack(why), "error");
 		sqlAnsweredNow();
 	},
-	result: (result) => {
-		if (result.id !== sql.asked)
+	result: (told) => {
+		if (told.id !== sql.asked)
 			return;
 		sql.asked = 0;
-		const {n, more, ms, columns} = result;
+		const {n, more, ms, columns} = told;
 		const rows = columns.length ? plural(n, "row") : "No result";
 		sqlState(more ? `The first ${count(n)} rows, there are more` : `${rows} in ${duration(ms * 1e6)}`, more ? "warn" : "");
-		resultShow(result);
+		resultShow(told);
 		sqlAnsweredNow();
 	},
 	order: (told) => sqlAnswer(told),

@@ -9,12 +9,12 @@ const TOP_ROWS = 15, LONGEST_ROWS = 20, LATENCY_ROWS = 8, HEAP_ROWS = 10;
 function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS} = {}) {
 	if (!rows.length)
 		return null;
-	const table = el("table"), kind = (c) => c.n ? "n" : c.wide ? "wide" : "";
+	const box = el("table"), kind = (c) => c.n ? "n" : c.wide ? "wide" : "";
 	const draw = () => {
 		const shown = sortedRows(id, rows, columns).slice(0, most);
-		table.replaceChildren(sortHead(id, columns, draw), el("tbody", {}, ...shown.map((row) =>
+		box.replaceChildren(sortHead(id, columns, draw), el("tbody", {}, ...shown.map((row) =>
 			el("tr", {onclick: rowClick}, ...columns.map((c) => el("td", {class: kind(c)}, c.cell(row)))))));
-		return table;
+		return box;
 	};
 	return el("details", {open}, el("summary", {}, heading), draw());
 }

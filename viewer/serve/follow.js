@@ -38,10 +38,10 @@ function snapshotOf(frame) {
 }
 
 function liveAddress() {
-	const again = live.whole || (live.isLive ? 0 : askedNumber("snapshot"));
+	const snapshot = live.whole || (live.isLive ? 0 : askedNumber("snapshot"));
 
-	if (again)
-		return `page?snapshot=${again}`;
+	if (snapshot)
+		return `page?snapshot=${snapshot}`;
 	return `take?last=${live.last * 1e9}&id=${visitor}&shown=${shown ? snapshotOf(shown) : 0}` +
 		(live.follows ? "&without=sql" : "");
 }
