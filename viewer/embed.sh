@@ -2,9 +2,9 @@
 # embed.sh BODY CSS WASM LIBRARY VALUES WORKER DECODER... -- JS... - writes assets.c: the page's files as C arrays.
 # embed.sh frame BODY CSS JS - the same for trace-view's frame (serve/).
 #
-# The DECODER and JS files become one script: one function's scope, in the order given.  The DECODER files are also a script by
-# themselves, for a worker.  Nothing in them may end a script element early.  SQLite (WASM, with the LIBRARY that calls it) and
-# the WORKER that runs both, behind VALUES, are compressed, and in base64.
+# The DECODER and JS files are modules, and become one script: one function's scope, in the order given, without their import lines
+# and the word `export`.  The DECODER files are also a script by themselves, for a worker.  Nothing in them may end a script element
+# early.  SQLite (WASM, with the LIBRARY that calls it) and the WORKER that runs both, behind VALUES, are compressed, and in base64.
 set -eu
 AWK=${AWK-awk}
 prefix=trc_asset header=viewer/assets.h
@@ -21,10 +21,39 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# imported MODULE...: refuses those that import a file that is not among them.
+imported()
+{
+	there=" $(printf '%s\n' "$@" | sed 's,.*/,,' | tr '\n' ' ')"
+	for module in "$@"; do
+		for name in $(sed -n 's,^.*} from "\./\(.*\)";$,\1,p' "$module"); do
+			case $there in
+			*" $name "*) ;;
+			*)
+				echo "embed.sh: $module imports $name, which is not in the same script" >&2
+				exit 1
+				;;
+			esac
+		done
+	done
+}
+
+# Modules as parts of a script: without the paragraph of imports, which may have lines that go on, and without `export`.
+parts()
+{
+	# shellcheck disable=SC2016 # awk's
+	$AWK '
+	/^import / { goes = 1 }
+	goes { goes = !/;$/; gap = 1; next }
+	gap { gap = 0; if ($0 == "") next }
+	/^export (async|class|const|function|let)[ *]/ { sub(/^export /, "") }
+	{ print }' "$@"
+}
+
 # The lines of a script that are more than a comment: comments, which would be a seventh of it, are for those who change it.
 code()
 {
-	sed '/^[[:blank:]]*\/\*\* @.*\*\/$/d; /^[[:blank:]]*\/\/.*$/d' "$@"
+	parts "$@" | sed '/^[[:blank:]]*\/\*\* @.*\*\/$/d; /^[[:blank:]]*\/\/.*$/d'
 }
 
 {
@@ -41,12 +70,21 @@ code()
 	printf 'postMessage({kind: "hello"});\n'
 } >"$work/decoder"
 # shellcheck disable=SC2086 # several files
+[ -z "$decoder" ] || imported $decoder
+# shellcheck disable=SC2086
 set -- $decoder "$@"
+imported "$@"
+[ $prefix = trc_asset_frame ] || imported "$values" "$worker"
 {
 	printf '(() => {\n"use strict";\n'
 	code "$@"
 	printf '})();\n'
 } >"$work/js"
+
+if grep -n -E '^(import|export)' "$work/js" "$work/decoder"; then
+	echo "embed.sh: the lines above import or export in another way than all others" >&2
+	exit 1
+fi
 
 if grep -n -i -e '</script' -e '<!--' "$work/js" "$work/decoder" "$body" || grep -n -i '</style' "$css"; then
 	echo "embed.sh: the lines above would end their element early" >&2
@@ -54,7 +92,7 @@ if grep -n -i -e '</script' -e '<!--' "$work/js" "$work/decoder" "$body" || grep
 fi
 
 # In one scope a later function of the same name would take the place of an earlier one, without a word.
-twice=$(grep -h -o -E '^(async )?(function\*?|class|const|let) +[A-Za-z_]+' "$@" | sed 's/.* //' | LC_ALL=C sort | uniq -d)
+twice=$(grep -h -o -E '^(export )?(async )?(function\*?|class|const|let) +[A-Za-z_]+' "$@" | sed 's/.* //' | LC_ALL=C sort | uniq -d)
 if [ -n "$twice" ]; then
 	echo "embed.sh: defined in two files: $twice" >&2
 	exit 1
@@ -92,6 +130,9 @@ hash ${prefix}_js "$work/js"
 [ $prefix = trc_asset ] || exit 0
 bytes trc_asset_decoder "$work/decoder"
 gzip -9nc "$wasm" | base64 -w 0 >"$work/wasm"
-cat "$library" "$values" "$worker" | gzip -9nc | base64 -w 0 >"$work/worker"
+{
+	cat "$library"
+	parts "$values" "$worker"
+} | gzip -9nc | base64 -w 0 >"$work/worker"
 bytes trc_asset_sql_wasm "$work/wasm"
 bytes trc_asset_sql_worker "$work/worker"

@@ -11,7 +11,7 @@ embed()
 {
 	# shellcheck disable=SC2046 # names without blanks
 	sh "$1/viewer/embed.sh" $(below "$1" viewer/assets/body.html viewer/assets/app.css $(words viewer_sql) $(words viewer_decoder)) -- \
-		$(below "$1" $(words viewer_js))
+		$(below "$1" $(words viewer_js)) || return
 	# shellcheck disable=SC2046
 	sh "$1/viewer/embed.sh" frame $(below "$1" $(words viewer_frame))
 }
@@ -50,3 +50,24 @@ if [ -e "$top_builddir/viewer/assets.c" ]; then
 	cat "$top_builddir/viewer/assets.c" "$top_builddir/viewer/serve/assets.c" | cmp - here.c || fail 'the build has another program'
 	passed 'the build has these bytes'
 fi
+
+# What a module imports has to be in its script: in one scope nothing else would tell.
+mkdir wrong && cp -r "$top_srcdir/viewer" wrong/ && chmod -R u+w wrong
+# refuses FILE LINE SENTENCE: with the line before all of the file.
+refuses()
+{
+	{
+		printf '%b\n' "$2"
+		cat "$top_srcdir/viewer/$1"
+	} >"wrong/viewer/$1"
+	! embed wrong >wrong.c 2>wrong.txt || fail "embed.sh takes $1 with $2"
+	grep -q -F -- "$3" wrong.txt || fail "embed.sh says of $1 with $2: $(cat wrong.txt)"
+	cp -f "$top_srcdir/viewer/$1" "wrong/viewer/$1"
+}
+refuses assets/draw.js 'import {answered} from "./sql_worker.js";' 'draw.js imports sql_worker.js, which is not in the same script'
+refuses assets/levels.js 'import {byId,\n\tel} from "./format.js";' 'levels.js imports format.js, which is not in the same script'
+refuses assets/sql_worker.js 'import {byId} from "./format.js";' 'sql_worker.js imports format.js, which is not in the same script'
+refuses serve/zoom.js 'import {drawAll} from "./draw.js";' 'zoom.js imports draw.js, which is not in the same script'
+refuses assets/draw.js 'export {drawAll};' 'import or export in another way'
+embed wrong >wrong.c && cmp here.c wrong.c || fail 'a module with the same lines makes another program'
+passed 'a module that imports what is not in its script is refused'
