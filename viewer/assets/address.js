@@ -8,6 +8,21 @@
 // since the start of the trace.  scroll: which track is at the top, and how many pixels of it are out of sight: the same track in a
 // window of another height.
 
+import {arrangedAddress, arrangedRead, arrangedShow, trackKey} from "./arrange.js";
+import {text} from "./data.js";
+import {screenResize} from "./draw.js";
+import {byId} from "./format.js";
+import {panelAddress, panelApply} from "./panel.js";
+import {procTracks, schedKnown, schedTell} from "./procs.js";
+import {parkId, trace} from "./rows.js";
+import {scrollToSelection, select, selectionAt, selectionValid,
+	threadOfInterval} from "./select.js";
+import {sortedAddress, sortedApply} from "./sorting.js";
+import {TRAIL_MAX, stepAdd, trailDraw} from "./steps.js";
+import {timeOf} from "./times.js";
+import {threadOrders, trackIndexAt, tracks} from "./tracks.js";
+import {view, viewSet} from "./view.js";
+
 // kind -> the column with the id that SQL knows; of 64 bits where there is a column for either half.
 const namedById = {
 	park: () => trace.park.id, unlock: () => trace.unlock.id, region: () => trace.region.row,
@@ -46,7 +61,7 @@ function ownerName(kind, number) {
 }
 
 /** @param {Chosen} sel */
-function selectionName(sel) {
+export function selectionName(sel) {
 	const i = sel.id - 1;
 
 	if (sel.kind === "park")
@@ -93,7 +108,7 @@ function rowAtTime(kind, name) {
 
 // The selection of a kind that has a name; null if there is none.
 /** @param {string} kind @param {string} name */
-function selectionNamed(kind, name) {
+export function selectionNamed(kind, name) {
 	let id = 0;
 
 	if (Object.hasOwn(namedById, kind)) {
@@ -132,7 +147,7 @@ function chosenRead(string) {
 	return parts && selectionNamed(parts[1], parts[2]);
 }
 
-function addressText() {
+export function addressText() {
 	const parts = [`t=${spanText(view.t0, view.t1)}`], pinned = [...tracks.pinned].map((by) => typeof by === "number" ? trace.threads[by].serial : encodeURIComponent(by));
 
 	if (view.range)
@@ -176,13 +191,13 @@ function scrollApply(string) {
 	return Boolean(track);
 }
 
-function addressWrite() {
+export function addressWrite() {
 	clearTimeout(addressTimer);
 	addressTimer = setTimeout(() => history.replaceState(null, "", addressText()), 200);
 }
 
 /** @param {string} string */
-function decoded(string) {
+export function decoded(string) {
 	try {
 		return decodeURIComponent(string);
 	} catch {
@@ -226,7 +241,7 @@ function addressRead(hash) {
 }
 
 // Shows what an address asks for.
-function addressApply(hash) {
+export function addressApply(hash) {
 	const asked = addressRead(hash);
 
 	Object.assign(tracks, {sort: asked.sort, filter: asked.filter, pinned: new Set(asked.pinned), ...arrangedRead(asked.more),
@@ -247,7 +262,7 @@ function addressApply(hash) {
 		scrollToSelection();
 }
 
-function addressInit() {
+export function addressInit() {
 	addressApply(location.hash);
 	// Of the event: what is waiting to be written may have been written since.
 	window.addEventListener("hashchange", (event) => {

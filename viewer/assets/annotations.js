@@ -1,10 +1,14 @@
 // annotations.js - tasks, regions and logs: columns that follow from others, their lanes, and rows by thread.  Made in the worker; the
 // page makes lanes itself of what it cuts (fibers.js) or joins (procs.js).
 
-const TYPE_COLOURS = 12;
+import {numberArray, unzigzag} from "./decode.js";
+import {lanesMake, lanesOver} from "./levels.js";
+import {timeSet, timesDone, timesMake} from "./times.js";
+
+export const TYPE_COLOURS = 12;
 
 /** @param {number} textId */
-function typeColour(textId) {
+export function typeColour(textId) {
 	return (Math.imul(textId, 0x9e3779b1) >>> 16) % TYPE_COLOURS;
 }
 
@@ -12,7 +16,7 @@ function typeColour(textId) {
 
 // What a column is made from that has no bytes of its own: by name, given get(name), other columns, and entryOf(name), {n, max}.
 /** @param {(name: string) => Numbers} get @param {(name: string) => {n: number, max: number}} entryOf */
-function columnsMade(get, entryOf) {
+export function columnsMade(get, entryOf) {
 	// Threads that are mostly another column's (V4): mostly(i) of row i.
 	/** @param {string} name @param {(i: number) => number} mostly */
 	const threadsBeside = (name, mostly) => {
@@ -62,7 +66,7 @@ function columnsMade(get, entryOf) {
 
 // Rows by a column of numbers 0..n: those of k are order[first[k]..first[k + 1]).
 /** @param {Numbers} numbers @param {number} n */
-function rowsBy(numbers, n) {
+export function rowsBy(numbers, n) {
 	const first = new Uint32Array(n + 2), order = new Uint32Array(numbers.length);
 
 	for (let i = 0; i < numbers.length; i++) // not `of`, which is slow until the engine has compiled it
@@ -77,7 +81,7 @@ function rowsBy(numbers, n) {
 
 // Rows that are instants by thread, and their times in that order.
 /** @param {Numbers} thread @param {Numbers} time @param {number} nThreads */
-function instantsBy(thread, time, nThreads) {
+export function instantsBy(thread, time, nThreads) {
 	const {first, order} = rowsBy(thread, nThreads), at = new Float64Array(order.length);
 
 	for (let i = 0; i < at.length; i++) // not by from(), which makes an array of objects first
@@ -90,7 +94,7 @@ function instantsBy(thread, time, nThreads) {
 // Rows sorted by lane, as lanes; laneOf(i) < n, or -1 for a row that is not drawn.  Coloured by `colour`,
 // or else by `type`.
 /** @param {{n: number, start: Numbers, length: Numbers, colour?: Numbers, type?: Numbers}} rows @param {number} nLanes @param {(i: number) => number} laneOf */
-function lanesOf(rows, nLanes, laneOf) {
+export function lanesOf(rows, nLanes, laneOf) {
 	const first = new Uint32Array(nLanes + 1), order = new Uint32Array(rows.n);
 	const s = timesMake(rows.n), e = new Float64Array(rows.n), v = new Uint8Array(rows.n);
 
@@ -119,22 +123,22 @@ function lanesOf(rows, nLanes, laneOf) {
 
 // Lanes that share arrays, on their way from the worker to the page.
 /** @param {Lane[]} lanes @returns {LanesPacked} */
-function lanesPack(lanes) {
+export function lanesPack(lanes) {
 	const {s, e, v, nodes, order} = lanes[0] || {};
 
 	return {s, e, v, nodes, order, bounds: lanes.map(({lo, hi}) => [lo, hi])};
 }
 
 /** @param {LanesPacked} packed @returns {Lane[]} */
-function lanesUnpack({s, e, v, nodes, order, bounds}) {
+export function lanesUnpack({s, e, v, nodes, order, bounds}) {
 	return lanesOver({s, e, v}, bounds, null, nodes).lanes.map((/** @type {Lane} */ lane) => ({...lane, order}));
 }
 
-const REGION_LANES_MAX = 64, TASK_LANES_MAX = 64, TASK_TRACKS_MAX = 200;
+export const REGION_LANES_MAX = 64, TASK_LANES_MAX = 64, TASK_TRACKS_MAX = 200;
 
 // Regions, or pieces of them: a lane for each depth of each thread, those of thread index t from base[t] on, depths[t] of them.
 /** @param {RegionRows} g @param {number} nThreads */
-function regionLanes(g, nThreads) {
+export function regionLanes(g, nThreads) {
 	const depths = new Uint8Array(nThreads), base = /** @type {number[]} */ ([]);
 	let nLanes = 0;
 
@@ -155,7 +159,7 @@ function regionLanes(g, nThreads) {
 }
 
 // Tasks, by how long they took beside half of the tasks of their type: up to as long, up to twice, ... as long, and longer.
-const LATENCY_FACTORS = [1, 2, 4, 8, 16];
+export const LATENCY_FACTORS = [1, 2, 4, 8, 16];
 
 // The median of values, which get another order; of an even number the lower one of the middle.  Not by sorting: of a million
 // values that takes half a second.
@@ -209,7 +213,7 @@ function latencySteps(rows) {
 
 // When a task ends in a lane that others share: one without a duration takes a nanosecond there.
 /** @param {{start: Numbers, length: Numbers}} k @param {number} i */
-function sharedUntil(k, i) {
+export function sharedUntil(k, i) {
 	return k.start[i] + Math.max(k.length[i], 1);
 }
 
@@ -246,7 +250,7 @@ function sharedLane(k, steps, rows) {
 // Types of tasks, those with most time first, of which the first TASK_TRACKS_MAX have lanes, `depth` of them from `base` on: tasks at the
 // same time lie in lanes below each other.  Those for which there is no lane left, `crowded`, share one more (sharedLane()).
 /** @param {{n: number, type: Numbers, start: Numbers, length: Numbers, open: Numbers}} k */
-function taskLanes(k) {
+export function taskLanes(k) {
 	const byType = new Map(), laneNumber = new Int32Array(k.n).fill(-1), {steps, medians} = latencySteps(k);
 	let nLanes = 0;
 

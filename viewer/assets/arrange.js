@@ -5,7 +5,20 @@
 // [key, key of the row that it was put before; "" = the end], in the order in which rows were moved.  Both are replaced, never changed,
 // so that undo can keep them.
 
-const MOVES_MAX = 200, HIDDEN_KEY = "hidden"; // the group of what is hidden
+import {decoded} from "./address.js";
+import {counterPlace, isCounterKind} from "./counters.js";
+import {text} from "./data.js";
+import {drawAll, screen} from "./draw.js";
+import {byId, el} from "./format.js";
+import {namePattern} from "./groups.js";
+import {trace} from "./rows.js";
+import {labelsMatching} from "./search.js";
+import {selectionThread} from "./select.js";
+import {stepAdd} from "./steps.js";
+import {labelPool, pinToggle, threadMatches, tracks, tracksLayout} from "./tracks.js";
+import {view, viewChanged} from "./view.js";
+
+export const MOVES_MAX = 200, HIDDEN_KEY = "hidden"; // the group of what is hidden
 const DROP_AFTER = 6; // CSS pixels that the pointer must go for a drag
 
 /** @param {Thread} thread */
@@ -27,19 +40,19 @@ function hidingKeys(thread) {
 }
 
 /** @param {Thread} thread */
-function isHidden(thread) {
+export function isHidden(thread) {
 	return tracks.hidden.size > 0 && hidingKeys(thread).length > 0;
 }
 
 // Of a track that is of no thread: whether it is hidden.
 /** @param {Track} track */
-function isTrackHidden(track) {
+export function isTrackHidden(track) {
 	return tracks.hidden.has(trackKey(track));
 }
 
 // The track of what is selected, where it is of no thread: of tasks, or a counter's; null = it is of a thread, or in no track.
 /** @param {Chosen | null} sel @returns {Track | null} */
-function selectionTrack(sel) {
+export function selectionTrack(sel) {
 	if (sel && (sel.kind === "task" || sel.kind === "tasktype")) {
 		const type = sel.kind === "task" ? trace.task.type[sel.id - 1] : sel.id;
 		return trace.taskTracks.find((track) => track.type === type) || null;
@@ -50,7 +63,7 @@ function selectionTrack(sel) {
 // ---- the filter: words that are looked for, and -words that leave out; a word with blanks stands in quotes ----
 
 /** @param {string} string @returns {{wanted: string, without: string[]}} */
-function filterRead(string) {
+export function filterRead(string) {
 	const without = [];
 	const wanted = string.toLowerCase().replace(/(^|\s)-(?:"([^"]+)"?|([^\s"]+))/g, (_, before, quoted, plain) => {
 		without.push(quoted || plain);
@@ -62,7 +75,7 @@ function filterRead(string) {
 
 // Which threads a filter leaves.
 /** @returns {(thread: Thread) => boolean} */
-function filterMake({wanted, without}) {
+export function filterMake({wanted, without}) {
 	const labels = wanted ? labelsMatching(wanted) : null, others = without.map((word) => [word, labelsMatching(word)]);
 
 	return (thread) => threadMatches(thread, wanted, labels) && !others.some(([word, had]) => threadMatches(thread, word, had));
@@ -97,7 +110,7 @@ function putInGroup(rows, key, before) {
 // Rows where they were moved to: among all, or within their group.  Tracks of no thread that are kept at the top are above all
 // others, threads that are kept there above the other threads.
 /** @param {TrackRow[]} rows */
-function rowsMoved(rows) {
+export function rowsMoved(rows) {
 	for (const [key, before] of tracks.moved)
 		if (!putBefore(rows, rowKey, key, before))
 			putInGroup(rows, key, before);
@@ -112,7 +125,7 @@ function rowsMoved(rows) {
 // ---- what is done ----
 
 // Shows the order, the filter and the rest as they have become, also in what they are chosen by.
-function arrangedShow() {
+export function arrangedShow() {
 	byId("sort").value = tracks.sort;
 	byId("filter").value = tracks.filter;
 	byId("annotations").checked = tracks.annotations;
@@ -122,7 +135,7 @@ function arrangedShow() {
 
 // Changes the hidden, moved or pinned ones; can be undone.
 /** @param {Partial<Pick<Tracks, "hidden" | "moved" | "pinned">>} what */
-function arrange(what) {
+export function arrange(what) {
 	const name = labelFocused(), guest = typeof tracks.guest === "number" ? trace.threads[tracks.guest] : null, was = guest && isHidden(guest);
 	const other = typeof tracks.guest === "number" ? null : tracks.guest;
 	const hides = Boolean(other && what.hidden && what.hidden.has(trackKey(other)) && !isTrackHidden(other));
@@ -139,7 +152,7 @@ function arrange(what) {
 
 // The key of a track; "" = there is none.
 /** @param {Track | null | undefined} track */
-function trackKey(track) {
+export function trackKey(track) {
 	if (!track)
 		return "";
 	if (track.thread)
@@ -149,7 +162,7 @@ function trackKey(track) {
 
 // What a track is kept at the top by: a thread's index, a key; null = it cannot be.
 /** @param {Track} track */
-function pinOf(track) {
+export function pinOf(track) {
 	if (track.thread)
 		return track.thread.idx;
 	return track.kind === "group" || track.inGroup ? null : trackKey(track);
@@ -194,7 +207,7 @@ function showAllHidden() {
 
 // Hides a row, or shows again what is hidden.
 /** @param {Track} track */
-function hideToggle(track) {
+export function hideToggle(track) {
 	if (track.key === HIDDEN_KEY)
 		showAllHidden();
 	else if (track.thread && isHidden(track.thread))
@@ -248,7 +261,7 @@ function keyTrack() {
 	return focusedTrack() || (track && tracks.all.includes(track) ? track : idx >= 0 ? tracks.byThread[idx] || tracks.foldedInto[idx] : undefined);
 }
 
-function pinChosen() {
+export function pinChosen() {
 	const focused = focusedTrack(), idx = view.selection ? selectionThread(view.selection) : -1, track = selectionTrack(view.selection);
 	const pin = focused ? pinOf(focused) : track ? pinOf(track) : idx >= 0 ? idx : null;
 
@@ -256,7 +269,7 @@ function pinChosen() {
 		pinToggle(pin);
 }
 
-function hideChosen() {
+export function hideChosen() {
 	const track = keyTrack();
 
 	if (track)
@@ -264,7 +277,7 @@ function hideChosen() {
 }
 
 /** @param {number} by */
-function moveChosen(by) {
+export function moveChosen(by) {
 	const track = keyTrack();
 
 	if (track)
@@ -326,7 +339,7 @@ function dropMove(event) {
 	event.preventDefault();
 }
 
-function dragNames() {
+export function dragNames() {
 	const box = byId("labels");
 
 	box.addEventListener("pointerdown", (event) => {
@@ -349,7 +362,7 @@ function dragNames() {
 
 // ---- the address: hide=3,idle,name%3Aio_*&move=17:3,5:&open=idle,procs ----
 
-function arrangedAddress() {
+export function arrangedAddress() {
 	const parts = [];
 
 	if (tracks.hidden.size)
@@ -362,7 +375,7 @@ function arrangedAddress() {
 }
 
 /** @param {Map<string, string>} asked @returns {Pick<Tracks, "hidden" | "moved" | "opened">} */
-function arrangedRead(asked) {
+export function arrangedRead(asked) {
 	const hidden = (asked.get("hide") || "").split(",").map(decoded).filter((key) => key && key !== HIDDEN_KEY);
 	const moved = (asked.get("move") || "").split(",").map((pair) => pair.split(":").map(decoded)).filter((pair) => pair.length === 2 && pair[0]);
 	const opened = (asked.get("open") || "").split(",").map(decoded).filter((key) => key);
@@ -372,7 +385,7 @@ function arrangedRead(asked) {
 
 // What is said of a selection whose thread is hidden; "" of others.
 /** @param {Chosen | null} sel */
-function hiddenText(sel) {
+export function hiddenText(sel) {
 	const track = selectionTrack(sel), idx = sel && !track ? selectionThread(sel) : -1;
 
 	if (track && isTrackHidden(track))
@@ -383,7 +396,7 @@ function hiddenText(sel) {
 }
 
 /** @param {Chosen | null} sel */
-function hiddenView(sel) {
+export function hiddenView(sel) {
 	const said = hiddenText(sel), track = selectionTrack(sel);
 
 	return said ? el("p", {class: "dim"}, `${said} `, el("button", {type: "button", onclick: () => track ? showTrack(track) : showThread(trace.threads[selectionThread(sel)])},

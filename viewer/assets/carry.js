@@ -4,20 +4,36 @@
 // Carried times are those of the recording, since each page has another begin.  A row has another id in each page.  It is known
 // again by its thread and its time, to some microseconds: each snapshot reads the clocks anew.
 
+import {addressApply, addressText, selectionName, selectionNamed} from "./address.js";
+import {counterChosen, counterPlace, isCounterKind} from "./counters.js";
+import {head} from "./data.js";
+import {drawAll} from "./draw.js";
+import {byId, upperBound} from "./format.js";
+import {drag, pinch} from "./input.js";
+import {procTracks, schedKnown, schedTell} from "./procs.js";
+import {trace} from "./rows.js";
+import {resultsShow, search, searchSet} from "./search.js";
+import {select, selectionAt, selectionSpan, selectionThread} from "./select.js";
+import {waitStarts} from "./states.js";
+import {stepsDraw, trailDraw} from "./steps.js";
+import {highlight} from "./tops.js";
+import {threadOrders, tracks} from "./tracks.js";
+import {view, viewSet} from "./view.js";
+
 const CARRY_SLACK = 50000; // nanoseconds
 const CARRY_BUSY_MS = 700; // after the last key or click the page is not replaced
 
 const carry = {pressed: false, at: -CARRY_BUSY_MS};
 
 // Somebody is about to do something, which a new page would interrupt.
-function carryIsBusy() {
+export function carryIsBusy() {
 	const typing = document.activeElement && document.activeElement.closest("textarea");
 
 	return carry.pressed || drag.mode !== null || pinch.at.size > 0 || Boolean(typing) || Boolean(document.querySelector("dialog[open]")) ||
 		performance.now() - carry.at < CARRY_BUSY_MS;
 }
 
-function carryInit() {
+export function carryInit() {
 	const seen = (pressed) => {
 		carry.pressed = pressed;
 		carry.at = performance.now();
@@ -170,7 +186,7 @@ function focusOut() {
 		typed: element.id === "when" ? element.value : null} : null; // once it is left the field has the range
 }
 
-function carryOut() {
+export function carryOut() {
 	const slack = (trace.span - trace.begin) * 1e-6, isTail = trace.span - view.t1 <= slack;
 	const selected = view.selection && selectionOut(view.selection),
 		guest = typeof tracks.guest === "number" ? trace.threads[tracks.guest] : null;
@@ -218,7 +234,7 @@ function viewIn(was, anew) {
 	view.range = range && range[1] > trace.begin ? {t0: Math.max(range[0], trace.begin), t1: Math.min(range[1], trace.span)} : null;
 }
 
-function focusIn(was) {
+export function focusIn(was) {
 	const element = was && byId(was.id);
 
 	if (!element)
@@ -233,7 +249,7 @@ function focusIn(was) {
 
 // Shows in this page what carryOut() has said of another one; `anew`: but for what was at a time, and in a new order.  Whether what
 // was selected is here.
-function carryIn(was, anew = false) {
+export function carryIn(was, anew = false) {
 	if (!anew)
 		orderIn(was.order);
 	const guest = trace.threads.findIndex((t) => t.serial === was.guest);

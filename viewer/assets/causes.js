@@ -1,6 +1,15 @@
 // causes.js - why a wait lasted: the causes of a wait as a tree in its details, in the words of --why.  The page has those of the longest
 // waits of each place (viewer/rows_causes.c).
 
+import {head} from "./data.js";
+import {copyButton} from "./export.js";
+import {waitClass} from "./flame_items.js";
+import {count, duration, el, percent} from "./format.js";
+import {pathPlace, pathPlaceView, pathWords} from "./paths.js";
+import {parkId, stackAlike, table, trace} from "./rows.js";
+import {select, selectAt} from "./select.js";
+import {view} from "./view.js";
+
 const CAUSE_PARTS = 100, CAUSE_DEPTH = 20; // what is less than one part in so many is summed up; so deep is told
 
 /** @type {{rows: CauseRows & Table<"wait" | "id" | "parent" | "depth" | "start" | "length"> | null, first: Map<number, number> | null}} */
@@ -95,7 +104,7 @@ function causeRow({node, depth, words, place, ns}, whole) {
 
 // For the details of a wait.
 /** @param {number} park */
-function causesView(park) {
+export function causesView(park) {
 	const p = trace.park, root = causesOf(park);
 
 	if (root && root.ns > 0)
@@ -111,7 +120,7 @@ function causesView(park) {
 // ---- for tests ----
 
 // Of the selected wait.
-function causesTold() {
+export function causesTold() {
 	const sel = view.selection, root = sel && sel.kind === "park" ? causesOf(sel.id) : null;
 
 	return root ? causeLines(root, root.ns).map(({depth, words, place, ns}) => ({depth, words, place, ns})) : [];

@@ -3,19 +3,34 @@
 // A selected value is {kind, id}: of a counter of the program's (kind "counter") its row of trace.counter + 1, of those that are
 // made of rows of procs (kinds "queue" and "busy", procs.js) the number of its step + 1.
 
+import {rowsBy} from "./annotations.js";
+import {head, text, textCount} from "./data.js";
+import {unzigzag} from "./decode.js";
+import {actions, facts, labelsAt, link, threadLink, title} from "./details.js";
+import {FONT, TEXT_HEIGHT, screen, textWidth} from "./draw.js";
+import {sqlText} from "./export.js";
+import {fiberAt} from "./fibers_details.js";
+import {amount, count, duration, el, exactTime, percent, upperBound} from "./format.js";
+import {theme} from "./palette.js";
+import {procTracks, schedKnown} from "./procs.js";
+import {COUNTER_TRACKS_MAX, trace} from "./rows.js";
+import {select} from "./select.js";
+import {COUNTER_HEIGHT, TRACK_PAD, tracks} from "./tracks.js";
+import {timeAt, view, xOf} from "./view.js";
+
 const MEMORY_NAME = "memory in use, estimated"; // of samples of allocations (viewer/rows_user.c): no rows of SQL's counters
 const COUNTER_RANGE_MAX = 20; // counters that are told of a range
 
 // A name may end in the unit of its values: "sent [bytes]".
 /** @param {string} string */
-function counterName(string) {
+export function counterName(string) {
 	const parts = /^(.*\S)\s*\[([^[\]]+)\]$/su.exec(string);
 
 	return parts ? {name: parts[1], unit: parts[2].trim()} : {name: string, unit: ""};
 }
 
 /** @param {string} string @returns {Track} */
-function counterMake(string, kind, at, value) {
+export function counterMake(string, kind, at, value) {
 	const track = {...counterName(string), kind: /** @type {Track["kind"]} */ ("counter"), hitKind: kind, at, value, min: Infinity, max: -Infinity};
 
 	for (const v of value) {
@@ -25,7 +40,7 @@ function counterMake(string, kind, at, value) {
 	return track;
 }
 
-function countersLoad() {
+export function countersLoad() {
 	const c = trace.counter, {first, order} = rowsBy(c.name, textCount());
 	const all = [];
 
@@ -49,13 +64,13 @@ function counterAmount(track, v) {
 // ---- which value ----
 
 /** @param {string} kind */
-function isCounterKind(kind) {
+export function isCounterKind(kind) {
 	return kind === "counter" || kind === "queue" || kind === "busy";
 }
 
 // The counter of a selection, drawn or not, and the number of its value there; null = there is none.
 /** @param {Chosen} sel @returns {{track: Track, i: number} | null} */
-function counterPlace(sel) {
+export function counterPlace(sel) {
 	if (sel.kind !== "counter") {
 		const track = schedKnown() && procTracks().find((one) => one.hitKind === sel.kind);
 		return track && sel.id >= 1 && sel.id <= track.at.length ? {track, i: sel.id - 1} : null;
@@ -66,7 +81,7 @@ function counterPlace(sel) {
 
 // The selection for value i of a track.
 /** @param {Track} track @param {number} i @returns {Chosen} */
-function counterChosen(track, i) {
+export function counterChosen(track, i) {
 	return {kind: track.hitKind, id: track.rows ? track.rows[i] + 1 : i + 1};
 }
 
@@ -77,7 +92,7 @@ function counterUntil(track, i) {
 }
 
 /** @param {Chosen} sel */
-function counterSpan(sel) {
+export function counterSpan(sel) {
 	const place = counterPlace(sel);
 
 	return place && {from: place.track.at[place.i], until: counterUntil(place.track, place.i)};
@@ -85,7 +100,7 @@ function counterSpan(sel) {
 
 // What a counter was at the end of the column of pixels at x.  `among`: how many values it was given there.
 /** @param {Track} track @param {number} x @returns {Hit | null} */
-function counterPick(track, x) {
+export function counterPick(track, x) {
 	const {at} = track, column = Math.floor(x), i = upperBound(at, 0, at.length, timeAt(column + 1)) - 1;
 
 	return i < 0 ? null : {...counterChosen(track, i), among: i + 1 - upperBound(at, 0, at.length, timeAt(column)), track, index: i};
@@ -93,7 +108,7 @@ function counterPick(track, x) {
 
 // The value before (-1) or after (1) the selected one.
 /** @param {Chosen} sel @param {number} step */
-function counterStep(sel, step) {
+export function counterStep(sel, step) {
 	const {track, i} = counterPlace(sel);
 
 	if (i + step >= 0 && i + step < track.at.length)
@@ -111,7 +126,7 @@ function counterY(track, v) {
 
 // A step line; where many values share a pixel, a vertical stroke over all of them.
 /** @param {CanvasRenderingContext2D} ctx @param {Track} track */
-function drawCounter(ctx, track, top) {
+export function drawCounter(ctx, track, top) {
 	const {at, value, min, max} = track, yOf = (v) => top + counterY(track, v);
 	const last = upperBound(at, 0, at.length, view.t1);
 	let i = Math.max(0, upperBound(at, 0, at.length, view.t0) - 1);
@@ -155,7 +170,7 @@ function drawLimit(ctx, string, y) {
 
 // One value over the line, for as long as it held: selected, or under the pointer.
 /** @param {CanvasRenderingContext2D} ctx @param {Chosen} sel @param {string} colour @param {number} width */
-function drawCounterValue(ctx, sel, colour, width) {
+export function drawCounterValue(ctx, sel, colour, width) {
 	const place = counterPlace(sel);
 
 	if (!place || !tracks.all.includes(place.track))
@@ -174,7 +189,7 @@ function drawCounterValue(ctx, sel, colour, width) {
 // ---- in words ----
 
 /** @param {Hit} hit */
-function counterTip({track, index, among}) {
+export function counterTip({track, index, among}) {
 	const {value} = track, from = Math.min(Math.max(0, index - among + 1), index);
 	let low = value[index], high = low;
 
@@ -190,7 +205,7 @@ function counterTip({track, index, among}) {
 // Over [t0, t1): {least, most} with the numbers of values, of equal ones of that which lasted longest, and the mean by time; null = it had no
 // value yet.
 /** @param {Track} track @param {number} t0 @param {number} t1 */
-function counterSums(track, t0, t1) {
+export function counterSums(track, t0, t1) {
 	const {at, value} = track, first = Math.max(0, upperBound(at, 0, at.length, t0) - 1);
 	let least = first, most = first, sum = 0, time = 0, leastFor = 0, mostFor = 0;
 
@@ -274,7 +289,7 @@ function counterSetBy({kind, id}) {
 }
 
 /** @param {Chosen} sel */
-function counterDetails(sel) {
+export function counterDetails(sel) {
 	const {track, i} = counterPlace(sel), {at, value} = track, until = counterUntil(track, i);
 	const sums = counterSums(track, trace.begin, trace.span), by = i > 0 ? value[i] - value[i - 1] : 0;
 	const thread = sel.kind === "counter" && track.name !== MEMORY_NAME ? trace.threads[trace.counter.thread[sel.id - 1] - 1] : null;
@@ -303,7 +318,7 @@ function counterDetails(sel) {
 
 // What counters were in a range.
 /** @param {TimeRange} range */
-function countersView({t0, t1}) {
+export function countersView({t0, t1}) {
 	const body = el("tbody"), all = trace.counterTracks.slice(0, COUNTER_RANGE_MAX);
 
 	for (const track of all) {

@@ -3,6 +3,14 @@
 //
 // Rows keep their times of begin and end, also where these lie outside of the page; lanes of states end at its edges.
 
+import {head, visible} from "./data.js";
+import {count, el, exactTime, plural} from "./format.js";
+import {theme} from "./palette.js";
+import {BEYOND_END, BEYOND_START, trace} from "./rows.js";
+import {bannerAdd} from "./tops.js";
+import {TRACK_PAD, tracks} from "./tracks.js";
+import {view} from "./view.js";
+
 // "1.2 s to 1.5 s of 3.4 s; 2 of 40 threads"; of tasks what was asked for before this; "" = the page shows everything.
 function cutShown() {
 	const {cut} = head, parts = [];
@@ -16,7 +24,7 @@ function cutShown() {
 	return parts.join("; ");
 }
 
-function cutBanner() {
+export function cutBanner() {
 	const {cut} = head;
 
 	if (!cut)
@@ -28,13 +36,13 @@ function cutBanner() {
 
 // Behind a time in the details: that the page does not reach as far.
 /** @param {number} time */
-function beyondText(time) {
+export function beyondText(time) {
 	return time < trace.begin ? " (before this page)" : time > trace.span ? " (after this page)" : "";
 }
 
 // When a state of a thread began or ended, where the page only knows that it did so beyond its edge; "" = it knows.
 /** @param {number} idx @param {number} time @param {number} edge */
-function beyondEdge(idx, time, edge) {
+export function beyondEdge(idx, time, edge) {
 	const at = edge === BEYOND_START ? trace.begin : trace.span;
 
 	if (!head.cut || time !== at || !(trace.threads[idx].beyond & edge))
@@ -45,7 +53,7 @@ function beyondEdge(idx, time, edge) {
 
 // Marks on the lanes of those threads whose states go on beyond the page: triangles that point outwards.
 /** @param {CanvasRenderingContext2D} ctx @param {Track} track @param {number} top */
-function drawBeyond(ctx, track, top) {
+export function drawBeyond(ctx, track, top) {
 	const {beyond} = track.thread, y = top + TRACK_PAD + tracks.stateHeight - 4; // below the text
 	const mark = (/** @type {number} */ x, /** @type {number} */ by) => {
 		ctx.beginPath();

@@ -5,14 +5,19 @@
 // value, bytes, chunks] for each.  A column that is missing reads as an empty one.  One of type "zero" has no bytes, since all of
 // its values are 0; one of type "derived" has none, since it follows from others.  Types "split" and "splitdelta" are viewer/magnitudes.h.
 
+import {columnTake, deltaAt, inflater, pieceBytes, textCodes} from "./decode.js";
+import {decoderMake} from "./decode_worker.js";
+import {byId} from "./format.js";
+import {stateIsLock} from "./palette.js";
+
 /** @type {Head} */
-const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there
+export const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there
 /** @type {Map<string, any>} */
 const columnsByName = new Map(); // arrays, or {later: a column that is yet to be decoded}
-const arrived = {states: null, parks: null, annotations: null}; // what the decoder made of intervals, and of tasks, regions and logs
+export const arrived = {states: null, parks: null, annotations: null}; // what the decoder made of intervals, and of tasks, regions and logs
 
 /** @param {string} name @returns {Numbers} */
-function column(name) {
+export function column(name) {
 	let values = columnsByName.get(name);
 
 	if (values?.later)
@@ -24,7 +29,7 @@ function column(name) {
 
 // Less than this are the values of a column, as the head tells; 0 = these are none of one.
 /** @param {Numbers} values */
-function columnLimit(values) {
+export function columnLimit(values) {
 	for (const [name, own] of columnsByName)
 		if (own === values)
 			return (head.columns.find(([of]) => of === name)?.[3] ?? -1) + 1;
@@ -33,7 +38,7 @@ function columnLimit(values) {
 
 // One value of a column of differences, which stays as it is.
 /** @param {string} name @param {number} i */
-function columnAt(name, i) {
+export function columnAt(name, i) {
 	const later = columnsByName.get(name)?.later;
 
 	return later ? deltaAt(later.bytes, later.marks, i) : column(name)[i];
@@ -173,7 +178,7 @@ function piecesCheck() {
 }
 
 // The bytes of a column that is not sent to the decoder; its elements stay.
-async function inflate(number, chunks, bytes) {
+export async function inflate(number, chunks, bytes) {
 	const inflating = inflater(number, bytes);
 
 	for (let k = 0; k < chunks; k++) {
@@ -188,7 +193,7 @@ async function inflate(number, chunks, bytes) {
 // Strings are decoded when they are first asked for.
 const texts = {offset: null, data: null, cache: [], decoder: new TextDecoder("utf-8")};
 
-async function loadColumns() {
+export async function loadColumns() {
 	decoderStart();
 	await pageIsRead();
 	headRead();
@@ -218,11 +223,11 @@ function escaped(character) {
 
 // A text with escapes for what would not be seen of it, all of it if that is all there is.
 /** @param {string} string */
-function visible(string) {
+export function visible(string) {
 	return blank.test(string) ? Array.from(string, escaped).join("") : string.replace(invisible, escaped);
 }
 
-function text(id) {
+export function text(id) {
 	let string = texts.cache[id];
 
 	if (string === undefined) {
@@ -233,6 +238,6 @@ function text(id) {
 	return string;
 }
 
-function textCount() {
+export function textCount() {
 	return texts.offset.length - 1;
 }

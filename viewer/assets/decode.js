@@ -2,7 +2,7 @@
 // decoded only when it is needed, in the page.
 
 /** @param {string} text @returns {Uint8Array<ArrayBuffer>} */
-function base64Bytes(text) {
+export function base64Bytes(text) {
 	if (Uint8Array.fromBase64)
 		return Uint8Array.fromBase64(text);
 	const binary = atob(text);
@@ -21,7 +21,7 @@ for (let code = 1, digit = 0; digit < DIGITS; code++)
 
 // The characters' codes of a text in parts.
 /** @param {string[]} parts */
-function textCodes(parts) {
+export function textCodes(parts) {
 	const codes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0)), encoder = new TextEncoder();
 	let at = 0;
 
@@ -64,7 +64,7 @@ function groupBytes(codes, from, out, to) {
 }
 
 // The bytes of a text in base 123, of which the characters' codes are given.
-function pieceBytes(codes) {
+export function pieceBytes(codes) {
 	const groups = Math.floor(codes.length / GROUP_DIGITS), left = codes.length - groups * GROUP_DIGITS;
 	const bytes = Math.floor(left * Math.log2(DIGITS) / 8), out = new Uint8Array(groups * GROUP_BYTES + bytes);
 
@@ -79,17 +79,17 @@ function pieceBytes(codes) {
 	return out;
 }
 
-const POWERS = Float64Array.from({length: 64}, (_, e) => 2 ** e);
+export const POWERS = Float64Array.from({length: 64}, (_, e) => 2 ** e);
 
 // Gives the memory of arrays back at once, where the browser can: these are large, and it cleans up when it likes.
-function release(...arrays) {
+export function release(...arrays) {
 	for (const {buffer} of arrays)
 		if (buffer.byteLength)
 			buffer.transfer?.(0);
 }
 
 // Inflates deflated pieces, as they come: {put(piece), done()}, which resolves to the bytes.
-function inflater(number, bytes) {
+export function inflater(number, bytes) {
 	const out = new Uint8Array(bytes), stream = new DecompressionStream("deflate");
 	const writer = stream.writable.getWriter(), reader = stream.readable.getReader();
 	const work = [];
@@ -123,7 +123,7 @@ function inflater(number, bytes) {
 }
 
 // The narrowest array that holds values up to max.
-function numberArray(n, max) {
+export function numberArray(n, max) {
 	if (max < 256)
 		return new Uint8Array(n);
 	if (max < 65536)
@@ -132,7 +132,7 @@ function numberArray(n, max) {
 }
 
 // The next number of {bytes, at}: seven bits a byte, low ones first.
-function varintNext(from) {
+export function varintNext(from) {
 	const {bytes} = from;
 	let byte = bytes[from.at++], value = byte & 127, scale = 128;
 
@@ -152,7 +152,7 @@ function decodeVarints(bytes, out) {
 	return out;
 }
 
-function unzigzag(value) {
+export function unzigzag(value) {
 	return value % 2 ? -(value + 1) / 2 : value / 2;
 }
 
@@ -171,7 +171,7 @@ const DELTA_MARK_SHIFT = 10; // of so many values, a power of two, one is marked
 
 // Of a column of n differences marks, from which one value can be told without all that are before it: where the value is in the
 // bytes, and the sum before it.
-function deltaMarks(bytes, n) {
+export function deltaMarks(bytes, n) {
 	const from = {bytes, at: 0}, marks = (n >> DELTA_MARK_SHIFT) + 1, at = new Uint32Array(marks), before = new Float64Array(marks);
 	let sum = 0;
 
@@ -186,7 +186,7 @@ function deltaMarks(bytes, n) {
 }
 
 // Value i alone of a column of differences: most take one byte.
-function deltaAt(bytes, marks, i) {
+export function deltaAt(bytes, marks, i) {
 	const from = {bytes, at: 0}, mark = i >> DELTA_MARK_SHIFT;
 	let at = marks.at[mark], sum = marks.before[mark];
 
@@ -219,7 +219,7 @@ function decodeSplit(bytes, out, isDelta) {
 }
 
 // The values of a column {type, n, max, bytes}.
-function columnDecode({type, n, max, bytes}) {
+export function columnDecode({type, n, max, bytes}) {
 	if (type === "zero")
 		return new Uint8Array(n);
 	if (type === "bytes" || (type === "varint" && max < 128)) // one byte each
@@ -230,7 +230,7 @@ function columnDecode({type, n, max, bytes}) {
 }
 
 // The same of a column whose bytes are not needed any more.
-function columnTake(column) {
+export function columnTake(column) {
 	const values = columnDecode(column);
 
 	if (values !== column.bytes)
@@ -241,7 +241,7 @@ function columnTake(column) {
 // ---- streams: values that stand together (viewer/intervals.h) ----
 
 // Where each stream begins, by the lengths of all.
-function streamsBegin(lengths) {
+export function streamsBegin(lengths) {
 	const begin = new Uint32Array(lengths.length);
 	let sum = 0;
 
@@ -253,7 +253,7 @@ function streamsBegin(lengths) {
 }
 
 // How many have each value below `limit`.
-function valuesCount(values, limit) {
+export function valuesCount(values, limit) {
 	const n = new Uint32Array(limit);
 
 	for (let i = 0; i < values.length; i++)
@@ -262,7 +262,7 @@ function valuesCount(values, limit) {
 }
 
 // Where the value of each of n rows stands: streamOf(i) < limit is the number of row i's stream.
-function streamsPlace(n, limit, streamOf) {
+export function streamsPlace(n, limit, streamOf) {
 	const next = new Uint32Array(limit), place = new Uint32Array(n);
 
 	for (let i = 0; i < n; i++) {
@@ -276,7 +276,7 @@ function streamsPlace(n, limit, streamOf) {
 }
 
 // Values in order, from streams, which are given back.
-function streamsJoin(values, place) {
+export function streamsJoin(values, place) {
 	const joined = new values.constructor(values.length);
 
 	for (let i = 0; i < joined.length; i++)
@@ -286,7 +286,7 @@ function streamsJoin(values, place) {
 }
 
 // The next n bits of {bytes, at, value, n: bits of value}, low ones first.
-function bitsNext(from, n) {
+export function bitsNext(from, n) {
 	if (n > 24) {
 		const low = bitsNext(from, 24);
 		return low + bitsNext(from, n - 24) * 16777216;

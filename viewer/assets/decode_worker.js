@@ -2,6 +2,12 @@
 // page itself.  The columns of the intervals stay here, and become the lanes of all threads; those of tasks, regions and logs until their
 // lanes are made.
 
+import {columnsMade, instantsBy, lanesPack, regionLanes, rowsBy, taskLanes} from "./annotations.js";
+import {columnDecode, columnTake, deltaMarks, inflater, numberArray, pieceBytes, release,
+	streamsJoin, streamsPlace, textCodes, valuesCount} from "./decode.js";
+import {lanesMake} from "./levels.js";
+import {parksByThread, statesMake} from "./states.js";
+
 // The columns that the page decodes when they are needed: few need them.
 const DECODED_LATER = new Set(["park.id_by_start"]);
 
@@ -25,7 +31,7 @@ function buffersIn(message) {
 // tell(message, arrays that move to the page).  Returns what takes the page's messages:
 //   column  a piece of one: {number, name, type, n, max, raw, text: in parts, isLast}
 //   end     all of them were sent: {columns, threads, isLock}
-function decoderMake(tell) {
+export function decoderMake(tell) {
 	const inflating = new Map(), pending = [], kept = new Map();
 
 	const stays = (name) => /^(iv|other)\.|^park\.(thread|woken_at_end|stack)$/.test(name) || BY_STACK.includes(name) || isAnnotation(name);

@@ -1,6 +1,41 @@
 // details.js - the panel that says everything about the selection.  Text from the trace is
 // only ever put in as text nodes (el()).
 
+import {LATENCY_FACTORS} from "./annotations.js";
+import {hiddenText, hiddenView} from "./arrange.js";
+import {causesView} from "./causes.js";
+import {counterDetails, counterStep, countersView, isCounterKind} from "./counters.js";
+import {beyondEdge, beyondText} from "./cut.js";
+import {head, text} from "./data.js";
+import {drawOverlaySoon} from "./draw.js";
+import {copyButton, copyIcon, rangeExports, sqlText, stackText, threadExports} from "./export.js";
+import {fiberRunOf, regionStretches, selectionFiber} from "./fibers.js";
+import {fiberAt, fiberDetails, fiberLink, fiberRunDetails,
+	fiberWaitDetails} from "./fibers_details.js";
+import {findingsView, moduleName} from "./findings.js";
+import {taskRegions} from "./flame_select.js";
+import {byId, count, duration, el, exactTime, percent, plural} from "./format.js";
+import {rangeSet, zoomToSelection} from "./input.js";
+import {laneRange, laneSums} from "./lod.js";
+import {ABSENT, RUNNABLE, latencyColours, stateCss, stateDoc, stateIsLock, stateName,
+	theme} from "./palette.js";
+import {pathView} from "./paths.js";
+import {cpuDetails, noProcText} from "./procs.js";
+import {BEYOND_END, BEYOND_START, MARK_FATAL, MARK_TRIGGER, joinedName, labelText, lastedLonger,
+	objectAddress, objectName, parkAround, parkEnd, parkId, parkLabel, parkStart, parkWake,
+	rank, setRange, setText, stackFrames, stackTop, taskId, trace, underAt,
+	waitedFor} from "./rows.js";
+import {sampleDetails, samplesView} from "./samples.js";
+import {select, selectAt, selectCause, selectEffect, selectionBehind, selectionWoke,
+	threadOfInterval} from "./select.js";
+import {sourcePlace} from "./source.js";
+import {MERGED, PARKED, RUNNING, refOf} from "./states.js";
+import {spansShow, taskSplit} from "./tasks.js";
+import {timeOf} from "./times.js";
+import {longestParks, waitInPage} from "./tops.js";
+import {lifeTime, tracks} from "./tracks.js";
+import {view} from "./view.js";
+
 // What is selected by a link in the details has been led to by the selection.
 /** @param {MouseEvent} event */
 function linkHow(event) {
@@ -9,12 +44,12 @@ function linkHow(event) {
 
 // A button in a text that selects something else.
 /** @param {string} string @param {Chosen} sel */
-function link(string, sel, options) {
+export function link(string, sel, options) {
 	return el("button", {type: "button", class: "link", onclick: (event) => select(sel, {how: linkHow(event), ...options})}, string);
 }
 
 /** @param {number} number @param {number} [time] */
-function threadLink(number, time) {
+export function threadLink(number, time) {
 	if (!number)
 		return null;
 	const thread = trace.threads[number - 1];
@@ -26,7 +61,7 @@ function threadLink(number, time) {
 }
 
 // Rows of a name and a value; rows without a value are left out.
-function facts(rows) {
+export function facts(rows) {
 	const list = el("dl");
 
 	for (const [name, ...value] of rows) {
@@ -38,7 +73,7 @@ function facts(rows) {
 }
 
 // A label set's labels, each a link to the time under it: a row of trace.under + 1.
-function labelLinks(under) {
+export function labelLinks(under) {
 	const [first, last] = under ? setRange(trace.under.set[under - 1]) : [0, 0];
 	const parts = [];
 
@@ -50,13 +85,13 @@ function labelLinks(under) {
 
 // The labels that thread number t had at a time.
 /** @param {number} t @param {number} time */
-function labelsAt(t, time) {
+export function labelsAt(t, time) {
 	return labelLinks(underAt(t - 1, time));
 }
 
 // All that it had in a stretch of time, the first few of them.
 /** @param {number} t @param {number} until */
-function labelsDuring(t, from, until) {
+export function labelsDuring(t, from, until) {
 	const lane = trace.threads[t - 1].labels;
 	const [first, last] = lane ? laneRange(lane, from, until) : [0, 0];
 	const parts = [];
@@ -69,7 +104,7 @@ function labelsDuring(t, from, until) {
 }
 
 // {whole: true}: frames of the C library are not dimmed; the time of a sample was spent there.
-function stackView(title, stack, {whole = false} = {}) {
+export function stackView(title, stack, {whole = false} = {}) {
 	const frames = stackFrames(stack);
 
 	if (!frames.length)
@@ -85,7 +120,7 @@ function stackView(title, stack, {whole = false} = {}) {
 	return el("div", {}, el("h3", {}, title), list, copyButton("Copy stack", "Copy the stack as text", () => stackText(stack)));
 }
 
-function swatch(state) {
+export function swatch(state) {
 	const box = el("span", {class: stateIsLock[state] ? "swatch hatched" : "swatch", "aria-hidden": "true"});
 
 	box.style.backgroundColor = stateCss(state);
@@ -93,12 +128,12 @@ function swatch(state) {
 }
 
 /** @param {string} string */
-function title(string, state) {
+export function title(string, state) {
 	return el("h2", {}, state === undefined ? null : swatch(state), string);
 }
 
 /** @param {Chosen} sel */
-function actions(sel) {
+export function actions(sel) {
 	const bar = el("p", {class: "actions"});
 	const button = (label, key, action, enabled = true) => enabled && bar.append(
 		el("button", {type: "button", onclick: action, title: `Key: ${key}`}, label));
@@ -121,7 +156,7 @@ function actions(sel) {
 }
 
 /** @param {number} i */
-function rankText(rows, key, i, what) {
+export function rankText(rows, key, i, what) {
 	const {n, longer} = rank(rows, key, i);
 
 	if (n < 2)
@@ -142,7 +177,7 @@ function resultText(value) {
 }
 
 // When something ended that lasts; `longer`: perhaps after the trace.
-function notBeforeEnd(longer) {
+export function notBeforeEnd(longer) {
 	return `not before the end of the trace${longer ? ", which may be before the process ended" : ""}`;
 }
 
@@ -363,7 +398,7 @@ function labelsDetails(sel) {
 }
 
 /** @param {number} k */
-function taskName(k) {
+export function taskName(k) {
 	return `${text(trace.task.type[k - 1]) || "(no type)"} ${taskId(k)}`;
 }
 
@@ -485,13 +520,13 @@ function unlockDetails(sel) {
 
 // [from, until) of some threads, as stretches: {thread, from, until}.
 /** @param {number} until */
-function during(threads, from, until) {
+export function during(threads, from, until) {
 	return threads.map((thread) => ({thread, from, until}));
 }
 
 // Time by state in some stretches of threads, exact; a table.
 /** @param {string} heading @param {Stretch[]} stretches */
-function mixView(heading, stretches) {
+export function mixView(heading, stretches) {
 	const sums = new Float64Array(128);
 	let whole = 0;
 
@@ -632,7 +667,7 @@ function findingsBackDraw() {
 	};
 }
 
-function detailsDraw() {
+export function detailsDraw() {
 	const parts = view.range ? rangeDetails()
 		: view.selection ? detailViews[view.selection.kind](view.selection) : nothingDetails();
 

@@ -1,6 +1,27 @@
 // draw.js - the timeline itself: intervals into a pixel buffer, then text over it; a strip of rows for each track (strips.js).
 
-const screen = {
+import {drawCounter} from "./counters.js";
+import {drawBeyond} from "./cut.js";
+import {head, text} from "./data.js";
+import {fiberLabel} from "./fibers.js";
+import {byId, count, duration, upperBound} from "./format.js";
+import {groupToPixels} from "./groups.js";
+import {laneEnd, laneStart} from "./levels.js";
+import {laneCounts, laneLonger, lanePaint, laneRange, paintMake} from "./lod.js";
+import {drawMapWindow} from "./minimap.js";
+import {drawOverlay, drawRuler} from "./overlay.js";
+import {ACTIVE, stateName, theme} from "./palette.js";
+import {cpuText, procsToPixels} from "./procs.js";
+import {MARK_TRIGGER, setText, stackSteps, taskId, trace, waitName} from "./rows.js";
+import {sampleColour} from "./samples.js";
+import {MERGED, PARKED, RUNNING, refOf} from "./states.js";
+import {FRAME_BUDGET_MS, strips, stripsDrawAll, stripsDrawSome} from "./strips.js";
+import {waitInPage} from "./tops.js";
+import {REGION_HEIGHT, SAMPLE_HEIGHT, TRACK_PAD, labelsDraw, logY, samplesY, trackLanes, tracks,
+	tracksPlace, tracksVisible} from "./tracks.js";
+import {timeAt, view, xOf} from "./view.js";
+
+export const screen = {
 	width: 0, height: 0, // of the tracks, CSS pixels
 	ratio: 1,
 	scrollY: 0,
@@ -21,12 +42,12 @@ const screen = {
 // The least height of waits for locks in a column with other things, in pixels; of one that is alone, which
 // means that there is none so many columns to the left and right: it would be overlooked.
 const LOCK_LEAST = 1, LOCK_ALONE = 4, LOCK_NEAR = 2;
-const FONT = "11px system-ui, sans-serif", TEXT_HEIGHT = 12;
+export const FONT = "11px system-ui, sans-serif", TEXT_HEIGHT = 12;
 const MORE_PIECES = 4096; // so many pieces of a lane that tasks share have one text
 const TWO_LINES = 30; // so high a lane has room for two lines above its stripes
 
 /** @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
-function canvasSize(canvas, width, height, ratio) {
+export function canvasSize(canvas, width, height, ratio) {
 	const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
 
 	if (canvas.width !== w || canvas.height !== h) {
@@ -44,7 +65,7 @@ function canvasStyle(canvas, width, height) {
 }
 
 // Sizes of everything, after the window changed.
-function screenResize() {
+export function screenResize() {
 	const box = byId("canvases").getBoundingClientRect();
 
 	screen.ratio = window.devicePixelRatio || 1;
@@ -66,7 +87,7 @@ function screenResize() {
 	byId("spacer").style.height = `${Math.max(0, tracks.height - screen.height)}px`;
 }
 
-function gapsLoad() {
+export function gapsLoad() {
 	const order = Array.from({length: trace.gap.n}, (_, i) => i)
 		.sort((a, b) => trace.gap.start[a] - trace.gap.start[b]);
 
@@ -144,7 +165,7 @@ function laneToPixels(item, top, wide) {
 		wideIntervals(item, top, wide);
 }
 
-const ONE_VALUE = new Uint8Array(128); // all values count as one
+export const ONE_VALUE = new Uint8Array(128); // all values count as one
 
 // Of a lane with holes, as a proc's is: columns that are in use for a part of their time only have as much of the height.
 /** @param {Lane} lane @param {number} y0 @param {number} y1 @param {number} whole */
@@ -203,7 +224,7 @@ function intervalLabel(item, i, lines = false, place = "") {
 const measured = new Map();
 
 /** @param {CanvasRenderingContext2D} ctx @param {string} string */
-function textWidth(ctx, string) {
+export function textWidth(ctx, string) {
 	const key = `${ctx.font}\n${string}`;
 	let width = measured.get(key);
 
@@ -221,7 +242,7 @@ function textWidth(ctx, string) {
 const CUT_LEAST = 6, UNCUT_MOST = 10; // characters before the mark
 
 /** @param {CanvasRenderingContext2D} ctx @param {string} string @param {number} width */
-function fitText(ctx, string, width) {
+export function fitText(ctx, string, width) {
 	const whole = textWidth(ctx, string);
 	let keep = Math.floor(string.length * width / whole);
 
@@ -400,7 +421,7 @@ function drawWindow(ctx, height) {
 
 // The colour of a mark.
 /** @param {number} kind */
-function markColour(kind) {
+export function markColour(kind) {
 	return kind === MARK_TRIGGER ? theme.style.accent : theme.style.gap;
 }
 
@@ -446,7 +467,7 @@ function drawMarks(ctx, track, top) {
 
 // Diagonal lines in the colour of gaps.
 /** @param {CanvasRenderingContext2D} ctx */
-function hatchMake(ctx) {
+export function hatchMake(ctx) {
 	const tile = document.createElement("canvas");
 	tile.width = tile.height = 8;
 	const t = tile.getContext("2d");
@@ -463,7 +484,7 @@ function hatchMake(ctx) {
 
 // A strip's pixels, lane by lane, and then all that is drawn over them.
 /** @param {Strip} strip @returns {Generator<undefined, void>} */
-function* stripSteps({track, top, bottom}) {
+export function* stripSteps({track, top, bottom}) {
 	const {image, pixels} = screen, ctx = byId("base").getContext("2d"), y = track ? track.y - screen.scrollY : 0;
 	const wide = /** @type {{item: LaneItem, top: number, i: number}[]} */ ([]);
 
@@ -522,7 +543,7 @@ function frameDone(start) {
 }
 
 // All at once, and exactly.
-function drawAll() {
+export function drawAll() {
 	const start = performance.now();
 
 	screen.scheduled = false;
@@ -560,7 +581,7 @@ function drawScheduled() {
 }
 
 // What lies over the timeline, after the pointer moved.
-function drawOverlaySoon() {
+export function drawOverlaySoon() {
 	if (!screen.scheduled) {
 		screen.scheduled = true;
 		requestAnimationFrame(drawScheduled);
@@ -568,13 +589,13 @@ function drawOverlaySoon() {
 }
 
 // Another range, another height, another selection: lanes are as they were, but elsewhere.
-function drawMoved() {
+export function drawMoved() {
 	screen.stale ||= "moved";
 	drawOverlaySoon();
 }
 
 // All changes between two frames are drawn once.
-function drawSoon() {
+export function drawSoon() {
 	screen.stale = "all";
 	drawOverlaySoon();
 }

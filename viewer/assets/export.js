@@ -1,9 +1,28 @@
 // export.js - what is selected, to go on with elsewhere: a stack as text, the rows of a range or of a list as CSV, a flame
 // graph as a profile for pprof, and the command that makes a page of a range.
 
+import {addressText} from "./address.js";
+import {head, text} from "./data.js";
+import {unzigzag} from "./decode.js";
+import {fiberNumber} from "./fibers.js";
+import {flame} from "./flame.js";
+import {chainOf, functions} from "./flame_fold.js";
+import {sampleWorth} from "./flame_items.js";
+import {timeInPage} from "./flame_select.js";
+import {cutText, el, plural} from "./format.js";
+import {parkEnd, parkStart, reasonName, stackFrames, stackPath, taskId, trace,
+	waitedFor} from "./rows.js";
+import {sampleEventName} from "./samples.js";
+import {selectionThread} from "./select.js";
+import {download} from "./sql.js";
+import {spanKinds} from "./tasks.js";
+import {tracks} from "./tracks.js";
+import {view} from "./view.js";
+import {whenText} from "./when.js";
+
 // Copies, and says so in the place of a button's words for a while.
 /** @param {string} string */
-async function copyText(string, button) {
+export async function copyText(string, button) {
 	const words = button.dataset.words ??= button.textContent;
 
 	button.style.minWidth = `${button.getBoundingClientRect().width}px`; // with fewer words it would move what is beside it
@@ -18,21 +37,21 @@ async function copyText(string, button) {
 	button.dataset.timer = setTimeout(() => { button.textContent = words; }, 1500);
 }
 
-function copyButton(words, title, make) {
+export function copyButton(words, title, make) {
 	const button = el("button", {type: "button", class: "copy", title, onclick: () => copyText(make(), button)}, words);
 
 	return button;
 }
 
 // The same beside a text, as a sign.
-function copyIcon(title, make) {
+export function copyIcon(title, make) {
 	const button = el("button", {type: "button", class: "copy icon", title, "aria-label": title, onclick: () => copyText(make(), button)});
 
 	return button;
 }
 
 // An address of what is seen now, by which others see the same.  In trace-view that of the window around this page.
-function viewLink() {
+export function viewLink() {
 	let {href} = window.location;
 
 	try {
@@ -45,13 +64,13 @@ function viewLink() {
 
 // A query of SQL, and a way to take it along.
 /** @param {string} query */
-function sqlText(query) {
+export function sqlText(query) {
 	return [el("code", {}, query), copyIcon("Copy the query", () => query)];
 }
 
 // One frame a line, innermost first: "function file:line", or its module.
 /** @param {number} stack */
-function stackText(stack) {
+export function stackText(stack) {
 	return stackFrames(stack).map((f) => [f.function || f.address, f.file ? f.file + (f.line ? `:${f.line}` : "") : f.module]
 		.filter((part) => part).join(" ")).join("\n") + "\n";
 }
@@ -113,7 +132,7 @@ function spanCells(kind, i) {
 }
 
 /** @param {number} i @param {number} waited */
-function waitCells(i, waited) {
+export function waitCells(i, waited) {
 	const p = trace.park, start = head.start_ns + parkStart(i + 1), open = (p.flags[i] & 2) !== 0;
 
 	return [p.id[i], ...threadCells(p.thread[i]), reasonName(p.reason[i]), waitedFor(i + 1), start, open ? null : start + p.length[i], waited,
@@ -136,7 +155,7 @@ function taskCells(i) {
 
 // Tables with the columns of SQL's, and names beside ids.  rows(): the table; isIn(i, t0, t1, shown): whether row i is of a range and of
 // threads that are shown; cells(i, t0, t1): its values.  Times are SQL's; waited_ns is what lies in the range.
-const csvTables = {
+export const csvTables = {
 	waits: {rows: () => trace.park, isIn: (i, t0, t1, shown) => shown[trace.park.thread[i]] && isBetween(parkStart(i + 1), parkEnd(i + 1), t0, t1),
 		columns: ["id", "thread", "tid", "thread_name", "reason", "object", "start_ns", "end_ns", "waited_ns", "stack", "place"],
 		cells: (i, t0, t1) => waitCells(i, timeInPage(trace.park.thread[i], Math.max(parkStart(i + 1), t0),
@@ -183,18 +202,18 @@ function* csvRowsIn(name, threads, {t0, t1}) {
 
 // The rows of a list of the panel as a file: rows() are their cells.
 /** @param {string} name @param {string} title @param {() => Iterable<any[]>} rows */
-function csvOfList(name, title, rows) {
+export function csvOfList(name, title, rows) {
 	return el("button", {type: "button", class: "copy", title, onclick: () =>
 		download(`${name}.csv`, csvBlob(csvTables[name].columns, rows()))}, "CSV");
 }
 
 // In a shell.
-function quoted(word) {
+export function quoted(word) {
 	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 // Where the trace lies the page does not know, only what its file is called.
-function traceFile() {
+export function traceFile() {
 	return (head.trace || "dump.trc").replace(/^-/, "./-");
 }
 
@@ -252,7 +271,7 @@ function exportChoice(idx, draw) {
 
 // For the details of a range: of the selected thread, or of those that the filter leaves.
 /** @param {TimeRange} range */
-function rangeExports(range) {
+export function rangeExports(range) {
 	const bar = el("p", {class: "actions"}), idx = view.selection ? selectionThread(view.selection) : -1;
 	const draw = () => {
 		const {t0, t1} = range;
@@ -272,7 +291,7 @@ function rangeExports(range) {
 
 // For the details of a thread: all that the page has of it.
 /** @param {Thread} thread */
-function threadExports(thread) {
+export function threadExports(thread) {
 	return el("p", {class: "actions"}, ...csvButtons([thread], null));
 }
 
@@ -394,7 +413,7 @@ function profileMake(kind, values) {
 }
 
 // Of what is shown, of a comparison of B; compressed where the browser can.
-async function profileDownload() {
+export async function profileDownload() {
 	const {result} = flame, bytes = profileMake(result.kind, result.sides[result.sides.length - 1]);
 	const blob = new Blob([bytes]);
 

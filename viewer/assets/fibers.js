@@ -2,9 +2,20 @@
 //
 // `f` is a fiber's number in the page, `r` a run's, `w` a wait's: its index + 1, 0 = none.
 
+import {REGION_LANES_MAX, TYPE_COLOURS, lanesOf, rowsBy} from "./annotations.js";
+import {head, text} from "./data.js";
+import {duration, upperBound} from "./format.js";
+import {laneEnd, laneStart} from "./levels.js";
+import {laneSums} from "./lod.js";
+import {ACTIVE, theme, typeColours} from "./palette.js";
+import {laneAt, trace} from "./rows.js";
+import {select} from "./select.js";
+import {RUNNING} from "./states.js";
+import {view} from "./view.js";
+
 // Flags of a run and of a wait: its fiber ended then; it lasts; it began, or ended, unseen.
-const RUN_ENDED = 1, RUN_OPEN = 2, RUN_CUT = 4, RUN_LOST = 8;
-const fiberStates = ["not known", "did not run yet", "running", "runnable", "waiting", "ended"];
+export const RUN_ENDED = 1, RUN_OPEN = 2, RUN_CUT = 4, RUN_LOST = 8;
+export const fiberStates = ["not known", "did not run yet", "running", "runnable", "waiting", "ended"];
 const ALL_OF_IT = 0.99;
 const PIECES_MAX = 2000000; // of regions that lie in several runs
 const STEPS_MAX = 20000000; // through runs, to find them
@@ -39,7 +50,7 @@ function fiberColours() {
 }
 
 // A lane per thread that ran fibers; nothing without any.
-function fibersLoad() {
+export function fibersLoad() {
 	const b = trace.fiber, runs = trace.frun, waits = trace.fwait;
 
 	if (!b.n)
@@ -103,7 +114,7 @@ function regionCut(i, put) {
 
 // When and where a region was in force: [{thread, from, until}].
 /** @param {number} i */
-function regionStretches(i) {
+export function regionStretches(i) {
 	const found = [];
 
 	regionCut(i, (from, until, thread) => until > from &&
@@ -113,7 +124,7 @@ function regionStretches(i) {
 
 // The pieces of all regions as rows for lanesOf(), by time; `region` is the index of each piece's.
 /** @returns {RegionRows} */
-function regionPieces() {
+export function regionPieces() {
 	const g = trace.region, cut = {region: [], start: [], length: [], thread: []};
 	let steps = 0, full = false;
 
@@ -147,13 +158,13 @@ function regionPieces() {
 // ---- answers about single rows ----
 
 /** @param {number} f */
-function fiberNumber(f) {
+export function fiberNumber(f) {
 	return (BigInt(trace.fiber.high[f - 1]) << 32n | BigInt(trace.fiber.low[f - 1])).toString();
 }
 
 // Its name, with its number if others have the same.
 /** @param {number} f */
-function fiberLabel(f) {
+export function fiberLabel(f) {
 	const name = trace.fiber.name[f - 1];
 
 	if (!name)
@@ -162,22 +173,22 @@ function fiberLabel(f) {
 }
 
 /** @param {number} f */
-function fiberTitle(f) {
+export function fiberTitle(f) {
 	return trace.fiber.name[f - 1] ? `fiber ${fiberLabel(f)}` : fiberLabel(f);
 }
 
 /** @param {number} f */
-function fiberCss(f) {
+export function fiberCss(f) {
 	return typeColours[theme.dark ? "dark" : "light"][trace.fiber.colour[f - 1]];
 }
 
-function rowEnd(rows, number) {
+export function rowEnd(rows, number) {
 	return rows.start[number - 1] + rows.length[number - 1];
 }
 
 // In which run thread index t was at a time; 0 = in its root fiber.
 /** @param {number} t @param {number} time */
-function fiberRunAt(t, time) {
+export function fiberRunAt(t, time) {
 	return t >= 0 ? laneAt(trace.threads[t].fibers, time) : 0;
 }
 
@@ -192,7 +203,7 @@ function fiberRowFrom(rows, f, time) {
 
 // Its next (1) or previous (-1) run, seen from one of its runs.
 /** @param {number} r @param {number} step */
-function fiberRunBeside(r, step) {
+export function fiberRunBeside(r, step) {
 	const runs = trace.frun, f = runs.fiber[r - 1];
 	let i = upperBound(runs.at, runs.first[f], runs.first[f + 1], runs.start[r - 1]) - 1;
 
@@ -204,7 +215,7 @@ function fiberRunBeside(r, step) {
 
 // The wait that begins where a run ends; 0 = none, or left out.
 /** @param {number} r */
-function fiberWaitAfter(r) {
+export function fiberWaitAfter(r) {
 	const end = rowEnd(trace.frun, r), w = fiberRowFrom(trace.fwait, trace.frun.fiber[r - 1], end);
 
 	return w && trace.fwait.start[w - 1] === end && trace.frun.reason[r - 1] ? w : 0;
@@ -212,7 +223,7 @@ function fiberWaitAfter(r) {
 
 // The run that ends a wait; 0 = none, or left out.
 /** @param {number} w */
-function fiberRunAfter(w) {
+export function fiberRunAfter(w) {
 	const end = rowEnd(trace.fwait, w), r = fiberRowFrom(trace.frun, trace.fwait.fiber[w - 1], end);
 
 	return r && trace.frun.start[r - 1] === end && trace.fwait.end_thread[w - 1] ? r : 0;
@@ -220,7 +231,7 @@ function fiberRunAfter(w) {
 
 // The run that a wait follows; 0 = none, or left out.
 /** @param {number} w */
-function fiberRunBefore(w) {
+export function fiberRunBefore(w) {
 	const runs = trace.frun, f = trace.fwait.fiber[w - 1], start = trace.fwait.start[w - 1];
 	const i = upperBound(runs.at, runs.first[f], runs.first[f + 1], start - 0.5) - 1;
 
@@ -231,7 +242,7 @@ function fiberRunBefore(w) {
 
 // The wait that a run ended; 0 = none, or left out.
 /** @param {number} r */
-function fiberWaitBefore(r) {
+export function fiberWaitBefore(r) {
 	const before = fiberRunBeside(r, -1);
 
 	const w = before ? fiberWaitAfter(before)
@@ -241,7 +252,7 @@ function fiberWaitBefore(r) {
 
 // When it was readied; -1 = not known.
 /** @param {number} w */
-function fiberReady(w) {
+export function fiberReady(w) {
 	return trace.fwait.ready[w - 1] - 1;
 }
 
@@ -249,7 +260,7 @@ const READIED_MAX = 40; // of one run
 
 // Waits that a run ended by readying who waited; the first of them.
 /** @param {number} r */
-function fiberReadied(r) {
+export function fiberReadied(r) {
 	const waits = trace.fwait, runs = trace.frun, i = r - 1, found = [];
 
 	for (let w = 1; w <= waits.n && found.length < READIED_MAX; w++)
@@ -261,7 +272,7 @@ function fiberReadied(r) {
 
 // From the first of its runs to the end of the last, or null.
 /** @param {number} f */
-function fiberSpan(f) {
+export function fiberSpan(f) {
 	const runs = trace.frun, lo = runs.first[f], hi = runs.first[f + 1];
 
 	return lo < hi ? {from: runs.at[lo], until: rowEnd(runs, runs.order[hi - 1] + 1)} : null;
@@ -269,7 +280,7 @@ function fiberSpan(f) {
 
 // The fiber that a selection is about; 0 = none.
 /** @param {Chosen} sel */
-function selectionFiber(sel) {
+export function selectionFiber(sel) {
 	switch (sel.kind) {
 	case "fiber": return sel.id;
 	case "fiberrun": return trace.frun.fiber[sel.id - 1];
@@ -280,7 +291,7 @@ function selectionFiber(sel) {
 
 // The thread number where a fiber first ran; 0 = none.
 /** @param {number} f */
-function fiberThread(f) {
+export function fiberThread(f) {
 	const runs = trace.frun, lo = runs.first[f];
 
 	return lo < runs.first[f + 1] ? runs.thread[runs.order[lo]] : 0;
@@ -288,7 +299,7 @@ function fiberThread(f) {
 
 // The next (1) or previous (-1) run, seen from a run or a wait; of a fiber the first or the last; 0 = none.
 /** @param {Chosen} sel @param {number} step */
-function fiberRunOf(sel, step) {
+export function fiberRunOf(sel, step) {
 	const {first, order} = trace.frun, lo = first[sel.id], hi = first[sel.id + 1];
 
 	if (sel.kind === "fiberrun")
@@ -299,7 +310,7 @@ function fiberRunOf(sel, step) {
 }
 
 /** @param {number} step */
-function selectFiberRun(step) {
+export function selectFiberRun(step) {
 	const r = fiberRunOf(view.selection, step);
 
 	if (r)
@@ -308,7 +319,7 @@ function selectFiberRun(step) {
 
 // How long it was on a proc in its runs, by fiber; -1 = not known.  Its thread may be taken off its proc in
 // the middle of a run, and is, if there are more threads than procs.
-function fibersOnProc() {
+export function fibersOnProc() {
 	const b = trace.fiber, runs = trace.frun;
 
 	if (b.onProc)
@@ -323,7 +334,7 @@ function fibersOnProc() {
 
 // The same of one run.
 /** @param {number} r */
-function runOnProc(r) {
+export function runOnProc(r) {
 	const runs = trace.frun, i = r - 1, sums = new Float64Array(128);
 
 	if (!head.has_sched || !runs.thread[i])
@@ -334,6 +345,6 @@ function runOnProc(r) {
 
 // In words, unless it was on a proc all the time.
 /** @param {number} ns */
-function onProcText(ns, length) {
+export function onProcText(ns, length) {
 	return ns < 0 || ns > length * ALL_OF_IT ? "" : `, ${duration(ns)} of it on a proc`;
 }

@@ -2,18 +2,39 @@
 //
 // `f`, `r` and `w` as in fibers.js.
 
+import {REGION_LANES_MAX} from "./annotations.js";
+import {head, text} from "./data.js";
+import {actions, during, facts, labelsDuring, link, mixView, notBeforeEnd, rankText, stackView,
+	threadLink, title} from "./details.js";
+import {screen} from "./draw.js";
+import {sqlText} from "./export.js";
+import {RUN_CUT, RUN_ENDED, RUN_LOST, RUN_OPEN, fiberCss, fiberLabel, fiberNumber, fiberReady,
+	fiberRunAfter, fiberRunAt, fiberRunBefore, fiberRunBeside, fiberStates, fiberTitle,
+	fiberWaitAfter, fiberWaitBefore, fibersOnProc, onProcText, rowEnd, runOnProc,
+	selectionFiber} from "./fibers.js";
+import {count, duration, el, exactTime, percent, plural, upperBound} from "./format.js";
+import {arrowBetween, drawBox} from "./overlay.js";
+import {stateName, theme} from "./palette.js";
+import {objectName, reasonName, recovered, setText, stackTop, stackWords, trace} from "./rows.js";
+import {samplesView} from "./samples.js";
+import {select, selectionSpan} from "./select.js";
+import {PARKED} from "./states.js";
+import {cellLine, topRows, topTable, waitCell, waitColumns, waitKey, whereCell} from "./tops.js";
+import {REGION_HEIGHT, TRACK_PAD, fibersY, regionsY, tracks} from "./tracks.js";
+import {view, xOf} from "./view.js";
+
 const FIBER_ROWS = 12, FIBER_NAMES = 15;
 const FIBER_END_NS = 100000; // a scheduler tells of a fiber's end soon after it left it for good
 const OUTLINES_MAX = 400; // runs of the selected fiber that are outlined at a time
 
 /** @param {number} f */
-function fiberLink(f) {
+export function fiberLink(f) {
 	return f ? link(fiberLabel(f), {kind: "fiber", id: f}, {show: false}) : null;
 }
 
 // The fiber that thread number t was in, as a link to its run.
 /** @param {number} t @param {number} time */
-function fiberAt(t, time) {
+export function fiberAt(t, time) {
 	const r = fiberRunAt(t - 1, time);
 
 	return r ? link(fiberLabel(trace.frun.fiber[r - 1]), {kind: "fiberrun", id: r}, {show: false}) : null;
@@ -153,7 +174,7 @@ function fiberHeading(string, f) {
 }
 
 /** @param {Chosen} sel */
-function fiberDetails(sel) {
+export function fiberDetails(sel) {
 	const f = sel.id;
 
 	return [
@@ -166,7 +187,7 @@ function fiberDetails(sel) {
 }
 
 /** @param {Chosen} sel */
-function fiberRunDetails(sel) {
+export function fiberRunDetails(sel) {
 	const runs = trace.frun, r = sel.id, i = r - 1, f = runs.fiber[i], t = runs.thread[i];
 	const before = fiberRunBeside(r, -1), next = fiberRunBeside(r, 1);
 	const after = fiberWaitAfter(r), ended = fiberWaitBefore(r);
@@ -218,7 +239,7 @@ function readiedView() {
 }
 
 /** @param {Chosen} sel */
-function fiberWaitDetails(sel) {
+export function fiberWaitDetails(sel) {
 	const waits = trace.fwait, w = sel.id, i = w - 1, f = waits.fiber[i], ready = fiberReady(w);
 	const cut = waits.flags[i] & RUN_CUT, lost = waits.flags[i] & RUN_LOST, end = rowEnd(waits, w);
 	const open = waits.flags[i] & RUN_OPEN, gone = waits.flags[i] & RUN_ENDED;
@@ -251,7 +272,7 @@ function fiberWaitDetails(sel) {
 }
 
 /** @param {number} i */
-function fiberTip(i, more) {
+export function fiberTip(i, more) {
 	const runs = trace.frun, ended = fiberWaitBefore(i + 1), after = fiberWaitAfter(i + 1);
 	const endAfter = fiberEndAfter(i + 1);
 
@@ -265,7 +286,7 @@ function fiberTip(i, more) {
 // ---- the tables beside the timeline ----
 
 // Fibers by kind, those that ran longest first; null without any.
-function topFibers() {
+export function topFibers() {
 	const b = trace.fiber, byKind = new Map();
 
 	for (let i = 0; i < b.n; i++) {
@@ -298,7 +319,7 @@ function topFibers() {
 	], {most: FIBER_NAMES});
 }
 
-function topFiberWaits() {
+export function topFiberWaits() {
 	return topTable("fiberwaits", "Top waits of fibers", topRows("fiberwait", "wait"), [
 		{id: "for", name: "for, in", wide: true, key: waitKey, cell: (r) => waitCell(r.state, "", whereCell(r, "fiberwait"))},
 		...waitColumns("waits", "total"),
@@ -371,7 +392,7 @@ function fiberBoxes(f, span, yOf) {
 
 // A region lies where its fiber ran; null if it is in none.
 /** @param {Chosen} sel */
-function regionBoxes(sel) {
+export function regionBoxes(sel) {
 	const g = trace.region, i = sel.id - 1;
 
 	if (sel.kind !== "region" || !g.fiber[i])
@@ -382,7 +403,7 @@ function regionBoxes(sel) {
 
 // What leads to and from the selected fiber; returns how many arrows it drew.
 /** @param {CanvasRenderingContext2D} ctx @param {Chosen} sel */
-function drawFiber(ctx, sel) {
+export function drawFiber(ctx, sel) {
 	const f = selectionFiber(sel);
 	let before = 0, next = 0, drawn = 0;
 

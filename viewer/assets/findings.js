@@ -1,7 +1,18 @@
 // findings.js - what the report leads with: how the process ended, deadlocks, and what is not in the
 // trace.  It stands above the timeline, and, while nothing is selected, in the place of details.
 
-function infoOf(key) {
+import {head, text, visible} from "./data.js";
+import {actions, facts, link, stackView, threadLink, title} from "./details.js";
+import {copyIcon} from "./export.js";
+import {baseName, duration, el, exactTime, plural} from "./format.js";
+import {rangeSet, zoomToSelection} from "./input.js";
+import {MARK_FATAL, recovered, trace} from "./rows.js";
+import {select} from "./select.js";
+import {sqlIsThere, sqlOpen} from "./sql.js";
+import {bannerAdd} from "./tops.js";
+import {MIN_SPAN} from "./view.js";
+
+export function infoOf(key) {
 	const found = head.info.find(([name]) => name === key);
 
 	return found ? visible(found[1]) : "";
@@ -18,7 +29,7 @@ function programName() {
 let programIs = null; // {path, name}
 
 // A module's name: the program's is what the program is called, others have that of their file.
-function moduleName(path) {
+export function moduleName(path) {
 	if (!programIs && head.info)
 		programIs = {path: infoOf("exe"), name: programName()};
 	return programIs && programIs.name && path === programIs.path ? programIs.name : baseName(path);
@@ -72,7 +83,7 @@ function deadlocks() {
 
 // ---- above the timeline ----
 
-function endBanners() {
+export function endBanners() {
 	for (const i of fatalMarks()) {
 		const thread = trace.threads[trace.mark.thread[i] - 1];
 		bannerAdd("alarm", el("b", {}, "CRASH: "), link(text(trace.mark.text[i]), {kind: "mark", id: i + 1}),
@@ -137,7 +148,7 @@ function findingsList() {
 }
 
 // In the report's order; nothing if all went well.
-function findingsView() {
+export function findingsView() {
 	const parts = [...findingsList(), ...crashViews()];
 
 	for (const {certain, parts: circle} of deadlocks())

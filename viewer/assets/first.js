@@ -1,6 +1,18 @@
 // first.js - the first picture of a large trace: a sketch of its threads' states (viewer/first.h), by the same functions that draw
 // the timeline.  It is there before the rest of the page has been read, and can only be looked at.
 
+import {base64Bytes, inflater} from "./decode.js";
+import {drawAll, screenResize} from "./draw.js";
+import {byId} from "./format.js";
+import {lanesMake} from "./levels.js";
+import {resizedWatch, timing} from "./main.js";
+import {stateIsLock} from "./palette.js";
+import {BEYOND_ALL, threadsName, trace} from "./rows.js";
+import {timeSet, timesDone, timesMake} from "./times.js";
+import {legendDraw} from "./tops.js";
+import {threadKeys, tracksLayout} from "./tracks.js";
+import {view} from "./view.js";
+
 // A lane of a thread's cells: of each step the state with most time, then what part of it was a wait for a lock.  Adds them up in `time`, by
 // state.
 function firstLane(cells, {s, v}, {steps, from_ns: begin, to_ns: end}, thread, time) {
@@ -58,7 +70,7 @@ function firstShow(first, cells) {
 }
 
 // No sketch, whatever is in it, keeps the rest of the page from being read.
-async function firstDraw() {
+export async function firstDraw() {
 	const element = byId("first");
 
 	if (!element)

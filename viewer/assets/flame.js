@@ -1,9 +1,22 @@
 // flame.js - the tab with the flame graph: what it is of, how it is computed beside the drawing of frames, and what
 // one can do with a function in it.
 
+import {isHidden} from "./arrange.js";
+import {head, text} from "./data.js";
+import {moduleName} from "./findings.js";
+import {chainOf, foldMake, functionTotals, functions, treeMake, treeOf} from "./flame_fold.js";
+import {profileSum, profileValue} from "./flame_profile.js";
+import {selectionMake} from "./flame_select.js";
+import {flameControls, flameShow} from "./flame_ui.js";
+import {duration, plural} from "./format.js";
+import {labelText, trace} from "./rows.js";
+import {selectionThread} from "./select.js";
+import {tracks} from "./tracks.js";
+import {view} from "./view.js";
+
 const FLAME_SLICE_MS = 6; // of each frame
 /** @type {Flame} */
-const flame = {
+export const flame = {
 	kinds: [], kind: null,
 	time: "range", // "range": the selected one, or else all; "view": what is visible
 	threads: "all", // or "filter", "pinned", "selected"
@@ -30,7 +43,7 @@ function flameWake() {
 }
 
 // Runs a generator in slices; done() gets what it returns, unless another run has begun since.
-function flameRun(work, done) {
+export function flameRun(work, done) {
 	const token = ++flame.token, channel = new MessageChannel();
 
 	flame.working = true;
@@ -66,7 +79,7 @@ function flameThreads() {
 	}
 }
 
-function flameAsked() {
+export function flameAsked() {
 	const range = flame.time === "view" ? view : view.range || {t0: trace.begin, t1: trace.span};
 
 	return {t0: Math.round(range.t0), t1: Math.round(range.t1), threads: flameThreads(), label: flame.label, task: flame.task,
@@ -75,7 +88,7 @@ function flameAsked() {
 
 // In words: "1.20 s to 1.50 s, 3 threads, tenant=acme".
 /** @param {Asked} asked */
-function askedText(asked) {
+export function askedText(asked) {
 	const whole = asked.t0 <= trace.begin && asked.t1 >= trace.span;
 	const of = asked.task ? trace.taskTypes.find((t) => t.type === asked.task) : null;
 
@@ -88,7 +101,7 @@ function askedText(asked) {
 // ---- computing ----
 
 /** @param {FlameKind} kind @param {Asked} asked @param {Fold["add"]} [visit] @returns {Generator<void, Fold, void>} */
-function* flameSum(kind, asked, visit) {
+export function* flameSum(kind, asked, visit) {
 	const fold = foldMake(selectionMake(asked), {idle: flame.idle, visit});
 
 	yield* kind.sum(fold);
@@ -143,7 +156,7 @@ function* flameWork(asked) {
 }
 
 // How the address names a function.
-function functionId(fn) {
+export function functionId(fn) {
 	return fn.module ? `${fn.name}@${moduleName(fn.module)}` : fn.name;
 }
 
@@ -152,7 +165,7 @@ function flameKey(asked) {
 	return JSON.stringify([asked, flame.before, flame.file && flame.file.number, flame.kind.id, flame.view, flame.view === "sandwich" && flame.fn, flame.idle]);
 }
 
-function flameRefresh() {
+export function flameRefresh() {
 	const asked = flameAsked(), key = flameKey(asked);
 
 	clearTimeout(flame.timer);
@@ -172,7 +185,7 @@ function flameRefresh() {
 }
 
 // After a change; many of them, as while a range is dragged, are one.
-function flameSoon(ms = 60) {
+export function flameSoon(ms = 60) {
 	if (!flame.seen)
 		return;
 	clearTimeout(flame.timer);
@@ -181,7 +194,7 @@ function flameSoon(ms = 60) {
 
 // ---- search ----
 
-function flameFind() {
+export function flameFind() {
 	const query = flame.search.trim().toLowerCase(), {result} = flame;
 
 	flame.found = null;
@@ -207,7 +220,7 @@ function askedState(asked) {
 }
 
 /** @param {string} name */
-function labelNamed(name) {
+export function labelNamed(name) {
 	for (let l = 0; l < trace.label.n; l++)
 		if (name && labelText(l) === name)
 			return l + 1;
@@ -232,13 +245,13 @@ function askedRead(state) {
 		label: labelNamed(label), task: taskNamed(task), slowest: slowestRead(slowest)};
 }
 
-function slowestRead(value) {
+export function slowestRead(value) {
 	const percent = Number(value);
 
 	return percent > 0 && percent <= 100 ? percent : 0;
 }
 
-function flameState() {
+export function flameState() {
 	const state = new URLSearchParams();
 	const put = (key, value, normal) => value !== normal && state.set(key, value);
 
@@ -259,12 +272,12 @@ function flameState() {
 }
 
 // The first kind that there is something of: what cost most is asked before anything else.
-function flameDefault() {
+export function flameDefault() {
 	return flame.kinds.find((kind) => kind.n > 0) || flame.kinds[0];
 }
 
 /** @param {string} string */
-function flameStateSet(string) {
+export function flameStateSet(string) {
 	const state = new URLSearchParams(string), one = (key, allowed) => allowed.includes(state.get(key)) ? state.get(key) : allowed[0];
 
 	flame.stateText = string;

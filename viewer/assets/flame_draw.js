@@ -3,13 +3,21 @@
 // A picture has rows of boxes {tree, node, x0, x1}, x from 0 to 1.  Of callers and callees the function's row
 // has its callers above and its callees below.  Boxes too narrow to be seen are one that only counts them.
 
-const FLAME_ROW = 18, FLAME_NARROW = 0.6; // CSS pixels
+import {typeColour} from "./annotations.js";
+import {FONT, canvasSize, fitText} from "./draw.js";
+import {flame} from "./flame.js";
+import {functions, treeFind, treeWeight} from "./flame_fold.js";
+import {count} from "./format.js";
+import {rgb, stateColours, textOn, theme, typeColours} from "./palette.js";
+import {OWNER_PROGRAM, OWNER_TRC} from "./rows.js";
+
+export const FLAME_ROW = 18, FLAME_NARROW = 0.6; // CSS pixels
 const flameColours = {
 	light: {other: "#d9dde4", trc: "#c3c9d2", words: "#e8eaee", root: "#eceef1", more: "#d6403a", less: "#2f76c4"},
 	dark: {other: "#3b424d", trc: "#4c5461", words: "#2c3139", root: "#23272e", more: "#e0554e", less: "#4a8ed3"},
 };
 
-const picture = {rows: [], width: 0, canvas: null, scroll: null, spacer: null, hover: null, current: null, scheduled: false, middle: 0}; // middle: the row of the function between its callers and its callees
+export const picture = {rows: [], width: 0, canvas: null, scroll: null, spacer: null, hover: null, current: null, scheduled: false, middle: 0}; // middle: the row of the function between its callers and its callees
 
 /** @param {string} colour */
 function colourMix(colour, background, share) {
@@ -44,12 +52,12 @@ function nodeShare(tree, node, side = 0) {
 
 // Of a comparison: how much more of all it is in B.
 /** @param {FlameTree} tree @param {number} node */
-function nodeChange(tree, node) {
+export function nodeChange(tree, node) {
 	return nodeShare(tree, node, 1) - nodeShare(tree, node, 0);
 }
 
 // Points of a hundred: "+14 %" would be more by a seventh.
-function changeText(change) {
+export function changeText(change) {
 	const value = Math.abs(change * 100);
 
 	return value < 0.05 ? "±0" : `${change > 0 ? "+" : "−"}${value.toFixed(value < 10 ? 1 : 0)} points`;
@@ -109,7 +117,7 @@ function laySandwich({callers, callees}) {
 	picture.rows = above.concat(picture.rows);
 }
 
-function pictureLay() {
+export function pictureLay() {
 	const {result} = flame;
 
 	picture.rows = [];
@@ -128,7 +136,7 @@ function pictureLay() {
 }
 
 /** @param {number} x @param {number} y */
-function boxAt(x, y) {
+export function boxAt(x, y) {
 	const row = picture.rows[Math.floor((y + picture.scroll.scrollTop) / FLAME_ROW)], at = x / picture.width;
 
 	return row && row.find((box) => box.x0 <= at && at < box.x1) || null;
@@ -136,13 +144,13 @@ function boxAt(x, y) {
 
 // The row of a box.
 /** @param {FlameBox} box */
-function rowOfBox(box) {
+export function rowOfBox(box) {
 	return picture.rows.findIndex((row) => row.includes(box));
 }
 
 // The box of a node, if it is seen.
 /** @param {FlameTree} tree @param {number} node */
-function boxOfNode(tree, node) {
+export function boxOfNode(tree, node) {
 	for (const row of picture.rows)
 		for (const box of row)
 			if (box.tree === tree && box.node === node)
@@ -153,14 +161,14 @@ function boxOfNode(tree, node) {
 // ---- drawing ----
 
 /** @param {FlameBox} box */
-function boxName(box) {
+export function boxName(box) {
 	if (box.node < 0)
 		return box.narrow > 1 ? `${count(box.narrow)} more` : "1 more";
 	return box.node ? functions.list[box.tree.fn[box.node]].name : "all";
 }
 
 /** @param {FlameBox} box */
-function boxColour(box) {
+export function boxColour(box) {
 	const own = flameColours[theme.dark ? "dark" : "light"];
 
 	if (box.node <= 0)
@@ -253,7 +261,7 @@ function pictureDraw() {
 	drawFlameEdge(ctx, picture.current, theme.style.accent, 2.5);
 }
 
-function pictureSoon() {
+export function pictureSoon() {
 	if (!picture.scheduled && picture.scroll) {
 		picture.scheduled = true;
 		requestAnimationFrame(pictureDraw);
@@ -262,7 +270,7 @@ function pictureSoon() {
 
 // Makes room for the row of a box.
 /** @param {FlameBox} box */
-function pictureShow(box) {
+export function pictureShow(box) {
 	const top = rowOfBox(box) * FLAME_ROW, {scroll} = picture;
 
 	if (top < scroll.scrollTop)

@@ -5,9 +5,16 @@
 // by node, node 0 is the root: fn, parent, first and next (its children, those with most first), depth, and of
 // each side (A, B of a comparison, else one) its value.
 
-const functions = {of: null, list: [], byKey: new Map(), chains: []};
+import {text} from "./data.js";
+import {moduleName} from "./findings.js";
+import {FRAMES_ALL, FRAMES_OWN, combos} from "./flame_items.js";
+import {hex} from "./format.js";
+import {OWNER_PROGRAM, OWNER_TRC, trace} from "./rows.js";
+import {TRC_ITSELF} from "./samples.js";
 
-function functionNumber(key, make) {
+export const functions = {of: null, list: [], byKey: new Map(), chains: []};
+
+export function functionNumber(key, make) {
 	let number = functions.byKey.get(key);
 
 	if (number === undefined) {
@@ -33,7 +40,7 @@ function leadFunction(number) {
 	return functionNumber(`lead ${number}`, () => ({name: lead.name, file: "", module: "", owner: OWNER_PROGRAM, lead}));
 }
 
-function functionsLoad() {
+export function functionsLoad() {
 	functions.of = new Uint32Array(trace.frame.n + 1);
 	for (let j = 0; j < trace.frame.n; j++)
 		functions.of[j + 1] = functionOfFrame(j);
@@ -94,7 +101,7 @@ function chainMake(combo) {
 
 // The chain of a combo: {fns, frames: rows + 1, own: how many of them are functions}; made once.
 /** @param {number} combo */
-function chainOf(combo) {
+export function chainOf(combo) {
 	if (!functions.of)
 		functionsLoad();
 	functions.chains[combo] = functions.chains[combo] || chainMake(combo);
@@ -102,7 +109,7 @@ function chainOf(combo) {
 }
 
 // What a kind's items add to.  `visit` instead sees each item.
-function foldMake(selection, {idle = false, visit = null} = {}) {
+export function foldMake(selection, {idle = false, visit = null} = {}) {
 	const fold = {...selection, idle, unseen: 0, samples: {value: 0, squares: 0, n: 0}, values: new Float64Array(1024), add: null};
 
 	fold.add = visit || ((combo, value) => {
@@ -118,7 +125,7 @@ function foldMake(selection, {idle = false, visit = null} = {}) {
 
 // By function: [self, total], of values by combo.  One that calls itself counts once; what a lead says is the
 // function's own.
-function functionTotals(values) {
+export function functionTotals(values) {
 	const self = new Float64Array(functions.list.length), total = new Float64Array(functions.list.length);
 	const counted = new Int32Array(functions.list.length).fill(-1);
 
@@ -136,7 +143,7 @@ function functionTotals(values) {
 	return {self, total};
 }
 
-function treeMake(sides) {
+export function treeMake(sides) {
 	return {n: 1, fn: [-1], parent: [-1], first: [-1], next: [-1], depth: [0], frame: [0], most: [0], low: [0], high: [0],
 		value: Array.from({length: sides}, () => [0]), index: new Map(), height: 0};
 }
@@ -196,7 +203,7 @@ function treeAdd(tree, fns, frames, from, step, end, amounts) {
 }
 
 /** @param {FlameTree} tree @param {number} node */
-function treeWeight(tree, node) {
+export function treeWeight(tree, node) {
 	let sum = 0;
 
 	for (const [side, value] of tree.value.entries())
@@ -234,7 +241,7 @@ function chainPart({fns}, order, fn) {
 }
 
 // A generator that returns the tree of values by combo, an array for each side.
-function* treeOf(sides, order, fn) {
+export function* treeOf(sides, order, fn) {
 	const tree = treeMake(sides.length), n = Math.max(...sides.map((values) => values.length));
 
 	for (let combo = 0; combo < n; combo++) {
@@ -252,7 +259,7 @@ function* treeOf(sides, order, fn) {
 
 // The functions from the root to a node.
 /** @param {FlameTree} tree @param {number} node */
-function treePath(tree, node) {
+export function treePath(tree, node) {
 	const path = [];
 
 	for (; node > 0; node = tree.parent[node])
@@ -262,7 +269,7 @@ function treePath(tree, node) {
 
 // The node at the end of a path, or the last of it that is there.
 /** @param {FlameTree} tree */
-function treeFind(tree, path) {
+export function treeFind(tree, path) {
 	let node = 0;
 
 	for (const fn of path) {
@@ -275,7 +282,7 @@ function treeFind(tree, path) {
 }
 
 // By combo: whether its path goes through there.
-function combosThrough(path, order, fn) {
+export function combosThrough(path, order, fn) {
 	const found = new Uint8Array(combos.stack.length);
 
 	for (let combo = 0; combo < found.length; combo++) {

@@ -7,14 +7,25 @@
 // A kind of items is {id, name, unit, sum(fold)}: sum() is a generator that hands items to a fold and yields
 // now and then, so that frames can be drawn meanwhile.
 
+import {column, head, text} from "./data.js";
+import {duration} from "./format.js";
+import {laneRange} from "./lod.js";
+import {partAdd} from "./margins.js";
+import {OFF_PROC, RUNNABLE, stateName} from "./palette.js";
+import {procRowsBy, procs, schedTell} from "./procs.js";
+import {parkAround, parkEnd, parkStart, reasonAndName, reasonName, table, trace} from "./rows.js";
+import {isCounted, sampleEventName} from "./samples.js";
+import {MERGED, PARKED, WOKEN, refIsWait, refOf, waitStart} from "./states.js";
+import {timeOf} from "./times.js";
+
 const SLICE_ITEMS = 20000; // between two yields
 const NEAR_NS = 1e8; // a stack of a sample that is at most so old tells where a thread is
 
 // How the frames of a combo are chosen: of samples all; of waits and allocations without the innermost
 // frames of trc and the C library, as in pprof's profiles.
-const FRAMES_ALL = 0, FRAMES_OWN = 1;
+export const FRAMES_ALL = 0, FRAMES_OWN = 1;
 
-const combos = {stack: [], lead: [], frames: [], byKey: new Map(), leads: [], leadNumbers: new Map(),
+export const combos = {stack: [], lead: [], frames: [], byKey: new Map(), leads: [], leadNumbers: new Map(),
 	parks: null, parkNames: null, parkBase: null};
 
 // The number of a lead, from 1: `state` is of the wait that it names, 0 = none.
@@ -68,7 +79,7 @@ function* parkCombos() {
 // What ends a wait for a reason, as the analyzer classes it: a lock, another thread, data, or whatever comes.
 const WAIT_LOCKS = 0, WAIT_OUTSIDE = 3;
 
-function waitClass(reason) {
+export function waitClass(reason) {
 	return head.reasons[reason] ? head.reasons[reason][3] : WAIT_OUTSIDE;
 }
 
@@ -100,7 +111,7 @@ function clocksDropped(events) {
 
 // What a sample stands for, lost ones that are made up for included.
 /** @param {number} i */
-function sampleWorth(i) {
+export function sampleWorth(i) {
 	return (trace.sample.value[i] + (trace.sample.made_up[i] || 0)) * (head.sample_step || 1);
 }
 
@@ -387,7 +398,7 @@ function* heapSum(inUse, fold) {
 
 // `idle`: there is a choice to have waits for whatever comes next, too.  `empty`: how to get some.
 /** @returns {FlameKind[]} */
-function flameKinds() {
+export function flameKinds() {
 	const e = trace.sampled, clocks = [], kinds = /** @type {FlameKind[]} */ ([]);
 
 	for (let i = 1; i <= e.n; i++)

@@ -3,6 +3,20 @@
 //
 // Millions of items are numbers in arrays, not objects.
 
+import {drawOverlaySoon, screen} from "./draw.js";
+import {flame, flameRefresh, flameRun, flameSum} from "./flame.js";
+import {boxName} from "./flame_draw.js";
+import {combosThrough, treePath} from "./flame_fold.js";
+import {flameInfo} from "./flame_ui.js";
+import {orderOf} from "./matches.js";
+import {threadTop} from "./overlay.js";
+import {theme} from "./palette.js";
+import {trace} from "./rows.js";
+import {matchesAdd, matchesMake, searchShow} from "./search.js";
+import {selectionAt} from "./select.js";
+import {TRACK_PAD, tracks} from "./tracks.js";
+import {view, xOf} from "./view.js";
+
 function itemsMake() {
 	return {n: 0, kinds: [], kind: new Uint8Array(256), id: new Uint32Array(256), thread: new Uint32Array(256),
 		start: new Float64Array(256), length: new Float64Array(256)};
@@ -90,7 +104,7 @@ function itemMatches(items) {
 }
 
 // The items of a node are the matches of a search.
-function flameToTimeline(box) {
+export function flameToTimeline(box) {
 	const {result} = flame, order = box.tree === result.callers ? "callers" : box.tree === result.callees ? "callees" : flame.view;
 	const through = combosThrough(treePath(box.tree, box.node), order, result.fn), items = itemsMake();
 	const visit = (combo, value, kind, id, thread, start, length) => {
@@ -121,7 +135,7 @@ function litTop(idx) {
 
 // Marks above the lanes of threads; those of one pixel are one.
 /** @param {CanvasRenderingContext2D} ctx */
-function drawLit(ctx) {
+export function drawLit(ctx) {
 	if (!flame.lit)
 		return;
 	ctx.fillStyle = theme.style.accent;
@@ -141,7 +155,7 @@ function drawLit(ctx) {
 	}
 }
 
-function flameUnmark() {
+export function flameUnmark() {
 	flame.lit = null;
 	drawOverlaySoon();
 }

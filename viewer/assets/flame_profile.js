@@ -4,6 +4,16 @@
 // Functions are found again by name and by their file's name, so the profile may be of another build.  Its stacks become combos
 // whose chains are made here; a combo's chain is otherwise that of a stack of this trace (flame_fold.js).
 
+import {visible} from "./data.js";
+import {varintNext} from "./decode.js";
+import {flame} from "./flame.js";
+import {functionNumber, functions, functionsLoad} from "./flame_fold.js";
+import {FRAMES_ALL, combos} from "./flame_items.js";
+import {flameInfo, flameSet} from "./flame_ui.js";
+import {baseName, errorText} from "./format.js";
+import {OWNER_PROGRAM} from "./rows.js";
+import {TRC_ITSELF} from "./samples.js";
+
 // A message of protocol buffers: take(field, number or bytes) for each field.  Numbers are exact up to 2^53.
 /** @param {Uint8Array} bytes @param {(field: number, value: any) => void} take */
 function protoRead(bytes, take) {
@@ -113,7 +123,7 @@ function profileRead(bytes) {
 
 // Which of a sample's values is of the same kind as what is shown; -1 = none.
 /** @param {Profile} profile @param {FlameKind} kind */
-function profileValue(profile, kind) {
+export function profileValue(profile, kind) {
 	const alike = profile.types.map(([type, unit], i) => ({type, unit, i})).filter(({unit}) => unit === (kind.unit || "count"));
 	const best = alike.find(({type}) => type.startsWith(kind.id)) || alike[alike.length - 1];
 
@@ -151,7 +161,7 @@ function profileChain(profile, places, numberOf) {
 
 // The profile's values by combo: after those of this trace are known, so that leads have their functions.
 /** @param {Profile} profile @param {FlameKind} kind @returns {Generator<void, Float64Array, void>} */
-function* profileSum(profile, kind) {
+export function* profileSum(profile, kind) {
 	const at = profileValue(profile, kind), numberOf = profileFunctions(), sums = new Map();
 
 	for (const [i, {locations, values}] of profile.samples.entries()) {
@@ -180,7 +190,7 @@ let profilesOpened = 0;
 
 // Compares with the profile in a file, from now on.
 /** @param {File | undefined} file */
-async function profileOpen(file) {
+export async function profileOpen(file) {
 	if (!file)
 		return;
 	try {

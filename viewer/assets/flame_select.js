@@ -4,6 +4,11 @@
 // What is asked for: {t0, t1, threads: a list of indices or null, label: a row of trace.label + 1 or 0, task: a text
 // id or 0, slowest: percent or 0}.
 
+import {rowsBy} from "./annotations.js";
+import {head} from "./data.js";
+import {orderOf} from "./matches.js";
+import {laneAt, lazily, trace, underAt} from "./rows.js";
+
 // The tasks of a type, those that took longest first; the slowest are whole.
 function tasksPicked(type, slowest) {
 	const k = trace.task, rows = [];
@@ -65,7 +70,7 @@ function endedBefore({rows: members, root}) {
 }
 
 // Disjoint and in order, as [from, until, from, until, ...].
-function spansJoin(spans) {
+export function spansJoin(spans) {
 	const joined = [];
 
 	spans.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
@@ -78,7 +83,7 @@ function spansJoin(spans) {
 }
 
 // Rows of the regions of a task, in order.
-function taskRegions(row) {
+export function taskRegions(row) {
 	const {first, order} = taskIndex.regions;
 
 	return order.subarray(first[row + 1], first[row + 2]);
@@ -87,7 +92,7 @@ function taskRegions(row) {
 // When threads (by number) and fibers worked for the tasks in these rows: {threads, fibers}, Maps to spans.  What is open
 // lasts until openEnd.
 /** @param {number} openEnd */
-function taskSpans(picked, openEnd = head.span_ns) {
+export function taskSpans(picked, openEnd = head.span_ns) {
 	const k = trace.task, g = trace.region, members = taskMembers(picked), {rows, root} = members;
 	const isHandedOver = (i) => k.end_thread[i] > 0 && k.end_thread[i] !== k.thread[i];
 	const before = rows.some(isHandedOver) ? endedBefore(members) : null;
@@ -142,7 +147,7 @@ function fiberRunIn(t, time) {
 
 // How much of from..until lies in spans.
 /** @param {number} until */
-function spansTime(spans, from, until) {
+export function spansTime(spans, from, until) {
 	let lo = 0, hi = spans.length / 2, sum = 0;
 
 	while (lo < hi) { // the first that ends behind `from`
@@ -187,7 +192,7 @@ function tracksMeet(a, b) {
 
 // When threads and fibers worked for the tasks that the page is of, as taskSpans() has it; null: it is of no tasks.
 /** @type {{spans?: {threads: Map<number, number[]>, fibers: Map<number, number[]>} | null}} */
-const pageTasks = {};
+export const pageTasks = {};
 lazily(pageTasks, "spans", () => {
 	const s = trace.selected, tracks = [new Map(), new Map()];
 
@@ -206,7 +211,7 @@ lazily(pageTasks, "spans", () => {
 
 // Of a wait, or whatever a thread did, what the page is of.
 /** @param {number} thread @param {number} from @param {number} until */
-function timeInPage(thread, from, until) {
+export function timeInPage(thread, from, until) {
 	const a = Math.max(from, trace.begin), b = Math.min(until, trace.span), tasks = pageTasks.spans;
 
 	if (a >= b)
@@ -237,7 +242,7 @@ function setsWith(label) {
 
 // Answers what is inside.  `whole`: everything is.
 /** @param {Asked} asked */
-function selectionMake(asked) {
+export function selectionMake(asked) {
 	const {t0, t1} = asked, sets = setsWith(asked.label), open = t1 >= trace.span;
 	// A sample may lie at the very end of the trace.
 	const tasks = tasksAsked(asked);

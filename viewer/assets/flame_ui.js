@@ -1,5 +1,27 @@
 // flame_ui.js - the flame graph's controls, what it says of a function, and what mouse and keys do.
 
+import {addressWrite} from "./address.js";
+import {head, text} from "./data.js";
+import {profileDownload} from "./export.js";
+import {moduleName} from "./findings.js";
+import {askedText, flame, flameAsked, flameDefault, flameFind, flameRefresh, flameSoon, flameState,
+	flameStateSet, functionId, labelNamed, slowestRead} from "./flame.js";
+import {FLAME_ROW, boxAt, boxColour, boxName, boxOfNode, changeText, nodeChange, picture,
+	pictureLay, pictureShow, pictureSoon, rowOfBox} from "./flame_draw.js";
+import {functions, treeFind, treePath} from "./flame_fold.js";
+import {flameKinds} from "./flame_items.js";
+import {flameToTimeline, flameUnmark} from "./flame_marks.js";
+import {profileOpen, profileValue} from "./flame_profile.js";
+import {amount, baseName, byId, count, cutText, duration, el, percent, plural} from "./format.js";
+import {marginPooled, marginText} from "./margins.js";
+import {textOn} from "./palette.js";
+import {labelText, trace} from "./rows.js";
+import {sampleAmount} from "./samples.js";
+import {sourceHas, sourceOpen} from "./source.js";
+import {tipPlace} from "./tip.js";
+import {cellLine} from "./tops.js";
+import {view} from "./view.js";
+
 const FLAME_TABLE_ROWS = 300;
 const SLOWEST_LEAST = 0.01, SLOWEST_OFFERED = [0.1, 1, 5, 10, 25, 50]; // percent of tasks
 
@@ -17,7 +39,7 @@ function choiceFill(select, options, value) {
 	select.value = value;
 }
 
-function flameSet(change) {
+export function flameSet(change) {
 	Object.assign(flame, change);
 	if (flame.file && profileValue(flame.file.profile, flame.kind) < 0)
 		flame.file = null; // it is of another kind
@@ -46,7 +68,7 @@ function labelFirst(label) {
 	return label ? labelNamed(labelText(label - 1)) : 0;
 }
 
-function flameControls() {
+export function flameControls() {
 	const {parts} = flame, named = trace.taskTypes.filter((t) => t.type); // of a task that began before the trace no type is known
 
 	if (!parts.kind)
@@ -272,7 +294,7 @@ function flameActions() {
 		onclick: () => flameSandwich(box)}, "Callers and callees")];
 }
 
-function flameInfo() {
+export function flameInfo() {
 	const {parts, result} = flame;
 
 	if (!result)
@@ -368,7 +390,7 @@ function flameEmpty() {
 	return flame.result.whole ? kind.empty || `No ${kind.of}.` : `No ${kind.of}${narrowed}.`;
 }
 
-function flameShow() {
+export function flameShow() {
 	const {parts, result} = flame;
 
 	if (!result || !parts.canvas)
@@ -549,7 +571,7 @@ function flameChanged(what) {
 }
 
 /** @type {PanelTab} */
-const flameTab = {
+export const flameTab = {
 	id: "flame", label: "Flame graph", key: "g", about: "open or close the flame graph",
 	draw: flameDraw,
 	first: () => flame.parts.scroll.hidden ? flame.parts.table.querySelector("button") || flame.parts.kind : flame.parts.canvas,
@@ -573,7 +595,7 @@ function flameIdle() {
 	return flame.working || flame.timer ? new Promise((done) => flame.waiting.push(done)).then(flameIdle) : Promise.resolve();
 }
 
-function flameApi() {
+export function flameApi() {
 	return Object.freeze({
 		state: flameState,
 		set: (state) => {

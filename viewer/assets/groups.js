@@ -1,19 +1,29 @@
 // groups.js - threads that belong together: idle ones, and those whose names differ only in numbers.  A group is a track
 // with a summary; its threads have tracks while it is open.
 
+import {HIDDEN_KEY} from "./arrange.js";
+import {screen} from "./draw.js";
+import {plural} from "./format.js";
+import {laneCounts} from "./lod.js";
+import {MAP_CLASSES, classState} from "./minimap.js";
+import {CLASS_COUNT, stateClass, theme} from "./palette.js";
+import {stepAdd} from "./steps.js";
+import {TRACK_PAD, tracks, tracksLayout} from "./tracks.js";
+import {view, viewChanged} from "./view.js";
+
 const GROUP_LEAST = 4; // fewer threads are no group by their names
 const GROUPS_FROM = 24; // so many threads fit without groups
 const GROUP_LANES_MAX = 64; // of more threads some stand for all
 const COARSE_LANES = 32; // of so many and more, intervals narrower than two columns or three are drawn as one
 
 /** @param {Thread} thread */
-function namePattern(thread) {
+export function namePattern(thread) {
 	return thread.name.replace(/\d+/g, "*");
 }
 
 // Whether those of these threads that are idle are a group.
 /** @param {Thread[]} threads */
-function idleFold(threads) {
+export function idleFold(threads) {
 	const idle = threads.filter((thread) => thread.idle).length;
 
 	return idle > 1 && idle < threads.length;
@@ -21,7 +31,7 @@ function idleFold(threads) {
 
 // Rows for these threads, in their order: [{group}] and [{thread}].  Pinned threads are in no group.
 /** @param {Thread[]} threads @returns {TrackRow[]} */
-function groupRows(threads) {
+export function groupRows(threads) {
 	const isFree = (/** @type {Thread} */ thread) => !tracks.pinned.has(thread.idx);
 	const idle = threads.filter((thread) => thread.idle && isFree(thread));
 	const folds = idle.length > 1 && idle.length < threads.length;
@@ -35,7 +45,7 @@ function groupRows(threads) {
 }
 
 /** @param {string} key @param {string} name @param {Thread[]} threads @returns {Track} */
-function groupMake(key, name, threads) {
+export function groupMake(key, name, threads) {
 	return {kind: "group", key, name, threads, isOpen: tracks.opened.has(key)};
 }
 
@@ -70,7 +80,7 @@ function rowsByPattern(threads, isFree) {
 }
 
 /** @param {Pick<Track, "key">} group */
-function groupToggle(group) {
+export function groupToggle(group) {
 	const opened = new Set(tracks.opened);
 
 	if (!opened.delete(group.key))
@@ -111,7 +121,7 @@ function* groupCounts(group, w) {
 
 // The summary: the classes of the overview, one upon the other; all threads at once would fill the height.
 /** @param {Track} group @param {number} groupTop @returns {Generator<undefined, void>} */
-function* groupToPixels(group, groupTop) {
+export function* groupToPixels(group, groupTop) {
 	if (group.key === HIDDEN_KEY)
 		return;
 	const w = screen.image.width, {pixels} = screen, ratio = screen.ratio;

@@ -1,11 +1,18 @@
 // heat.js - durations over time: a picture of which there were how many, when.  Its rows are the buckets of the histogram,
 // its columns equal stretches of the page's time, in which the rows of the table began.
 
+import {FONT, canvasSize} from "./draw.js";
+import {byId, count, el, timePoint} from "./format.js";
+import {theme} from "./palette.js";
+import {trace} from "./rows.js";
+import {bucketText, edgeText} from "./spread.js";
+import {tipPlace} from "./tip.js";
+
 const HEAT_CELL = 7, HEAT_LEFT = 58, HEAT_BELOW = 15, HEAT_LEAST = 3, HEAT_LABEL = 12; // CSS pixels: of a column, of the labels, of a row; from label to label
 
 // {columns, counts: by bucket and column, most}.
 /** @param {Spread} spread */
-function heatMake(rows, spread, buckets, columns) {
+export function heatMake(rows, spread, buckets, columns) {
 	const counts = new Uint32Array(buckets.length * columns);
 	let most = 0;
 
@@ -19,7 +26,7 @@ function heatMake(rows, spread, buckets, columns) {
 }
 
 // In which column a row began; what began before the page is in the first.
-function heatColumn(rows, row, columns) {
+export function heatColumn(rows, row, columns) {
 	const at = Math.floor((rows.start[row] - trace.begin) / (trace.span - trace.begin) * columns);
 
 	return Math.max(0, Math.min(columns - 1, at));
@@ -109,7 +116,7 @@ function heatColumns(chosen, width) {
 
 // A canvas with the picture; choose({bucket, column, columns}).
 /** @param {Spread} spread */
-function heatView(rows, spread, buckets, chosen, room, choose) {
+export function heatView(rows, spread, buckets, chosen, room, choose) {
 	const columns = heatColumns(chosen, room.width), heat = heatMake(rows, spread, buckets, columns);
 	const height = Math.max(room.height, buckets.length * HEAT_LEAST + HEAT_BELOW), canvas = el("canvas", {tabindex: 0, role: "application"});
 	let cell = chosen && chosen.bucket < buckets.length ? chosen : null;

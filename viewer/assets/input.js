@@ -1,9 +1,32 @@
 // input.js - mouse, wheel and keyboard.
 
-const drag = {mode: null, x: 0, y: 0, t0: 0, t1: 0, scroll: 0, moved: false, at: 0, zooms: false}; // zooms: a range that is dragged is shown, and not selected
+import {addressWrite} from "./address.js";
+import {dragNames, hideChosen, moveChosen, pinChosen} from "./arrange.js";
+import {drawMoved, drawOverlaySoon, screen} from "./draw.js";
+import {copyText, viewLink} from "./export.js";
+import {byId, el, upperBound} from "./format.js";
+import {groupToggle} from "./groups.js";
+import {laneEnd, laneStart} from "./levels.js";
+import {hover} from "./overlay.js";
+import {panelCommands} from "./panel.js";
+import {pathHas} from "./paths.js";
+import {procsToggle} from "./procs.js";
+import {trace} from "./rows.js";
+import {searchWalk} from "./search.js";
+import {pick, pickNext, select, selectCause, selectEffect, selectNeighbour, selectThread,
+	selectionSpan, selectionThread} from "./select.js";
+import {redo, stepAdd, stepEnd, trailBack, undo} from "./steps.js";
+import {timeAbove} from "./times.js";
+import {tipDraw, tipHide, tipLeaves} from "./tip.js";
+import {highlight} from "./tops.js";
+import {isFold, trackIndexAt, trackLanes, tracks, tracksLayout} from "./tracks.js";
+import {MIN_SPAN, timeAt, view, viewAll, viewChanged, viewPan, viewSet, viewZoom} from "./view.js";
+import {whenInit} from "./when.js";
+
+export const drag = {mode: null, x: 0, y: 0, t0: 0, t1: 0, scroll: 0, moved: false, at: 0, zooms: false}; // zooms: a range that is dragged is shown, and not selected
 
 /** @param {TimeRange | null} range */
-function rangeSet(range, remember = true) {
+export function rangeSet(range, remember = true) {
 	if (remember)
 		stepAdd("choice");
 	view.range = range;
@@ -11,7 +34,7 @@ function rangeSet(range, remember = true) {
 }
 
 // F: the range or the selection fills the view; pressed again, to the edges.
-function zoomToSelection() {
+export function zoomToSelection() {
 	const span = view.range ? {from: view.range.t0, until: view.range.t1}
 		: view.selection && selectionSpan(view.selection);
 
@@ -205,7 +228,7 @@ function gapAt(time) {
 
 // ---- two fingers: {id -> x} of each, and the view when the second came ----
 
-const pinch = {at: new Map(), t0: 0, t1: 0, from: null};
+export const pinch = {at: new Map(), t0: 0, t1: 0, from: null};
 
 function pinchBegin(event) {
 	pinch.at.set(event.pointerId, localX(event));
@@ -529,7 +552,7 @@ const mouseHelp = [
 ];
 
 // A key as it stands on the keyboard.
-function keyName(key) {
+export function keyName(key) {
 	const named = {ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓",
 		"Ctrl+Z": "Ctrl+Shift+Z", "Ctrl+ArrowUp": "Ctrl+↑", "Ctrl+ArrowDown": "Ctrl+↓"}[key];
 
@@ -558,7 +581,7 @@ function helpOpen() {
 	dialog.scrollTop = 0;
 }
 
-function inputInit() {
+export function inputInit() {
 	byId("timeline").addEventListener("wheel", onWheel, {passive: false});
 	byId("app").addEventListener("wheel", onWheelElsewhere, {passive: false});
 	byId("scroll").addEventListener("scroll", () => {

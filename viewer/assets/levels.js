@@ -9,9 +9,12 @@
 // there are holes, how much time the intervals have.  The nodes of all lanes lie in arrays that they share, too: those of level k of a lane from
 // levels[k] on.
 
-const NODE_SHIFT = 3, FAN_SHIFT = 2, LOCKED_WHOLE = 65535;
+import {release} from "./decode.js";
+import {timeOf, timeSet, timesDone, timesMake} from "./times.js";
 
-const levelShift = (k) => NODE_SHIFT + k * FAN_SHIFT;
+export const NODE_SHIFT = 3, FAN_SHIFT = 2, LOCKED_WHOLE = 65535;
+
+export const levelShift = (k) => NODE_SHIFT + k * FAN_SHIFT;
 
 // How many nodes each level above n intervals has.
 function levelSizes(n) {
@@ -25,17 +28,17 @@ function levelSizes(n) {
 }
 
 /** @param {Lane} lane @param {number} i */
-function laneStart(lane, i) {
+export function laneStart(lane, i) {
 	return timeOf(lane.s, i);
 }
 
 /** @param {Lane} lane @param {number} i */
-function laneEnd(lane, i) {
+export function laneEnd(lane, i) {
 	return lane.e ? lane.e[i] : timeOf(lane.s, i + 1);
 }
 
 // Lanes [lo, hi] of these arrays, over nodes that are there; how many nodes they have.
-function lanesOver({s, e, v}, bounds, locks, nodes) {
+export function lanesOver({s, e, v}, bounds, locks, nodes) {
 	let base = 0;
 
 	const lanes = bounds.map(([lo, hi]) => {
@@ -50,7 +53,7 @@ function lanesOver({s, e, v}, bounds, locks, nodes) {
 }
 
 // The same with nodes made from the intervals.
-function lanesMake(arrays, bounds, locks) {
+export function lanesMake(arrays, bounds, locks) {
 	const nodes = {end: null, value: null, lock: null, locked: null, busy: null}, {lanes, n} = lanesOver(arrays, bounds, locks, nodes);
 	// Times for the level above: of the value with most, and of all waits for locks.
 	const sums = {most: new Float64Array(n), locks: new Float32Array(locks ? n : 0)};
@@ -156,7 +159,7 @@ function levelAbove(lane, k, sums) {
 // The level of the largest node that begins at interval lo + i, at time `start`, and lasts no longer than `width`; -1 is the
 // interval itself.  k: where the search begins; best is the answer for the interval before.
 /** @param {number} i @param {number} width @param {number} k */
-function levelAt(levels, end, i, start, width, k) {
+export function levelAt(levels, end, i, start, width, k) {
 	while (k + 1 < levels.length) {
 		const shift = levelShift(k + 1);
 		if ((i & (1 << shift) - 1) !== 0 || timeOf(end, levels[k + 1] + (i >> shift)) - start > width)

@@ -3,11 +3,23 @@
 //
 // An edge: a thread took one lock while it held another.  Edges of one number are a circle, each takes what the next one holds.
 
+import {addressWrite} from "./address.js";
+import {column, head} from "./data.js";
+import {stackView} from "./details.js";
+import {sqlText} from "./export.js";
+import {count, el, plural} from "./format.js";
+import {HOLDS_ALL, lockKind, lockName, locks, locksDraw} from "./locks.js";
+import {listAdd} from "./now.js";
+import {objectAddress, objectName, reasonName, table, trace, variableName} from "./rows.js";
+import {drawnAgain, plainTable, rovingKeys} from "./spread.js";
+import {sqlIsThere, sqlOpen} from "./sql.js";
+import {objectKinds} from "./tops.js";
+
 const EDGES_LISTED = 12, CIRCLES_LISTED = 50;
 
-const lockOrder = {rows: null, circles: null, shown: []}; // circles: by number, its edges; shown: edges in place of the chosen lock
+export const lockOrder = {rows: null, circles: null, shown: []}; // circles: by number, its edges; shown: edges in place of the chosen lock
 
-function lockOrderTell() {
+export function lockOrderTell() {
 	lockOrder.rows = table("order", "held", "held_reason", "held_thread", "held_stack", "taken", "taken_reason", "taken_thread", "taken_stack", "thread",
 		"several", "times", "deadlock");
 	lockOrder.circles = new Map();
@@ -80,7 +92,7 @@ function orderShow(edges) {
 }
 
 // The number of the circle that is shown; 0 = none.
-function circleShown() {
+export function circleShown() {
 	const [edge] = lockOrder.shown;
 
 	return edge === undefined || lockOrder.shown.length < 2 ? 0 : lockOrder.rows.deadlock[edge];
@@ -95,7 +107,7 @@ function circleButton(number, edges) {
 }
 
 // Above the table of locks; below it if nothing is known.
-function orderList() {
+export function orderList() {
 	const {rows, circles} = lockOrder, [all = 0] = column("orders.all"), shown = [...circles].slice(0, CIRCLES_LISTED);
 	const parts = [el("h3", {}, circles.size ? `Order: ${plural(circles.size, "circle")}, no deadlock happened, but one could` : "Order")];
 
@@ -121,7 +133,7 @@ function edgeView(edge) {
 }
 
 // In the place of the chosen lock: a circle, or one pair.
-function orderPicture() {
+export function orderPicture() {
 	const edges = lockOrder.shown, number = circleShown();
 	const query = number ? `SELECT * FROM lock_order WHERE deadlock = ${number}` : "";
 
@@ -135,7 +147,7 @@ function orderPicture() {
 
 // Of a lock: what is held while it is taken, and what is taken while it is held.
 /** @param {number} i */
-function orderOfLock(i) {
+export function orderOfLock(i) {
 	const r = lockOrder.rows, number = locks.rows.object[i], kind = lockKind(i), lists = [];
 	const isOf = (reason, object_) => object_ === number && (objectKinds[reasonName(reason)] || reasonName(reason)) === kind;
 
@@ -152,7 +164,7 @@ function orderOfLock(i) {
 }
 
 // For tests.
-function lockOrderApi() {
+export function lockOrderApi() {
 	const r = lockOrder.rows, serial = (number) => number ? trace.threads[number - 1].serial : null;
 
 	return {shown: lockOrder.shown.length, edges: Array.from({length: r.n}, (_, i) => [objectAddress(r.held[i]), reasonName(r.held_reason[i]), r.held_stack[i] || null,

@@ -1,16 +1,34 @@
 // locks.js - the tab with the locks: the rows of the SQL table `locks`, and of one lock the histogram of its waits, who
 // held it, and its waits; in which order locks are taken: lock_order.js.
 
+import {addressWrite} from "./address.js";
+import {column, head, text} from "./data.js";
+import {link, threadLink} from "./details.js";
+import {copyIcon, csvOfList, waitCells} from "./export.js";
+import {timeInPage} from "./flame_select.js";
+import {count, duration, el, object, plural, timePoint} from "./format.js";
+import {rangeSet, zoomToSelection} from "./input.js";
+import {circleShown, lockOrder, lockOrderApi, lockOrderTell, orderList, orderOfLock,
+	orderPicture} from "./lock_order.js";
+import {panelShow} from "./panel.js";
+import {objectAddress, objectOf, parkEnd, parkStart, reasonName, stackPath, stackTop, table,
+	trace} from "./rows.js";
+import {select} from "./select.js";
+import {bucketText, drawnAgain, histogramView, listRow, plainTable, rovingKeys, rowClick,
+	sortedTable, spreadAt, spreadBuckets, spreadCount, spreadMake} from "./spread.js";
+import {objectKinds} from "./tops.js";
+import {view} from "./view.js";
+
 const WAITS_LISTED = 200, LOCKS_LISTED = 300, HOLDERS_LISTED = 6;
 
-const locks = {box: null, parts: /** @type {Record<string, HTMLElement>} */ ({}), rows: null, waited: null, spread: null, chosen: -1, bucket: -1, wanted: "",
+export const locks = {box: null, parts: /** @type {Record<string, HTMLElement>} */ ({}), rows: null, waited: null, spread: null, chosen: -1, bucket: -1, wanted: "",
 	about: null}; // waited: by row of waits, how much of it is in the page's part; about: of the chosen lock: {of, holders, sections}
 
 // What holds are known of: trc_lock_sum.holds_from.
-const HOLDS_ALL = 1;
+export const HOLDS_ALL = 1;
 
 /** @param {number} i */
-function lockKind(i) {
+export function lockKind(i) {
 	const reason = reasonName(locks.rows.kind[i]);
 
 	return objectKinds[reason] || reason;
@@ -18,7 +36,7 @@ function lockKind(i) {
 
 // Its name in the report and in SQL; an address where there is none.
 /** @param {number} i */
-function lockName(i) {
+export function lockName(i) {
 	return locks.rows.name[i] ? text(locks.rows.name[i]) : objectOf("", locks.rows.object[i]);
 }
 
@@ -239,7 +257,7 @@ function lockList() {
 	n ? csvOfList("waits", `Download all ${count(n)}, the longest first`, () => Array.from(rows, (row) => waitCells(row, locks.waited[row]))) : null)];
 }
 
-function locksDraw() {
+export function locksDraw() {
 	const {types, picture, list} = locks.parts;
 
 	locks.box.classList.toggle("ordering", lockOrder.shown.length > 0);
@@ -317,7 +335,7 @@ function locksOpen(box) {
 }
 
 /** @type {PanelTab} */
-const locksTab = {
+export const locksTab = {
 	id: "locks", label: "Locks", key: "l", about: "locks: who waited, who held",
 	draw: locksOpen,
 	changed: (what) => what === "selection" && locksSelected(),
@@ -333,7 +351,7 @@ const locksTab = {
 
 // ---- for tests ----
 
-function locksApi() {
+export function locksApi() {
 	const known = (value) => value ? value - 1 : null;
 
 	return Object.freeze({

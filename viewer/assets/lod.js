@@ -1,8 +1,12 @@
 // lod.js - draws lanes of intervals (levels.js) into a few pixels, and picks from them: level of detail.
 
+import {laneEnd, laneStart, levelAt, levelShift} from "./levels.js";
+import {lookAfter, looksOf} from "./looks.js";
+import {timeAbove, timeOf} from "./times.js";
+
 // The intervals that touch [t0, t1): indices [first, last).
 /** @param {Lane} lane @param {number} t0 @param {number} t1 */
-function laneRange(lane, t0, t1) {
+export function laneRange(lane, t0, t1) {
 	let first = timeAbove(lane.s, lane.lo, lane.hi, t0) - 1;
 
 	if (first < lane.lo || laneEnd(lane, first) <= t0)
@@ -15,7 +19,7 @@ function laneRange(lane, t0, t1) {
 
 // What lanePaint() fills.
 /** @param {number} w */
-function paintMake(w) {
+export function paintMake(w) {
 	return {row: new Uint8Array(w), lockRow: new Uint8Array(w), lockShare: new Float32Array(w)};
 }
 
@@ -67,7 +71,7 @@ function paintWhole(paint, locks, from, until, value) {
 // the lock that was waited for (0: none) and lockShare[0..w) with the part of the column's time in
 // which one was.
 /** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} w */
-function lanePaint(lane, t0, t1, w, paint) {
+export function lanePaint(lane, t0, t1, w, paint) {
 	const scale = w / (t1 - t0), {locks} = lane, looks = looksOf(lane, t0, t1, 1 / scale, false), {n, start, end, value, lock, locked} = looks;
 	const {time, seen} = competing;
 	let column = -1;
@@ -112,7 +116,7 @@ function lanePaint(lane, t0, t1, w, paint) {
 // counts[classes[value] * w + column] grows by the share of each column with that value.  Of a node with holes the time of its
 // intervals counts, as if it were spread evenly.  Intervals within `coarse` columns may be counted as one.
 /** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} w @param {number} [coarse] @param {Looks} [looks] */
-function laneCounts(lane, t0, t1, w, classes, counts, coarse = 1, looks = looksOf(lane, t0, t1, coarse * (t1 - t0) / w, true)) {
+export function laneCounts(lane, t0, t1, w, classes, counts, coarse = 1, looks = looksOf(lane, t0, t1, coarse * (t1 - t0) / w, true)) {
 	const scale = w / (t1 - t0), {n, start, end, value, lock, locked, busy} = looks;
 
 	for (let i = lookAfter(looks, t0); i < n && start[i] < t1; i++) {
@@ -141,7 +145,7 @@ function laneCounts(lane, t0, t1, w, classes, counts, coarse = 1, looks = looksO
 
 // The intervals of [t0, t1) that last longer than `least`, in order; of those that overlap the first.
 /** @param {Lane} lane @param {number} t0 @param {number} t1 */
-function laneLonger(lane, t0, t1, least) {
+export function laneLonger(lane, t0, t1, least) {
 	const {s, lo, levels} = lane, [first, last] = laneRange(lane, t0, t1), found = [];
 
 	for (let i = first - lo, k = levels.length - 1; i < last - lo;) {
@@ -163,7 +167,7 @@ function laneLonger(lane, t0, t1, least) {
 
 // Exact time by value in [t0, t1), into sums[value].
 /** @param {Lane} lane @param {number} t0 @param {number} t1 */
-function laneSums(lane, t0, t1, sums) {
+export function laneSums(lane, t0, t1, sums) {
 	const [first, last] = laneRange(lane, t0, t1);
 
 	for (let i = first; i < last; i++)
@@ -173,7 +177,7 @@ function laneSums(lane, t0, t1, sums) {
 // The interval at time t, or the longest within `slack` of it; -1 if there is none.  Looks at
 // no more than 4,096 of them.
 /** @param {Lane} lane @param {number} t */
-function lanePick(lane, t, slack) {
+export function lanePick(lane, t, slack) {
 	const [first, last] = laneRange(lane, t - slack, t + slack);
 	let best = -1, bestScore = -1;
 

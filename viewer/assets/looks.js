@@ -6,11 +6,15 @@
 //   L2        The width is at most that which is asked for, and more than half of it: it changes once for each doubling of the scale, and at
 //             another scale for each lane.  So a zoom makes the looks of a few lanes anew in each frame.
 
+import {LOCKED_WHOLE, levelAt, levelShift} from "./levels.js";
+import {laneRange} from "./lod.js";
+import {timeOf} from "./times.js";
+
 const LOOKS_MOST = 256; // lanes of which looks are kept
 const LOOKS_BEGIN = 1024; // looks that there is room for at first
 
 /** @returns {Looks} */
-function looksMake() {
+export function looksMake() {
 	return {lane: null, width: 0, from: 0, until: 0, n: 0, start: new Float64Array(LOOKS_BEGIN), end: new Float64Array(LOOKS_BEGIN),
 		value: new Uint8Array(LOOKS_BEGIN), lock: new Uint8Array(LOOKS_BEGIN), locked: new Float32Array(LOOKS_BEGIN), busy: new Float32Array(LOOKS_BEGIN)};
 }
@@ -19,7 +23,7 @@ function looksMake() {
 const looksKept = {fine: new Map(), coarse: new Map()};
 
 // The lanes are others now.
-function looksForget() {
+export function looksForget() {
 	looksKept.fine.clear();
 	looksKept.coarse.clear();
 }
@@ -70,7 +74,7 @@ function lookBegin(lane, i, width) {
 
 // All looks that touch [from, until).
 /** @param {Looks} looks @param {Lane} lane @param {number} from @param {number} until @param {number} width */
-function looksFill(looks, lane, from, until, width) {
+export function looksFill(looks, lane, from, until, width) {
 	const {s, e, v, lo, locks, levels, nodes} = lane, [first, last] = laneRange(lane, from, until);
 	let n = 0;
 
@@ -110,7 +114,7 @@ function looksFill(looks, lane, from, until, width) {
 
 // Those of a lane that touch [t0, t1), and maybe others.  coarse: of a sum of many lanes, which is kept apart from the lane's own picture.
 /** @param {Lane} lane @param {number} t0 @param {number} t1 @param {number} wanted @param {boolean} coarse @returns {Looks} */
-function looksOf(lane, t0, t1, wanted, coarse) {
+export function looksOf(lane, t0, t1, wanted, coarse) {
 	const kept = coarse ? looksKept.coarse : looksKept.fine, width = lookWidth(lane, wanted);
 	let looks = kept.get(lane);
 
@@ -131,7 +135,7 @@ function looksOf(lane, t0, t1, wanted, coarse) {
 
 // The first that ends after t; n if none does.
 /** @param {Looks} looks @param {number} t */
-function lookAfter(looks, t) {
+export function lookAfter(looks, t) {
 	const {end} = looks;
 	let lo = 0, hi = looks.n;
 

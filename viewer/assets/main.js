@@ -1,6 +1,41 @@
 // main.js - puts it together, and offers window.trc to people and tests.
 
-const timing = {begun: performance.now(), sketched: 0, loaded: 0, drawn: 0};
+import {addressInit, addressText, addressWrite} from "./address.js";
+import {carryIn, carryInit, carryIsBusy, carryOut, focusIn} from "./carry.js";
+import {causesTold} from "./causes.js";
+import {loadColumns} from "./data.js";
+import {detailsDraw} from "./details.js";
+import {drawAll, drawMoved, drawSoon, gapsLoad, hatchMake, screen, screenResize} from "./draw.js";
+import {infoOf} from "./findings.js";
+import {firstDraw} from "./first.js";
+import {flameApi, flameTab} from "./flame_ui.js";
+import {byId, duration, el, plural} from "./format.js";
+import {inputInit, rangeSet} from "./input.js";
+import {locksApi, locksTab} from "./locks.js";
+import {laneSums} from "./lod.js";
+import {looksForget} from "./looks.js";
+import {drawMap, mapStale} from "./minimap.js";
+import {nowApi, nowTab} from "./now.js";
+import {stateColours, stateCss, stateName, statesInit, theme, themeApply} from "./palette.js";
+import {panelChanged, panelFit, panelInit} from "./panel.js";
+import {pathTold} from "./paths.js";
+import {procsApi} from "./procs.js";
+import {trace, traceLoad} from "./rows.js";
+import {search, searchInit} from "./search.js";
+import {pick, select} from "./select.js";
+import {sourceTold} from "./source.js";
+import {sqlAnswered, sqlTab} from "./sql.js";
+import {MERGED} from "./states.js";
+import {stepsDraw, trailDraw} from "./steps.js";
+import {strips} from "./strips.js";
+import {spansApi, tasksTab} from "./tasks.js";
+import {tipText} from "./tip.js";
+import {bannersDraw, legendDraw, topsDraw} from "./tops.js";
+import {SAMPLE_HEIGHT, samplesY, threadKeys, threadOrders, trackLanes, tracks,
+	tracksLayout} from "./tracks.js";
+import {view, viewSet, xOf} from "./view.js";
+
+export const timing = {begun: performance.now(), sketched: 0, loaded: 0, drawn: 0};
 
 function themeInit() {
 	const system = matchMedia("(prefers-color-scheme: dark)");
@@ -98,7 +133,7 @@ function resized() {
 	drawSoon();
 }
 
-function resizedWatch() {
+export function resizedWatch() {
 	if (!screen.isWatched)
 		new ResizeObserver(resized).observe(byId("canvases"));
 	screen.isWatched = true;

@@ -1,23 +1,25 @@
 // margins.js - how far what is summed over samples may be off: half the width of its 95 % interval, by the rules of
 // analyzer/model/margin.h, which has the reasons.
 
+import {el} from "./format.js";
+
 const MARGIN_DEVIATIONS = 1.959964, MARGIN_MORE_SAMPLES = 2;
 
 // Samples of one event and thread: all, or those in a group.
 /** @returns {MarginPart} */
-function marginPart() {
+export function marginPart() {
 	return {value: 0, squares: 0, n: 0};
 }
 
 /** @param {MarginPart} part @param {number} value */
-function partAdd(part, value) {
+export function partAdd(part, value) {
 	part.value += value;
 	part.squares += value * value;
 	part.n++;
 }
 
 /** @param {MarginPart} part @param {MarginPart} more */
-function partJoin(part, more) {
+export function partJoin(part, more) {
 	part.value += more.value;
 	part.squares += more.squares;
 	part.n += more.n;
@@ -31,7 +33,7 @@ function sampleSquared({value, squares}) {
 
 // A group of samples of any threads: `parts` by thread, of `whole` by thread.
 /** @param {Map<any, MarginPart>} parts @param {Map<any, MarginPart>} whole @returns {Margin} */
-function marginOf(parts, whole) {
+export function marginOf(parts, whole) {
 	const sum = {value: 0, squares: 0, variance: 0, ends: 0};
 
 	for (const [key, part] of parts) {
@@ -48,7 +50,7 @@ function marginOf(parts, whole) {
 
 // Of a group's share of all, as an amount.
 /** @param {Margin} group @param {Margin} all */
-function marginShare(group, all) {
+export function marginShare(group, all) {
 	const p = all.value > 0 ? group.value / all.value : 0;
 	const variance = group.variance - 2 * p * group.ends + p * p * all.ends + MARGIN_MORE_SAMPLES * sampleSquared(group);
 
@@ -57,7 +59,7 @@ function marginShare(group, all) {
 
 // Of a share of all samples, as an amount: as if one thread had taken them, whose total is known.
 /** @param {MarginPart} all @param {number} share */
-function marginPooled(all, share) {
+export function marginPooled(all, share) {
 	const within = all.n < 2 ? 0 : (share * all.squares * (1 - 2 * share) + all.squares * share * share) * all.n / (all.n - 1);
 
 	return MARGIN_DEVIATIONS * Math.sqrt(Math.max(0, within) + MARGIN_MORE_SAMPLES * sampleSquared(all));
@@ -65,12 +67,12 @@ function marginPooled(all, share) {
 
 // Of memory: the variance of what sampled allocations stand for, and the sum of their variances' squares.
 /** @returns {HeapMargin} */
-function heapMargin() {
+export function heapMargin() {
 	return {variance: 0, fourths: 0};
 }
 
 /** @param {HeapMargin} sum @param {number} objects @param {number} amount of one of these objects */
-function heapMarginAdd(sum, objects, amount) {
+export function heapMarginAdd(sum, objects, amount) {
 	const variance = Math.max(0, objects * (objects - 1)) * amount * amount;
 
 	sum.variance += variance;
@@ -78,13 +80,13 @@ function heapMarginAdd(sum, objects, amount) {
 }
 
 /** @param {HeapMargin} sum */
-function heapMarginValue({variance, fourths}) {
+export function heapMarginValue({variance, fourths}) {
 	return variance > 0 ? MARGIN_DEVIATIONS * Math.sqrt(variance + MARGIN_MORE_SAMPLES * fourths / variance) : 0;
 }
 
 // In percentage points, as the report has it: "" of what would be ±0.0.
 /** @param {number} margin @param {number} whole */
-function marginText(margin, whole) {
+export function marginText(margin, whole) {
 	const points = whole > 0 ? 100 * margin / whole : 0;
 
 	return points >= 99.95 ? "±100" : points >= 0.05 ? `±${points.toFixed(1)}` : "";
@@ -92,6 +94,6 @@ function marginText(margin, whole) {
 
 // Behind a figure of a table.
 /** @param {string} text */
-function marginSpan(text) {
+export function marginSpan(text) {
 	return text ? el("span", {class: "dim margin", title: "how far it may be off: half of its 95 % interval"}, ` ${text}`) : "";
 }

@@ -6,12 +6,16 @@
 // position in its order; places are ordered by these three.  So the next match is found by binary search in each run, and
 // by looking on from there.
 
+import {columnLimit} from "./data.js";
+import {release} from "./decode.js";
+import {waitStart} from "./states.js";
+
 const RUNS_MAX = 1 << 14; // rows that lie in more are sorted
 
 // The indices of n times, by time; those at the same time stay in their order.  Buckets first, of which each is then put
 // in order by itself: most have a few, which are nearly in order.
 /** @param {Numbers} time */
-function orderOf(time, n) {
+export function orderOf(time, n) {
 	const buckets = Math.min(2 ** Math.ceil(Math.log2(n + 2)), 1 << 20), next = new Uint32Array(buckets + 1);
 	const bucket = new Uint32Array(n), order = new Uint32Array(n);
 	let least = Infinity, most = -Infinity;
@@ -62,7 +66,7 @@ function runsOf(time, n) {
 }
 
 /** @param {Numbers} time */
-function timedRows(time, n) {
+export function timedRows(time, n) {
 	const runs = n ? runsOf(time, n) : [0];
 
 	return runs.length > RUNS_MAX ? {n, time, runs: [0, n], order: orderOf(time, n)} : {n, time, runs, order: null};
@@ -71,7 +75,7 @@ function timedRows(time, n) {
 // ---- keys: rows that are called the same have one number ----
 
 // Less than this are the values of an array.
-function valuesLimit(array) {
+export function valuesLimit(array) {
 	let most = 0;
 
 	for (let i = 0; i < array.length; i++)
@@ -247,7 +251,7 @@ function keysRelease(parts) {
 
 // Rows by the values of some columns: key[i] of row i; by key how many rows have it, which of them is the longest, and
 // the first of them.
-function keysMake(n, columns, length) {
+export function keysMake(n, columns, length) {
 	let parts = columns.map((key) => ({key, limit: columnLimit(key) || valuesLimit(key), isOwn: false})).filter(({limit}) => limit > 1);
 
 	while (parts.length > 3 || (parts.length > 1 && !fitTable(parts)))
@@ -274,7 +278,7 @@ function keysMake(n, columns, length) {
 // ---- sets ----
 
 // The rows of a source that are in the set: `wanted` by key, or all.  ids: the rows' numbers, if not their position + 1.
-function sourceMake(kind, rows, {keys = null, wanted = null, ids = null} = {}) {
+export function sourceMake(kind, rows, {keys = null, wanted = null, ids = null} = {}) {
 	let n = rows.n;
 
 	if (wanted) {
@@ -285,11 +289,11 @@ function sourceMake(kind, rows, {keys = null, wanted = null, ids = null} = {}) {
 	return {kind, rows, key: keys && keys.key, wanted, ids, n};
 }
 
-const setMake = (sources) => ({sources, n: sources.reduce((sum, {n}) => sum + n, 0)});
+export const setMake = (sources) => ({sources, n: sources.reduce((sum, {n}) => sum + n, 0)});
 
 // A list in any order, of numbers of rows and of times.
 /** @param {string} kind @param {Numbers} time */
-function sourceOfList(kind, ids, time) {
+export function sourceOfList(kind, ids, time) {
 	const order = orderOf(time, ids.length);
 
 	return sourceMake(kind, {n: ids.length, time: Float64Array.from(order, (i) => time[i]), runs: [0, ids.length], order: null},
@@ -347,7 +351,7 @@ function placeIsBefore(a, b) {
 
 // The match nearest to a place, behind (1) or before it (-1); null = none.
 /** @param {MatchSet} set @param {Place} place @param {number} step */
-function matchBeside(set, place, step) {
+export function matchBeside(set, place, step) {
 	let best = null;
 
 	set.sources.forEach((source, number) => {
@@ -371,7 +375,7 @@ function matchBeside(set, place, step) {
 
 // Where a row of a source is.
 /** @param {MatchSet} set */
-function placeOfRow(set, number, row) {
+export function placeOfRow(set, number, row) {
 	const source = set.sources[number], {rows} = source, time = timeOfRow(rows.time, row);
 	let k = row;
 
@@ -383,7 +387,7 @@ function placeOfRow(set, number, row) {
 
 // How many matches are before a place.
 /** @param {MatchSet} set @param {Place} place */
-function matchesBefore(set, place) {
+export function matchesBefore(set, place) {
 	let n = 0;
 
 	set.sources.forEach((source, number) => {
@@ -400,7 +404,7 @@ function matchesBefore(set, place) {
 }
 
 // A match as a selection.
-function matchSelection(set, {source, k}) {
+export function matchSelection(set, {source, k}) {
 	const {kind, ids} = set.sources[source], row = rowAt(set.sources[source], k);
 
 	return {kind, id: ids ? ids[row] : row + 1};
@@ -409,7 +413,7 @@ function matchSelection(set, {source, k}) {
 // Which of the equal parts of the time from begin to end have matches; those beyond are in the first and the last.  Of parts that are
 // known to have some no more is asked.
 /** @param {MatchSource} source */
-function matchParts(source, begin, end, parts) {
+export function matchParts(source, begin, end, parts) {
 	const {rows} = source, {runs, time} = rows, last = parts.length - 1, length = (end - begin) / parts.length;
 	const rowsUntil = (k, hi, part) => part > last ? hi - k : rowsBefore(rows, k, hi, begin + part * length, false);
 

@@ -1,8 +1,18 @@
 // minimap.js - the whole trace in one strip: how many threads do what, and what is visible.
 
+import {head} from "./data.js";
+import {canvasSize, markColour, screen} from "./draw.js";
+import {byId, count} from "./format.js";
+import {laneCounts} from "./lod.js";
+import {looksFill, looksMake} from "./looks.js";
+import {CLASS, CLASS_COUNT, RUNNABLE, stateClass, stateCss, theme} from "./palette.js";
+import {trace} from "./rows.js";
+import {PARKED, RUNNING} from "./states.js";
+import {view} from "./view.js";
+
 const MAP_HEIGHT = 64;
 // Layers from the bottom up; what is idle or absent stays empty.
-const MAP_CLASSES = [CLASS.RUN, CLASS.READY, CLASS.LOCK, CLASS.IO, CLASS.SYNC];
+export const MAP_CLASSES = [CLASS.RUN, CLASS.READY, CLASS.LOCK, CLASS.IO, CLASS.SYNC];
 const MAP_THREADS_MAX = 2000; // more are sampled
 
 // Where a time is in the strip, w wide.
@@ -11,10 +21,10 @@ function mapX(time, w) {
 	return (time - trace.begin) / (trace.span - trace.begin) * w;
 }
 
-const map = {image: document.createElement("canvas"), width: 0, ticks: null}; // width: of the screen, when it was drawn
+export const map = {image: document.createElement("canvas"), width: 0, ticks: null}; // width: of the screen, when it was drawn
 
 // The state whose colour stands for a class.
-function classState(cls) {
+export function classState(cls) {
 	const state = {[CLASS.RUN]: RUNNING, [CLASS.READY]: RUNNABLE}[cls];
 	const reason = {[CLASS.LOCK]: "mutex", [CLASS.IO]: "read", [CLASS.SYNC]: "cond"}[cls];
 
@@ -47,7 +57,7 @@ function mapTitle() {
 }
 
 // Redraws the strip; needed when the width or the theme changes.
-function drawMap() {
+export function drawMap() {
 	const canvas = map.image;
 	map.width = screen.width;
 	mapTitle();
@@ -91,12 +101,12 @@ function drawMap() {
 }
 
 // It is redrawn with the next frame.
-function mapStale() {
+export function mapStale() {
 	map.width = 0;
 }
 
 // The visible part, and the matches of a search, over the strip.
-function drawMapWindow() {
+export function drawMapWindow() {
 	const canvas = byId("map");
 	const ctx = canvas.getContext("2d");
 

@@ -4,12 +4,21 @@
 // A thread waits for at most one that is known to hold what it waits for.  So the picture is a forest, in which a thread
 // stands left of those that wait for it; a deadlock is a ring of threads one below the other.
 
-const NOW_WAITING = 2, NOW_STATES = ["unknown", "not waiting", "waiting"];
+import {column, head, text} from "./data.js";
+import {count, duration, el, exactTime, plural} from "./format.js";
+import {nowHeld, nowLines, nowMoreHeld, nowObject, nowTaken, nowTellOf} from "./now_told.js";
+import {panelShow} from "./panel.js";
+import {objectOf, reasonName, recovered, stackPath, stackPlace, table, trace,
+	variableName} from "./rows.js";
+import {select, selectAt} from "./select.js";
+import {rovingKeys} from "./spread.js";
+
+export const NOW_WAITING = 2, NOW_STATES = ["unknown", "not waiting", "waiting"];
 const BOX = {w: 270, h: 76, x: 340, y: 86, left: 56}; // CSS pixels: of a box, from one to the next, before the first
 const CHILDREN_SHOWN = 12, BOXES_SHOWN = 120, SAME_LISTED = 300;
 
 // of: thread's number -> row; held: thread's number -> rows of locks; kept: thread's number in a deadlock -> who keeps it there
-const now = {box: null, rows: null, locks: null, of: null, held: null, kept: null};
+export const now = {box: null, rows: null, locks: null, of: null, held: null, kept: null};
 
 function nowTell() {
 	now.rows = table("now", "thread", "state", "reason", "object", "since", "earlier", "holder", "stack", "park", "deadlock", "region");
@@ -22,7 +31,7 @@ function nowTell() {
 }
 
 // Adds to the list that a map has for a key.
-function listAdd(lists, key, value) {
+export function listAdd(lists, key, value) {
 	const list = lists.get(key);
 
 	if (list)
@@ -31,7 +40,7 @@ function listAdd(lists, key, value) {
 		lists.set(key, [value]);
 }
 
-function nowName(number) {
+export function nowName(number) {
 	const thread = trace.threads[number - 1];
 
 	return thread ? thread.label : "a thread that is not known";
@@ -54,13 +63,13 @@ function nowBegin(i) {
 }
 
 /** @param {number} i */
-function nowSince(i) {
+export function nowSince(i) {
 	return now.rows.since[i] ? `${recovered() ? "> " : ""}${duration(head.span_ns - nowBegin(i))}` : "";
 }
 
 // Compares rows: the longest first; since when is not known, last.
 /** @param {number} i */
-function nowEarlier(i, j) {
+export function nowEarlier(i, j) {
 	const [a, b] = [i, j].map((row) => now.rows.since[row] ? nowBegin(row) : Infinity);
 
 	return a === b ? 0 : a - b;
@@ -75,7 +84,7 @@ function nowState(i) {
 }
 
 /** @param {number} i */
-function nowGo(i) {
+export function nowGo(i) {
 	const number = now.rows.thread[i];
 
 	if (now.rows.park[i])
@@ -100,7 +109,7 @@ function nowEdges() {
 
 // Of several that read what it wants to write: in a deadlock the one that is in it, too.
 /** @param {number} number @returns {number} */
-function holderOf(number) {
+export function holderOf(number) {
 	const i = now.of.get(number);
 
 	return now.kept.get(number) || (i === undefined ? 0 : now.rows.holder[i]);
@@ -303,14 +312,14 @@ function nowDraw(box) {
 }
 
 /** @type {PanelTab} */
-const nowTab = {
+export const nowTab = {
 	id: "now", label: "Threads now", key: "h", about: "threads at the trace's end: who waits for whom",
 	draw: nowDraw,
 };
 
 // ---- for tests ----
 
-function nowApi() {
+export function nowApi() {
 	const serial = (number) => number ? trace.threads[number - 1].serial : null;
 
 	return Object.freeze({

@@ -1,6 +1,15 @@
 // now_told.js - beside the picture of who waits for whom: the threads from the chosen one to the end of its chain, each with what it
 // waits for, where, and where it took the locks that it holds; of a deadlock what the report says of it.
 
+import {head} from "./data.js";
+import {stackView} from "./details.js";
+import {count, duration, el, plural} from "./format.js";
+import {HOLDS_ALL} from "./locks.js";
+import {NOW_WAITING, holderOf, now, nowEarlier, nowGo, nowName, nowSince} from "./now.js";
+import {objectName, objectOf, reasonName, stackOwn, stackPlace, table, trace,
+	variableName} from "./rows.js";
+import {select} from "./select.js";
+
 const CHAIN_TOLD = 32, BLOCKED_TOLD = 10; // threads
 const HELD_TOLD = 12; // locks of a thread
 
@@ -12,7 +21,7 @@ function nowStackLines(stack) {
 
 // The locks that a thread holds, those first that others wait for; and how many there are besides.
 /** @param {number} number @returns {{told: number[], more: number}} */
-function nowHeld(number) {
+export function nowHeld(number) {
 	const held = /** @type {number[]} */ (now.held.get(number) || []), awaited = held.filter((k) => now.locks.waiters[k] > 0);
 	const told = [...awaited, ...held.filter((k) => !(now.locks.waiters[k] > 0))].slice(0, HELD_TOLD);
 
@@ -21,13 +30,13 @@ function nowHeld(number) {
 
 // "and 7,988 locks more"
 /** @param {number} more */
-function nowMoreHeld(more) {
+export function nowMoreHeld(more) {
 	return more ? [`and ${plural(more, "lock")} more`] : [];
 }
 
 // A lock by its variable's name, or by its address; `whole`: by both.
 /** @param {number} object @param {boolean} whole */
-function nowObject(object, whole) {
+export function nowObject(object, whole) {
 	return !whole && variableName(object) || objectName(object);
 }
 
@@ -61,13 +70,13 @@ function nowSays(i, whole = false) {
 
 // Where a thread took a lock, in a line for its box.
 /** @param {number} k */
-function nowTaken(k) {
+export function nowTaken(k) {
 	return now.locks.stack[k] ? `taken at ${stackPlace(now.locks.stack[k], 2)}` : "where it was taken: not recorded";
 }
 
 // All that is known of a thread, a line each.
 /** @param {number} number */
-function nowLines(number) {
+export function nowLines(number) {
 	const i = now.of.get(number), {told, more} = nowHeld(number);
 
 	return [`${nowName(number)} ${nowSays(i, true)}`, ...i === undefined ? [] : nowStackLines(now.rows.stack[i]),
@@ -132,7 +141,7 @@ function nowDeadlockTold(thread) {
 
 // Of this thread, and of those that it waits for.
 /** @param {HTMLElement} box @param {number} number */
-function nowTellOf(box, number) {
+export function nowTellOf(box, number) {
 	const [before, after] = nowDeadlockTold(number);
 
 	box.replaceChildren(...[...before, ...nowChain(number).map(nowThreadTold), ...after].filter((part) => part !== null));

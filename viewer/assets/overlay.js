@@ -1,10 +1,24 @@
 // overlay.js - what lies over the timeline: selection, hover, arrows, the ruler.
 
-const hover = {x: -1, y: -1, hit: null};
+import {drawCounterValue, isCounterKind} from "./counters.js";
+import {FONT, canvasSize, screen, textWidth} from "./draw.js";
+import {selectionFiber} from "./fibers.js";
+import {drawFiber, regionBoxes} from "./fibers_details.js";
+import {drawLit} from "./flame_marks.js";
+import {byId, duration, timePoint} from "./format.js";
+import {laneEnd, laneStart} from "./levels.js";
+import {theme} from "./palette.js";
+import {drawPath} from "./paths.js";
+import {parkEnd, parkStart, parkWake, trace} from "./rows.js";
+import {selectionPlace, selectionSpan} from "./select.js";
+import {TRACK_PAD, tracks} from "./tracks.js";
+import {timeAt, view, xOf} from "./view.js";
+
+export const hover = {x: -1, y: -1, hit: null};
 
 // Where the state lane of a thread is on the screen: its top, or null if it is filtered out.
 /** @param {number} idx */
-function threadTop(idx) {
+export function threadTop(idx) {
 	const track = tracks.byThread[idx];
 
 	return track ? track.y - screen.scrollY + TRACK_PAD : null;
@@ -30,7 +44,7 @@ function intervalBox({item, index, track}) {
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {string} colour @param {number} width */
-function drawBox(ctx, box, colour, width) {
+export function drawBox(ctx, box, colour, width) {
 	const x0 = Math.max(box.x, -4), x1 = Math.min(box.x + box.w, view.width + 4);
 
 	if (x1 < 0 || x0 > view.width)
@@ -54,7 +68,7 @@ function drawArrow(ctx, park, colour, width) {
 
 // From one lane at a time to another one at a later time: {y, h} of each, or null if it is not shown.
 /** @param {CanvasRenderingContext2D} ctx @param {string} colour @param {number} width */
-function arrowBetween(ctx, from, to, leaves, arrives, colour, width) {
+export function arrowBetween(ctx, from, to, leaves, arrives, colour, width) {
 	if (!from || !to)
 		return false;
 	const same = from.y === to.y, down = to.y > from.y || same;
@@ -144,7 +158,7 @@ function drawRange(ctx) {
 	ctx.fillRect(Math.round(x1), 0, 1, screen.height);
 }
 
-function drawOverlay() {
+export function drawOverlay() {
 	const ctx = byId("over").getContext("2d");
 
 	ctx.setTransform(screen.ratio, 0, 0, screen.ratio, 0, 0);
@@ -183,7 +197,7 @@ function niceStep(least) {
 	return 10 * power;
 }
 
-function drawRuler() {
+export function drawRuler() {
 	const canvas = byId("ruler"), height = 22;
 	canvasSize(canvas, screen.width, height, screen.ratio);
 	const ctx = canvas.getContext("2d");

@@ -1,14 +1,18 @@
 // palette.js - states: their numbers (tracks.h), names, classes and colours.
 
-const ABSENT = 0, RUNNABLE = 2, ACTIVE = 3, OFF_PROC = 4; // the others: states.js
+import {TYPE_COLOURS} from "./annotations.js";
+import {head} from "./data.js";
+import {MERGED, PARKED, RUNNING, WOKEN} from "./states.js";
+
+export const ABSENT = 0, RUNNABLE = 2, ACTIVE = 3, OFF_PROC = 4; // the others: states.js
 
 // Colours of different classes are told apart by those who see no red or no green, too: of classes that look alike
 // without red and green one is darker (waits for locks, and for threads) than the other (running; files).  A test computes
 // it (tests/viewer/palette_test.mjs).  Waits for locks are hatched besides.
 
 // What a state is about, in the order of the overview's layers; LOCK is never hidden.
-const CLASS = {ABSENT: 0, RUN: 1, READY: 2, LOCK: 3, SYNC: 4, IO: 5, IDLE: 6, OFF: 7};
-const CLASS_COUNT = 8;
+export const CLASS = {ABSENT: 0, RUN: 1, READY: 2, LOCK: 3, SYNC: 4, IO: 5, IDLE: 6, OFF: 7};
+export const CLASS_COUNT = 8;
 
 /** @type {Record<number, [string, string, number, string, string]>} */
 const baseStates = {
@@ -21,7 +25,7 @@ const baseStates = {
 
 // reason name -> [class, light, dark]
 /** @type {Record<string, [number, string, string]>} */
-const reasonColours = {
+export const reasonColours = {
 	mutex: [CLASS.LOCK, "#b7191c", "#e6443d"],
 	rwlock_read: [CLASS.LOCK, "#b13c11", "#e05633"],
 	rwlock_write: [CLASS.LOCK, "#9a0b2c", "#da404e"],
@@ -52,11 +56,11 @@ const reasonColours = {
 	signal: [CLASS.IDLE, "#d1d7e9", "#282c39"],
 };
 
-const stateName = new Array(256).fill("?");
-const stateDoc = new Array(256).fill("");
-const stateClass = new Uint8Array(256);
-const stateIsLock = new Uint8Array(256);
-const stateColours = {light: new Array(256), dark: new Array(256)};
+export const stateName = new Array(256).fill("?");
+export const stateDoc = new Array(256).fill("");
+export const stateClass = new Uint8Array(256);
+export const stateIsLock = new Uint8Array(256);
+export const stateColours = {light: new Array(256), dark: new Array(256)};
 
 /** @param {string} name */
 function stateDefine(state, name, doc, cls, light, dark) {
@@ -70,7 +74,7 @@ function stateDefine(state, name, doc, cls, light, dark) {
 	}
 }
 
-function statesInit() {
+export function statesInit() {
 	stateDefine(ABSENT, "absent", "the thread was not there", CLASS.ABSENT, null, null);
 	for (const [state, [name, doc, cls, light, dark]] of Object.entries(baseStates))
 		stateDefine(Number(state), name, doc, cls, light, dark);
@@ -85,7 +89,7 @@ function statesInit() {
 }
 
 // Regions and tasks, by type.
-const typeColours = {
+export const typeColours = {
 	light: ["#9fc4e8", "#f3c592", "#a9d9a4", "#e6aeb8", "#c9b6e4", "#d8c69f", "#9fd6d2", "#e8b6dc",
 		"#c3ced9", "#d9de93", "#b7b2ea", "#eab09a"],
 	dark: ["#2f5379", "#7d5727", "#33663a", "#7a3a46", "#55437a", "#63552f", "#2a6460", "#6e3d63",
@@ -93,12 +97,12 @@ const typeColours = {
 };
 
 // Tasks, by how long they took (LATENCY_FACTORS): the slower, the farther from the background.
-const latencyColours = {
+export const latencyColours = {
 	light: ["#edebe4", "#efd693", "#e8b057", "#cf8028", "#9c5212", "#672e07"],
 	dark: ["#302f2b", "#4f4022", "#79591f", "#ad7a29", "#dfa74d", "#ffdc9e"],
 };
 
-const theme = {
+export const theme = {
 	dark: false,
 	style: /** @type {Record<string, string>} */ ({}), // colours of the style sheet, for the canvases
 	state: new Uint32Array(256), // as pixels
@@ -110,7 +114,7 @@ const theme = {
 	background: 0,
 };
 
-function rgb(hex) {
+export function rgb(hex) {
 	const n = parseInt(hex.slice(1), 16);
 
 	return [n >> 16, n >> 8 & 255, n & 255];
@@ -138,7 +142,7 @@ function luminance(hex) {
 }
 
 // Black or white, by which has more contrast: at least 4.5 : 1.
-function textOn(hex) {
+export function textOn(hex) {
 	return luminance(hex) > 0.179 ? "#000000" : "#ffffff";
 }
 
@@ -150,7 +154,7 @@ function stripePixel(hex) {
 }
 
 // Fills in `theme`; states other than the highlighted one, if any, are faded.
-function themeApply(highlighted) {
+export function themeApply(highlighted) {
 	const style = getComputedStyle(document.documentElement);
 	const name = theme.dark ? "dark" : "light";
 
@@ -172,6 +176,6 @@ function themeApply(highlighted) {
 	}
 }
 
-function stateCss(state) {
+export function stateCss(state) {
 	return stateColours[theme.dark ? "dark" : "light"][state] || theme.style.lane;
 }

@@ -19,6 +19,13 @@
 // The address has `panel=<id>` while the panel is open, else `panel=0`, and `<id>=<state>` of each tab with a state.  Without
 // `panel` the panel opens by itself where the tracks leave it room.
 
+import {addressWrite, decoded} from "./address.js";
+import {byId, el} from "./format.js";
+import {keyName} from "./input.js";
+import {trace} from "./rows.js";
+import {STATE_LEAST, STATE_MOST, tracksHeight} from "./tracks.js";
+import {view} from "./view.js";
+
 const PANEL_BY_ITSELF = ["flame", "spans", "locks"]; // tabs, of which the first that is there opens
 const PANEL_ROWS_MOST = 1e6; // waits and samples that are summed up without being asked
 const PANEL_ROOM = 200; // free pixels in which it opens by itself
@@ -66,13 +73,13 @@ function panelHeight() {
 	return Math.max(PANEL_LEAST, Math.min(panel.height || fits, room - PANEL_ABOVE));
 }
 
-function panelFit() {
+export function panelFit() {
 	if (panel.open)
 		byId("panel").style.height = `${Math.round(panelHeight())}px`;
 }
 
 // Opens a tab; null closes the panel.
-function panelShow(tab, {focus = false} = {}) {
+export function panelShow(tab, {focus = false} = {}) {
 	if (tab !== panel.open && panel.open && panel.open.hidden)
 		panel.open.hidden();
 	panel.open = tab;
@@ -121,7 +128,7 @@ function panelLast() {
 	return panel.open || panel.last || panelTabs[0];
 }
 
-function panelChanged(what) {
+export function panelChanged(what) {
 	if (panel.open && panel.open.changed)
 		panel.open.changed(what);
 }
@@ -141,7 +148,7 @@ function panelSize(height) {
 // ---- the address ----
 
 // Parts of the address, as key=value.
-function panelAddress() {
+export function panelAddress() {
 	const parts = [`panel=${panel.open ? panel.open.id : 0}`];
 
 	for (const tab of panelTabs) {
@@ -154,7 +161,7 @@ function panelAddress() {
 
 // `asked`: a map of the address's keys and values.
 /** @param {Map<string, string>} asked */
-function panelApply(asked) {
+export function panelApply(asked) {
 	for (const tab of panelTabs)
 		if (tab.stateSet)
 			tab.stateSet(decoded(asked.get(tab.id) || ""));
@@ -217,7 +224,7 @@ function panelTabKey(event) {
 
 // Keys of the panel and its tabs: [key, what it does, action].
 /** @returns {Command[]} */
-function panelCommands() {
+export function panelCommands() {
 	/** @type {Command[]} */
 	const keys = panelTabs.filter((tab) => tab.key).map((tab) => [tab.key, tab.about, () => panelToggle(tab)]);
 
@@ -225,7 +232,7 @@ function panelCommands() {
 }
 
 /** @param {PanelTab[]} tabs in the order of their buttons */
-function panelInit(tabs) {
+export function panelInit(tabs) {
 	try {
 		panel.height = Number(localStorage.getItem("trc-panel")) || 0;
 	} catch {

@@ -1,6 +1,17 @@
 // paths.js - the critical path of a task: what it was waiting for at each time, through all threads.  It is drawn over the timeline,
 // and listed in the details; the page has those of the slowest tasks of each type (viewer/rows_paths.c).
 
+import {head} from "./data.js";
+import {screen} from "./draw.js";
+import {copyButton} from "./export.js";
+import {count, duration, el, exactTime, percent, plural} from "./format.js";
+import {theme} from "./palette.js";
+import {reasonAndName, reasonName, stackPath, table, taskId, trace, waitedFor} from "./rows.js";
+import {select, selectAt, selectionSpan, selectionThread} from "./select.js";
+import {sourcePlaces} from "./source.js";
+import {TRACK_PAD, tracks} from "./tracks.js";
+import {view, xOf} from "./view.js";
+
 const PATH_SHOWN = 12, PATH_SUMS = 6; // pieces at first, the longest; sums
 const STACK_OF_END = 3; // what path.stack_of says of a stack of what ended the piece
 
@@ -38,7 +49,7 @@ function pathShown() {
 
 // Whether what was picked lies in the path that is drawn.
 /** @param {Chosen | null} sel */
-function pathHas(sel) {
+export function pathHas(sel) {
 	const idx = sel ? selectionThread(sel) : -1, span = idx >= 0 ? selectionSpan(sel) : null;
 
 	return span !== null && pathShown().some((piece) => piece.idx === idx && piece.from < span.until && piece.until > span.from);
@@ -70,7 +81,7 @@ function pathState(of, i) {
 
 // `who`: several threads that did the same.
 /** @param {CauseRows} of @param {number} i @param {string} who */
-function pathWords(of, i, who = "") {
+export function pathWords(of, i, who = "") {
 	const {kind, thread, unlock, reason} = of, name = head.cause_kinds[kind[i]];
 	const whose = who || (thread[i] ? trace.threads[thread[i] - 1].label : "a thread that is not known");
 	const spins = reason[i] && reasonName(reason[i]) === "spin"; // who spins is not woken
@@ -84,7 +95,7 @@ function pathWords(of, i, who = "") {
 
 // Where that was, if there is a place that says more than the words.
 /** @param {CauseRows} of @param {number} i */
-function pathPlace(of, i) {
+export function pathPlace(of, i) {
 	const {kind, stack, stack_of: from} = of, name = head.cause_kinds[kind[i]];
 
 	if (!stack[i] || name === "lock_free" || name === "waking")
@@ -94,7 +105,7 @@ function pathPlace(of, i) {
 
 // The same as elements, with files and lines.
 /** @param {CauseRows} of @param {number} i */
-function pathPlaceView(of, i) {
+export function pathPlaceView(of, i) {
 	return pathPlace(of, i) ? el("div", {class: "places", title: stackPath(of.stack[i], Infinity)},
 		of.stack_of[i] === STACK_OF_END ? "up to " : "", ...sourcePlaces(of.stack[i])) : null;
 }
@@ -197,7 +208,7 @@ function pathMissing(task) {
 
 // For the details of a task.
 /** @param {number} task */
-function pathView(task) {
+export function pathView(task) {
 	const pieces = pathOf(task);
 
 	if (!pieces.length)
@@ -252,7 +263,7 @@ function pathLine(pieces) {
 }
 
 /** @param {CanvasRenderingContext2D} ctx */
-function drawPath(ctx) {
+export function drawPath(ctx) {
 	const pieces = pathShown();
 
 	screen.pathDrawn = 0;
@@ -272,7 +283,7 @@ function drawPath(ctx) {
 // ---- for tests ----
 
 // Of the path that is drawn.
-function pathTold() {
+export function pathTold() {
 	return {drawn: screen.pathDrawn, pieces: pathShown().map(({row, idx, from, until}) => ({thread: idx >= 0 ? trace.threads[idx].serial : 0, from, until,
 		words: pathWords(paths.rows, row), place: pathPlace(paths.rows, row), times: paths.rows.times[row]})),
 	sums: pathShown().length ? pathSums(pathShown()).map(({words, ns, times}) => ({words, ns, times})) : []};

@@ -4,9 +4,29 @@
 // the states of threads, which count the moments at a wait's begin and end as the wait's.  Nothing of this is made
 // before it is shown.
 
-const PROC_HEIGHT = 16;
+import {TYPE_COLOURS, lanesOf, rowsBy} from "./annotations.js";
+import {counterMake} from "./counters.js";
+import {head} from "./data.js";
+import {actions, during, facts, labelsAt, link, threadLink, title} from "./details.js";
+import {ONE_VALUE, screen} from "./draw.js";
+import {sqlText} from "./export.js";
+import {fiberAt} from "./fibers_details.js";
+import {pageTasks, timeInPage} from "./flame_select.js";
+import {count, duration, exactTime, percent, plural} from "./format.js";
+import {groupToggle} from "./groups.js";
+import {laneCounts} from "./lod.js";
+import {orderOf} from "./matches.js";
+import {RUNNABLE, theme} from "./palette.js";
+import {table, trace} from "./rows.js";
+import {samplesView} from "./samples.js";
+import {RUNNING, WOKEN, refOf} from "./states.js";
+import {timeOf} from "./times.js";
+import {TRACK_PAD, tracks} from "./tracks.js";
+import {view} from "./view.js";
 
-const procs = {
+export const PROC_HEIGHT = 16;
+
+export const procs = {
 	told: false, exact: false, // exact: the page has the rows of SQL
 	numbers: [], // of procs, in order
 	share: "", used: new Map(), // which part of their time the program had them; by number for how long
@@ -15,7 +35,7 @@ const procs = {
 	tracks: [], summary: null, summaryOf: "", summed: 0, // summed: so many procs are in the summary
 };
 
-function schedKnown() {
+export function schedKnown() {
 	return head.has_sched > 0;
 }
 
@@ -45,7 +65,7 @@ function rowsInStates(isIn) {
 }
 
 // trace.cpu: the stretches of threads on procs, by start.
-function schedTell() {
+export function schedTell() {
 	if (procs.told)
 		return;
 	procs.told = true;
@@ -64,7 +84,7 @@ function schedTell() {
 }
 
 // Those of thread number t are order[first[t]..first[t + 1]), by start.
-function procRowsBy() {
+export function procRowsBy() {
 	procs.byThread ||= rowsBy(trace.cpu.thread, trace.threads.length);
 	return procs.byThread;
 }
@@ -139,7 +159,7 @@ function procsMake() {
 		procs.lanes[0].order.forEach((piece, at, order) => { order[at] = row[piece]; }); // one list of all lanes
 }
 
-function procTracks() {
+export function procTracks() {
 	procsMake();
 	if (procs.tracks.length)
 		return procs.tracks;
@@ -159,7 +179,7 @@ function procTracks() {
 }
 
 // The tracks of procs, folded or not; none without switch records.
-function procRows() {
+export function procRows() {
 	const isOpen = tracks.opened.has("procs");
 
 	if (!schedKnown())
@@ -170,7 +190,7 @@ function procRows() {
 	return [{kind: "procs", key: "procs", name, share: procs.share, isOpen}, ...isOpen ? procTracks() : []];
 }
 
-function procsToggle() {
+export function procsToggle() {
 	if (schedKnown())
 		groupToggle({key: "procs"});
 }
@@ -193,7 +213,7 @@ function* procCounts(w) {
 
 // The summary: its full height is all procs in use.  Drawn if its rows are there, or are few enough.
 /** @param {number} top @returns {Generator<undefined, void>} */
-function* procsToPixels(top) {
+export function* procsToPixels(top) {
 	const w = screen.image.width, {pixels, ratio} = screen;
 
 	if (!procs.exact && !procs.lanes)
@@ -214,13 +234,13 @@ function cpuTrack(row) {
 	return procs.tracks.find((track) => track.kind === "proc" && track.name === `proc ${trace.cpu.proc[row]}`);
 }
 
-function cpuPlace(row) {
+export function cpuPlace(row) {
 	const track = cpuTrack(row);
 
 	return track && tracks.all.includes(track) ? {track, y: TRACK_PAD, h: PROC_HEIGHT} : null;
 }
 
-function cpuText(row) {
+export function cpuText(row) {
 	const thread = trace.threads[trace.cpu.thread[row] - 1];
 
 	return thread ? thread.label : "a thread that is not known";
@@ -259,7 +279,7 @@ function ranInstead(idx, from, until) {
 
 // Why a thread that could run did not: who had its proc.
 /** @param {number} idx @param {number} from @param {number} until */
-function noProcText(idx, from, until) {
+export function noProcText(idx, from, until) {
 	const most = 3;
 
 	schedTell();
@@ -275,7 +295,7 @@ function noProcText(idx, from, until) {
 }
 
 /** @param {Chosen} sel */
-function cpuDetails(sel) {
+export function cpuDetails(sel) {
 	const {cpu} = trace, i = sel.id - 1, from = cpu.start[i], until = from + cpu.length[i], next = cpuNext(i, 1, "thread");
 	const thread = trace.threads[cpu.thread[i] - 1];
 
@@ -303,7 +323,7 @@ function cpuDetails(sel) {
 
 // ---- for tests ----
 
-function procsApi() {
+export function procsApi() {
 	return Object.freeze({
 		toggle: procsToggle,
 		tracks: () => tracks.all.filter((track) => track.inGroup && !track.thread).map((track) => ({kind: track.kind, name: track.name,

@@ -3,13 +3,27 @@
 // Numbers that refer to a row are its index + 1; 0 is none.  Times are nanoseconds since
 // the start of the trace.
 
-const OWNER_PROGRAM = 0, OWNER_TRC = 2; // of a frame
-const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was handled
-const PARK_IDLE = 16; // in park.flags: the report calls the wait idle (viewer/rows_parks.c)
-const BEYOND_START = 1, BEYOND_END = 2, BEYOND_ALL = 4; // bits of thread.beyond
-const COUNTER_TRACKS_MAX = 200;
+import {TASK_TRACKS_MAX, TYPE_COLOURS, instantsBy, lanesOf, lanesUnpack,
+	regionLanes} from "./annotations.js";
+import {countersLoad} from "./counters.js";
+import {arrived, column, columnAt, head, text} from "./data.js";
+import {unzigzag, valuesCount} from "./decode.js";
+import {fibersLoad, regionPieces} from "./fibers.js";
+import {moduleName} from "./findings.js";
+import {baseName, duration, hex, object} from "./format.js";
+import {laneEnd, lanesOver} from "./levels.js";
+import {orderOf, valuesLimit} from "./matches.js";
+import {RUNNABLE, stateIsLock} from "./palette.js";
+import {refIsWait, refOf, waitAbove, waitStart, waitStarts, waitWake} from "./states.js";
+import {timeAbove, timeOf} from "./times.js";
 
-const trace = /** @type {Trace} */ ({
+export const OWNER_PROGRAM = 0, OWNER_TRC = 2; // of a frame
+export const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was handled
+export const PARK_IDLE = 16; // in park.flags: the report calls the wait idle (viewer/rows_parks.c)
+export const BEYOND_START = 1, BEYOND_END = 2, BEYOND_ALL = 4; // bits of thread.beyond
+export const COUNTER_TRACKS_MAX = 200;
+
+export const trace = /** @type {Trace} */ ({
 	begin: 0, span: 1, // when the part that the page shows begins, and when it ends
 	threads: [],
 	states: null, // the lanes' shared arrays: {s, v, refs}
@@ -30,7 +44,7 @@ const trace = /** @type {Trace} */ ({
 
 // A property that is computed when it is first asked for.
 /** @param {string} name */
-function lazily(owner, name, make) {
+export function lazily(owner, name, make) {
 	Object.defineProperty(owner, name, {configurable: true, enumerable: true, get: () => {
 		const value = make();
 		Object.defineProperty(owner, name, {value, writable: true});
@@ -40,7 +54,7 @@ function lazily(owner, name, make) {
 
 // Columns "<table>.<name>" as one object.
 /** @template {string} K @param {string} prefix @param {...K} names @returns {Table<K>} */
-function table(prefix, ...names) {
+export function table(prefix, ...names) {
 	const rows = /** @type {Table<K>} */ ({});
 
 	for (const name of names)
@@ -117,7 +131,7 @@ function threadsLoad() {
 // What threads are called: their name, with the thread id if others have it too, as "worker (102)"; with the number in SQL if
 // these share an id as well, as of a program that was executed in its place.
 /** @param {Thread[]} threads */
-function threadsName(threads) {
+export function threadsName(threads) {
 	const label = [(thread) => thread.name, ({name, tid}) => tid ? `${name} (${tid})` : name, ({name, tid, serial}) => `${name} (${tid ? `${tid}, ` : ""}#${serial})`];
 
 	for (let left = threads, k = 0; left.length && k < label.length; k++) {
@@ -143,7 +157,7 @@ function parkIds() {
 // SQL's id of one wait: as many waits stand before it as began earlier on each thread, or when it did on threads before
 // its own.  That is quick where the waits of each thread stand in the order of their starts.
 /** @param {number} p */
-function parkId(p) {
+export function parkId(p) {
 	const {when, thread} = trace.park, first = trace.parkFirst, own = thread[p - 1] - 1;
 	let before = 0;
 
@@ -265,7 +279,7 @@ function instantsLoad() {
 	}
 }
 
-function traceLoad() {
+export function traceLoad() {
 	tablesLoad();
 	threadsLoad();
 	statesLoad();
@@ -280,19 +294,19 @@ function traceLoad() {
 // ---- answers about single rows; `p` is a park's index + 1 ----
 
 /** @param {number} p */
-function parkStart(p) {
+export function parkStart(p) {
 	return waitStart(trace.park.when, p - 1);
 }
 
 /** @param {number} p */
-function parkEnd(p) {
+export function parkEnd(p) {
 	return parkStart(p) + trace.park.length[p - 1];
 }
 
 // The wait that a thread is in although its interval i names none: it could go on in that call, and had no proc (timeline:P1 of
 // analyzer/model).  0 = it is in none.
 /** @param {number} i */
-function parkAround(i) {
+export function parkAround(i) {
 	const {s, v} = trace.states;
 
 	for (const k of v[i] === RUNNABLE ? [i - 1, i + 1] : []) {
@@ -305,7 +319,7 @@ function parkAround(i) {
 
 // When its waker acted; -1 = not known.
 /** @param {number} p */
-function parkWake(p) {
+export function parkWake(p) {
 	const wake = waitWake(trace.park.when, p - 1);
 
 	return wake ? parkStart(p) + unzigzag(wake - 1) : -1;
@@ -326,7 +340,7 @@ function parkBefore(t, time) {
 // The waits that led to this one, nearest first: its waker's own wait, if that ended while
 // this one lasted, and so on; at most so many.
 /** @param {number} p @param {number} most */
-function parksBehind(p, most) {
+export function parksBehind(p, most) {
 	const behind = [], seen = new Set([p]);
 
 	for (let cur = p; behind.length < most; cur = behind[behind.length - 1]) {
@@ -342,7 +356,7 @@ function parksBehind(p, most) {
 
 // Of n parks that somebody ended those at most so many that were ended first, in order of time: {list, n}.
 /** @param {number} most @returns {Waits} */
-function parksFirstWoken(isMeant, most) {
+export function parksFirstWoken(isMeant, most) {
 	let list = [], n = 0;
 	const inTime = () => list.sort((a, b) => parkWake(a) - parkWake(b)).slice(0, most);
 
@@ -359,7 +373,7 @@ function parksFirstWoken(isMeant, most) {
 
 // Those that thread index t ended between two times.
 /** @param {number} t @param {number} until @param {number} most */
-function parksWokenBy(t, from, until, most) {
+export function parksWokenBy(t, from, until, most) {
 	return parksFirstWoken((i) => {
 		const wake = trace.park.waker[i] === t + 1 ? parkWake(i + 1) : -1;
 		return wake >= from && wake <= until;
@@ -368,7 +382,7 @@ function parksWokenBy(t, from, until, most) {
 
 // The first park that thread index t ended from then on; 0 = none.
 /** @param {number} t */
-function parkWokenFirst(t, from) {
+export function parkWokenFirst(t, from) {
 	let best = 0, least = Infinity;
 
 	for (let i = 0; i < trace.park.n; i++) {
@@ -423,7 +437,7 @@ function rankBytes(keys, lengths, own, length) {
 
 // How this row's length ranks among those of its kind: {n, longer}.
 /** @param {number} i */
-function rank(rows, key, i) {
+export function rank(rows, key, i) {
 	const keys = rows[key], lengths = rows.length, sum = {n: 0, longer: 0};
 
 	if (keys instanceof Uint8Array && lengths instanceof Uint32Array && rankTotal(keys, lengths).isSmall)
@@ -439,16 +453,16 @@ function rank(rows, key, i) {
 
 // The labels of a set, as rows of trace.label: [first, last).
 /** @param {number} set @returns {[number, number]} */
-function setRange(set) {
+export function setRange(set) {
 	return set + 1 < trace.setFirst.length ? [trace.setFirst[set], trace.setFirst[set + 1]] : [0, 0];
 }
 
-function labelText(l) {
+export function labelText(l) {
 	return `${text(trace.label.key[l])}=${text(trace.label.value[l])}`;
 }
 
 // "phase=parse, tenant=acme"
-function setText(set) {
+export function setText(set) {
 	const [first, last] = setRange(set), parts = [];
 
 	for (let l = first; l < last; l++)
@@ -458,7 +472,7 @@ function setText(set) {
 
 // The row + 1 that lies in a lane of rows at a time; 0 = none.
 /** @param {Lane} lane @param {number} time */
-function laneAt(lane, time) {
+export function laneAt(lane, time) {
 	if (!lane)
 		return 0;
 	const i = timeAbove(lane.s, lane.lo, lane.hi, time) - 1;
@@ -467,11 +481,11 @@ function laneAt(lane, time) {
 
 // Under which labels thread index t was at a time: a row of trace.under + 1; 0 = none.
 /** @param {number} t @param {number} time */
-function underAt(t, time) {
+export function underAt(t, time) {
 	return t >= 0 ? laneAt(trace.threads[t].labels, time) : 0;
 }
 
-function reasonName(number) {
+export function reasonName(number) {
 	const reason = head.reasons[number];
 
 	return reason ? reason[0] : "?";
@@ -479,17 +493,17 @@ function reasonName(number) {
 
 // Whether a wait may have gone on after the trace's end, unseen: the process was killed.
 /** @param {number} p */
-function lastedLonger(p) {
+export function lastedLonger(p) {
 	return (trace.park.flags[p - 1] & 2) !== 0 && recovered();
 }
 
-function recovered() {
+export function recovered() {
 	return head.info.some(([key, value]) => key === "snapshot" && value === "recovered");
 }
 
 // A park in a few words: its reason and length, or how much of it is meant.
 /** @param {number} p */
-function parkLabel(p, ns = trace.park.length[p - 1]) {
+export function parkLabel(p, ns = trace.park.length[p - 1]) {
 	const more = lastedLonger(p) ? "> " : "";
 
 	return `${waitName(p)} ${more}${duration(ns)}`;
@@ -497,7 +511,7 @@ function parkLabel(p, ns = trace.park.length[p - 1]) {
 
 // The thread whose end a wait is for, by its name; "" = it is no join, or that is not known.
 /** @param {number} p */
-function joinedName(p) {
+export function joinedName(p) {
 	const {reason, holder} = trace.park;
 
 	return holder[p - 1] && reasonName(reason[p - 1]) === "join" ? trace.threads[holder[p - 1] - 1].label : "";
@@ -505,7 +519,7 @@ function joinedName(p) {
 
 // What a wait is for in a few words: "mutex settings", "join worker 1".
 /** @param {number} p */
-function waitName(p) {
+export function waitName(p) {
 	const joined = joinedName(p);
 
 	return joined ? `join ${joined}` : reasonAndName(trace.park.reason[p - 1], trace.park.object[p - 1]);
@@ -525,7 +539,7 @@ function childName(low, high) {
 }
 
 // What a wait for this reason is for, by the number of its object.
-function objectOf(reason, number) {
+export function objectOf(reason, number) {
 	const low = number ? column("object.low")[number - 1] : 0, high = number ? column("object.high")[number - 1] : 0;
 
 	return reason === "child" ? childName(low, high) : objectName(number);
@@ -533,7 +547,7 @@ function objectOf(reason, number) {
 
 // What a wait is for.
 /** @param {number} p */
-function waitedFor(p) {
+export function waitedFor(p) {
 	const descriptor = trace.park.descriptor[p - 1];
 
 	if (descriptor)
@@ -542,18 +556,18 @@ function waitedFor(p) {
 }
 
 // The variable that a lock or the like is, as "settings+16"; "" = not known.
-function variableName(number) {
+export function variableName(number) {
 	const name = number ? column("object.name")[number - 1] : 0, offset = name ? column("object.offset")[number - 1] : 0;
 
 	return name ? text(name) + (offset ? `+${offset}` : "") : "";
 }
 
-function objectAddress(number) {
+export function objectAddress(number) {
 	return object(column("object.low")[number - 1], column("object.high")[number - 1]);
 }
 
 // With its address, by which those are told apart that have one name in several libraries.
-function objectName(number) {
+export function objectName(number) {
 	const name = variableName(number);
 	const at = number ? objectAddress(number) : "";
 
@@ -561,20 +575,20 @@ function objectName(number) {
 }
 
 // What a wait is for and how it is called, in a few words: "mutex settings".
-function reasonAndName(reason, number) {
+export function reasonAndName(reason, number) {
 	const name = variableName(number);
 
 	return name ? `${reasonName(reason)} ${name}` : reasonName(reason);
 }
 
 /** @param {number} k */
-function taskId(k) {
+export function taskId(k) {
 	return (BigInt(trace.task.high[k - 1]) << 32n | BigInt(trace.task.low[k - 1])).toString();
 }
 
 // A stack as a list of {function, place, module, inlined, skipped}, innermost first.
 /** @param {number} stack */
-function stackFrames(stack) {
+export function stackFrames(stack) {
 	const frames = [], f = trace.frame;
 
 	if (!stack || stack >= trace.stack.n)
@@ -603,7 +617,7 @@ function stackFrames(stack) {
 
 // The frames of a stack that are the program's own; not what called its first.
 /** @param {number} stack */
-function stackOwn(stack) {
+export function stackOwn(stack) {
 	const frames = stackFrames(stack);
 	const last = frames.findLastIndex((f) => f.owner === OWNER_PROGRAM && f.function !== "_start");
 	const own = frames.slice(0, last + 1).filter((f) => !f.skipped);
@@ -613,20 +627,20 @@ function stackOwn(stack) {
 
 // Their functions, the innermost n: "inner < outer".
 /** @param {number} stack */
-function stackPath(stack, n = 3) {
+export function stackPath(stack, n = 3) {
 	return stackOwn(stack).slice(0, n).map((f) => f.function || f.address).join(" < ");
 }
 
 // The same with the line of the innermost, as the report has it: two places in one function are two rows.
 /** @param {number} stack */
-function stackPlace(stack, n = 3) {
+export function stackPlace(stack, n = 3) {
 	return stackOwn(stack).slice(0, n).map((f, i) => !f.function ? f.address
 		: !i && f.file && f.line ? `${f.function} ${baseName(f.file)}:${f.line}` : f.function).join(" < ");
 }
 
 // The same for stacks that the report tells in the same words (analyzer/words/names.c).
 /** @param {number} stack */
-function stackAlike(stack) {
+export function stackAlike(stack) {
 	const FRAMES_TOLD = 6;
 
 	return stackOwn(stack).slice(0, FRAMES_TOLD).map((f) => f.function ? `${f.function} ${f.file}:${f.line}` : f.address).join("\n");
@@ -637,7 +651,7 @@ const stepsKnown = new Map();
 // Where a thread was, in one function, two and three: ["take", "take < serve", "take < serve < run"]; lanes and tooltips
 // have as many as they have room for.  Made once for each stack, as a lane is drawn many times.
 /** @param {number} stack @returns {string[]} */
-function stackSteps(stack) {
+export function stackSteps(stack) {
 	const FRAMES_MOST = 3;
 
 	if (!stepsKnown.has(stack)) {
@@ -652,13 +666,13 @@ function stackSteps(stack) {
 
 // Their last.
 /** @param {number} stack */
-function stackWords(stack) {
+export function stackWords(stack) {
 	return stackSteps(stack).at(-1);
 }
 
 // The program's own function at the top of a stack, in a few words.
 /** @param {number} stack */
-function stackTop(stack) {
+export function stackTop(stack) {
 	const frames = stackFrames(stack);
 	const frame = frames.find((f) => !f.skipped) || frames[0];
 

@@ -1,25 +1,37 @@
 // samples.js - samples: what one says, and which functions many of them are in.
 
+import {head, text} from "./data.js";
+import {during, facts, labelLinks, stackView, threadLink, title} from "./details.js";
+import {fiberAt} from "./fibers_details.js";
+import {moduleName} from "./findings.js";
+import {sampleWorth} from "./flame_items.js";
+import {amount, count, el, exactTime, percent, plural, upperBound} from "./format.js";
+import {marginOf, marginPart, marginShare, marginSpan, marginText, partAdd,
+	partJoin} from "./margins.js";
+import {reasonColours, theme} from "./palette.js";
+import {OWNER_TRC, setText, stackFrames, trace, underAt} from "./rows.js";
+import {bannerAdd, cellLine, topTable} from "./tops.js";
+
 const SAMPLE_ROWS = 12, NOT_SAMPLED = "(not sampled)";
-const TRC_ITSELF = "trc, recording";
+export const TRC_ITSELF = "trc, recording";
 const sampleHues = ["flock", "read", "mutex", "barrier", "connect", "once"];
 
-function sampleEventName(event) {
+export function sampleEventName(event) {
 	return event ? text(trace.sampled.name[event - 1]) || `event ${trace.sampled.event[event - 1]}` : "?";
 }
 
 // A quantity of an event in its unit; event 0 = not known.
-function sampleAmount(event, value) {
+export function sampleAmount(event, value) {
 	return amount(value, event ? text(trace.sampled.unit[event - 1]) : "");
 }
 
 // Each occurrence of the event has a sample in the page: sums of these are exact, and have no margin.
-function isCounted(event) {
+export function isCounted(event) {
 	return Boolean(event && trace.sampled.counted[event - 1] && !(head.sample_step > 1));
 }
 
 // Clocks in the colour of running, other events in colours of their own.
-function sampleColour(event) {
+export function sampleColour(event) {
 	if (!event || text(trace.sampled.unit[event - 1]) === "nanoseconds")
 		return theme.style.text;
 	return reasonColours[sampleHues[event % sampleHues.length]][theme.dark ? 2 : 1];
@@ -31,7 +43,7 @@ function frameName(frame) {
 
 // The function that the sample hit, whichever library it is in.
 /** @param {number} stack */
-function sampleTop(stack) {
+export function sampleTop(stack) {
 	const [frame] = stackFrames(stack);
 
 	if (!frame)
@@ -40,14 +52,14 @@ function sampleTop(stack) {
 }
 
 /** @param {number} i */
-function sampleText(i) {
+export function sampleText(i) {
 	const s = trace.sample;
 
 	return `sample of ${sampleEventName(s.event[i])}: ${sampleAmount(s.event[i], s.value[i])}`;
 }
 
 /** @param {Chosen} sel */
-function sampleDetails(sel) {
+export function sampleDetails(sel) {
 	const s = trace.sample, i = sel.id - 1, event = s.event[i], e = trace.sampled;
 
 	return [
@@ -177,7 +189,7 @@ function samplesTables(events, headingOf, unseenOf) {
 
 // The samples of some stretches of threads, for the details; null without any.
 /** @param {string} heading @param {Stretch[]} stretches */
-function samplesView(heading, stretches) {
+export function samplesView(heading, stretches) {
 	const events = samplesByStack(stretches);
 
 	if (!events.size)
@@ -186,7 +198,7 @@ function samplesView(heading, stretches) {
 		(event, seen) => `${sampleEventName(event)}: ${sampleAmount(event, seen)}`, () => 0));
 }
 
-function topFunctions() {
+export function topFunctions() {
 	return samplesTables(samplesByStack(during(trace.threads, trace.begin, trace.span + 1)),
 		(event, seen) => `Where it ran (${sampleEventName(event)}: ${sampleAmount(event, seen)})`,
 		(event) => event && !head.cut ? trace.sampled.unseen[event - 1] : 0); // of a part nobody knows them
@@ -196,7 +208,7 @@ function topFunctions() {
 const FEW_LOST = 0.02;
 
 // What is to be known of samples that are not there.
-function sampleBanners() {
+export function sampleBanners() {
 	const e = trace.sampled, inTrace = head.cut ? ", in the whole trace" : "";
 
 	for (let i = 0; i < e.n; i++) {

@@ -2,6 +2,25 @@
 // labels and signals by a part of their name; a label is `key=value`, a fiber also its number or
 // `fiber:12`.  `@1.25s` is a time: what each thread did then.
 
+import {hiddenText, selectionTrack} from "./arrange.js";
+import {counterName} from "./counters.js";
+import {column, head, text, textCount} from "./data.js";
+import {drawMoved} from "./draw.js";
+import {fiberLabel, fiberNumber, fiberSpan} from "./fibers.js";
+import {flame} from "./flame.js";
+import {baseName, byId, count, duration, el, plural} from "./format.js";
+import {keysMake, matchBeside, matchParts, matchSelection, matchesBefore, placeOfRow, setMake,
+	sourceMake, sourceOfList, timedRows} from "./matches.js";
+import {map} from "./minimap.js";
+import {listAdd} from "./now.js";
+import {MARK_TRIGGER, labelText, objectName, objectOf, reasonName, setRange,
+	trace} from "./rows.js";
+import {scrollToTrack, select, selectionAt, selectionThread} from "./select.js";
+import {waitStarts} from "./states.js";
+import {chosenState} from "./steps.js";
+import {tracks} from "./tracks.js";
+import {view} from "./view.js";
+
 const NAMES_SHOWN = 8; // of each kind at first
 
 // What names are of, in the order of the list: kind of a group -> its heading.
@@ -13,7 +32,7 @@ const searchHeadings = {
 
 // at: which match is selected, in order of time, and its place; -1 = none.  only: what was chosen of the list: a heading, or a group's kind and
 // name; null = all.  unfolded: headings of which all names are listed.
-const search = {query: "", groups: [], matches: setMake([]), at: -1, place: null, timer: 0, active: -1, only: null, unfolded: new Set(), typed: false}; // typed: what was typed since has not been searched for yet
+export const search = {query: "", groups: [], matches: setMake([]), at: -1, place: null, timer: 0, active: -1, only: null, unfolded: new Set(), typed: false}; // typed: what was typed since has not been searched for yet
 
 // Whether a group is what was chosen of the list.
 /** @param {SearchGroup} group @param {SearchOnly | null} only */
@@ -22,12 +41,12 @@ function isOfOnly(group, only) {
 }
 
 // A list of matches that is yet to be made: what they are (a number in `kinds`), their row + 1, and when they are.
-function matchesMake() {
+export function matchesMake() {
 	return {n: 0, kinds: [], kind: [], id: [], time: []};
 }
 
 /** @param {number} kind @param {number} id @param {number} group @param {number} time */
-function matchesAdd(m, kind, id, group, time) {
+export function matchesAdd(m, kind, id, group, time) {
 	m.kind.push(kind);
 	m.id.push(id);
 	m.time.push(time);
@@ -113,7 +132,7 @@ function stacksMatching(query, texts) {
 
 // By row of trace.label: whether it matches; null if none does.
 /** @param {string} query */
-function labelsMatching(query) {
+export function labelsMatching(query) {
 	const found = new Uint8Array(trace.label.n);
 	let any = false;
 
@@ -300,7 +319,7 @@ function ticksMake(matches) {
 }
 
 /** @param {string} string @param {SearchOnly | null} [only] */
-function searchSet(string, only = null) {
+export function searchSet(string, only = null) {
 	const query = string.trim().toLowerCase(), time = timeAsked(query);
 	const {groups, matches} = time >= 0 ? searchTime(time, only) : query ? searchRun(query, only) : {groups: [], matches: setMake([])};
 
@@ -316,7 +335,7 @@ function searchSet(string, only = null) {
 
 // Matches that somebody else found: of one group, to be walked through like those of a query.
 /** @param {string} name */
-function searchShow(list, name) {
+export function searchShow(list, name) {
 	const matches = setOfList(list);
 	const group = {kind: "flame graph", name, count: matches.n, source: 0, row: 0, length: 0};
 
@@ -334,7 +353,7 @@ function searchShow(list, name) {
 
 // The list is shown or not; the field says which.
 /** @param {boolean} isShown */
-function resultsShow(isShown) {
+export function resultsShow(isShown) {
 	byId("results").hidden = !isShown;
 	byId("search").setAttribute("aria-expanded", String(isShown));
 }
@@ -477,7 +496,7 @@ function searchStep(step) {
 
 // The same by a button or a key: what was typed a moment ago is searched for first.
 /** @param {number} step */
-function searchWalk(step) {
+export function searchWalk(step) {
 	if (search.typed) {
 		clearTimeout(search.timer);
 		searchSet(byId("search").value);
@@ -523,7 +542,7 @@ function searchKey(event) {
 	event.preventDefault();
 }
 
-function searchInit() {
+export function searchInit() {
 	const input = byId("search");
 
 	input.addEventListener("input", () => {

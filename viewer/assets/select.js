@@ -9,11 +9,29 @@
 //   counter, queue, busy   a value of a counter: see counters.js
 //   thread     a thread; tasktype: a type of tasks, by text id
 
+import {sharedUntil} from "./annotations.js";
+import {counterPick, counterPlace, counterSpan, counterStep, isCounterKind} from "./counters.js";
+import {screen} from "./draw.js";
+import {fiberReadied, fiberSpan, fiberThread, selectFiberRun, selectionFiber} from "./fibers.js";
+import {byId, upperBound} from "./format.js";
+import {laneStart} from "./levels.js";
+import {lanePick, laneRange} from "./lod.js";
+import {cpuPlace} from "./procs.js";
+import {parkEnd, parkStart, parkWake, parkWokenFirst, parksBehind, parksFirstWoken, parksWokenBy,
+	trace} from "./rows.js";
+import {MERGED, PARKED, WOKEN, refOf} from "./states.js";
+import {stepAdd, trailTo} from "./steps.js";
+import {timeAbove, timeOf} from "./times.js";
+import {COUNTER_HEIGHT, LOG_HEIGHT, REGION_HEIGHT, SAMPLE_HEIGHT, TRACK_PAD, fibersY, hiddenOf,
+	labelsY, logY, regionsY, samplesY, trackIndexAt, trackLanes, tracks,
+	tracksLayout} from "./tracks.js";
+import {timeAt, view, viewChanged, viewShow} from "./view.js";
+
 const WOKEN_SHOWN = 20, BEHIND_SHOWN = 12; // at first: waits that a thread ended, waits that led to one; with arrows
 
 // Thread index of a selection; -1 = none.
 /** @param {Chosen} sel */
-function selectionThread(sel) {
+export function selectionThread(sel) {
 	const i = sel.id - 1;
 
 	switch (sel.kind) {
@@ -35,7 +53,7 @@ function selectionThread(sel) {
 }
 
 /** @param {number} i */
-function threadOfInterval(i) {
+export function threadOfInterval(i) {
 	let lo = 0, hi = trace.threads.length - 1;
 
 	while (lo < hi) {
@@ -50,7 +68,7 @@ function threadOfInterval(i) {
 
 // Whether there is such a row.
 /** @param {Chosen} sel */
-function selectionValid(sel) {
+export function selectionValid(sel) {
 	if (isCounterKind(sel.kind))
 		return Number.isInteger(sel.id) && sel.id >= 1 && counterPlace(sel) !== null;
 	if (sel.kind === "tasktype")
@@ -66,7 +84,7 @@ function selectionValid(sel) {
 
 // {from, until} in time, or null.
 /** @param {Chosen} sel */
-function selectionSpan(sel) {
+export function selectionSpan(sel) {
 	const i = sel.id - 1;
 	const rows = {region: trace.region, task: trace.task,
 		labels: trace.under, cpu: trace.cpu, fiberrun: trace.frun, fiberwait: trace.fwait}[sel.kind];
@@ -96,7 +114,7 @@ function selectionSpan(sel) {
 
 // The track and the part of it where a selection is drawn, or null.
 /** @param {Chosen} sel */
-function selectionPlace(sel) {
+export function selectionPlace(sel) {
 	if (sel.kind === "task")
 		return taskPlace(sel.id - 1);
 	if (sel.kind === "cpu" && cpuPlace(sel.id - 1))
@@ -159,7 +177,7 @@ function tasksSharing(track, lane, i) {
 
 // Where several tasks lie at a point, each click leads to the next of them.
 /** @param {Hit | null} hit @returns {Hit | null} */
-function pickNext(hit) {
+export function pickNext(hit) {
 	const at = hit?.tasks && view.selection?.kind === "task" ? hit.tasks.indexOf(view.selection.id - 1) : -1;
 
 	return at < 0 ? hit : {...hit, id: hit.tasks[(at + 1) % hit.tasks.length] + 1};
@@ -178,7 +196,7 @@ function selectionOf(kind, lane, i) {
 
 // What lies at a point of the tracks' area: a selection with what the tooltip needs, or null.
 /** @param {number} x @param {number} y */
-function pick(x, y) {
+export function pick(x, y) {
 	const track = tracks.all[trackIndexAt(y + screen.scrollY)];
 
 	if (!track || y < 0 || x < 0 || x > view.width)
@@ -223,7 +241,7 @@ function pickInstant(rows, idx, time, slack) {
 
 // Scrolls so that all of a track can be seen, or, if it is too high, its part [y, y + h) and what is above.
 /** @param {Track} track */
-function scrollToTrack(track, {y, h} = {y: 0, h: track.h}) {
+export function scrollToTrack(track, {y, h} = {y: 0, h: track.h}) {
 	const box = byId("scroll"), bottom = track.y + Math.max(Math.min(track.h, screen.height), y + h);
 
 	if (track.y + y < box.scrollTop)
@@ -234,7 +252,7 @@ function scrollToTrack(track, {y, h} = {y: 0, h: track.h}) {
 
 // The parks that the selection ended: by an unlock, or in a stretch that is no wait; the first so many.
 /** @param {Chosen} sel @param {number} most @returns {Waits} */
-function selectionWoke(sel, most) {
+export function selectionWoke(sel, most) {
 	const span = selectionSpan(sel);
 
 	if (sel.kind === "unlock")
@@ -244,14 +262,14 @@ function selectionWoke(sel, most) {
 
 // The parks that led to the selected one, the nearest so many; n is one more if there are more.
 /** @param {Chosen} sel @param {number} most @returns {Waits} */
-function selectionBehind(sel, most) {
+export function selectionBehind(sel, most) {
 	const behind = sel.kind === "park" ? parksBehind(sel.id, most + 1) : [];
 
 	return {list: behind.slice(0, most), n: behind.length};
 }
 
 // Scrolls to the track of the selection, if it has one.
-function scrollToSelection() {
+export function scrollToSelection() {
 	const place = selectionPlace(view.selection), idx = selectionThread(view.selection);
 	const track = place ? place.track : idx >= 0 ? tracks.byThread[idx] : undefined;
 
@@ -261,7 +279,7 @@ function scrollToSelection() {
 
 // Makes it the selection, which the caller tells of when it is in view.  `reveals`: a track is shown for it, too, that is not shown otherwise.
 /** @param {Chosen | null} sel @param {boolean} reveals */
-function selectionSet(sel, reveals) {
+export function selectionSet(sel, reveals) {
 	view.selection = sel ? {kind: sel.kind, id: sel.id} : null;
 	if (sel) {
 		view.selection.woke = selectionWoke(sel, WOKEN_SHOWN);
@@ -279,7 +297,7 @@ function selectionSet(sel, reveals) {
 
 // Selects; sel null clears.  {show: false} leaves the visible range as it is; how: see trailTo(); {remember: false} is no step to undo.
 /** @param {Chosen | null} sel @param {{show?: boolean, how?: "new" | "kept" | "led", remember?: boolean}} [options] */
-function select(sel, {show = true, how = "new", remember = true} = {}) {
+export function select(sel, {show = true, how = "new", remember = true} = {}) {
 	if (sel && !selectionValid(sel))
 		return;
 	if (remember)
@@ -297,7 +315,7 @@ function select(sel, {show = true, how = "new", remember = true} = {}) {
 
 // What a thread was doing at a time, as a selection.
 /** @param {number} idx @param {number} time */
-function selectionAt(idx, time) {
+export function selectionAt(idx, time) {
 	const lane = trace.threads[idx].lane;
 	const i = Math.min(Math.max(timeAbove(lane.s, lane.lo, lane.hi, time) - 1, lane.lo), lane.hi - 1);
 
@@ -305,13 +323,13 @@ function selectionAt(idx, time) {
 }
 
 /** @param {number} idx @param {number} time @param {"new" | "kept" | "led"} [how] */
-function selectAt(idx, time, how = "new") {
+export function selectAt(idx, time, how = "new") {
 	select(selectionAt(idx, time), {how});
 }
 
 // The next (1) or previous (-1) interval of the selected thread.
 /** @param {number} step */
-function selectNeighbour(step) {
+export function selectNeighbour(step) {
 	const sel = view.selection;
 	const idx = sel ? selectionThread(sel) : -1;
 
@@ -340,7 +358,7 @@ function selectNeighbour(step) {
 // What the next (1) or previous (-1) shown thread did at the selected time; without a selection
 // the first visible thread.
 /** @param {number} step */
-function selectThread(step) {
+export function selectThread(step) {
 	const shown = tracks.all.filter((t) => t.kind === "thread");
 	const sel = view.selection, span = sel && selectionSpan(sel);
 	let at = sel ? shown.findIndex((t) => t.thread.idx === selectionThread(sel)) : -1;
@@ -356,7 +374,7 @@ function selectThread(step) {
 }
 
 // Against the arrow: what the waker of the selected wait did, its own last wait first.
-function selectCause() {
+export function selectCause() {
 	const sel = view.selection;
 
 	if (sel && selectionFiber(sel)) {
@@ -373,7 +391,7 @@ function selectCause() {
 }
 
 // Along the arrow: the first wait that the selected thread ended, from then on.
-function selectEffect() {
+export function selectEffect() {
 	const sel = view.selection, span = sel && selectionSpan(sel);
 	const idx = sel ? selectionThread(sel) : -1;
 

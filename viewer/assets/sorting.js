@@ -3,11 +3,18 @@
 // A column is {id, name, key(row), cell(row), n: a number, wide: takes the room that is left}.  One without an id does not sort.  A key
 // is a number, text, or null where nothing is known, which comes last.  Numbers begin with the largest; the third click is as it came.
 
+import {addressWrite} from "./address.js";
+import {detailsDraw} from "./details.js";
+import {el} from "./format.js";
+import {locks, locksDraw} from "./locks.js";
+import {spans, spansDraw} from "./tasks.js";
+import {topsDraw} from "./tops.js";
+
 /** By table: how it was chosen to be sorted.  @type {Map<string, {column: string, descending: boolean}>} */
 const sorted = new Map();
 
 /** @param {string} table @param {any[]} rows @param {TableColumn[]} columns */
-function sortedRows(table, rows, columns) {
+export function sortedRows(table, rows, columns) {
 	const by = sorted.get(table), column = by && columns.find((each) => each.id === by.column);
 
 	if (!column)
@@ -36,7 +43,7 @@ function sortNext(table, {id, n}) {
 
 // A table's head.  draw() draws the table anew when it is to be sorted in another way; the focus stays at the column.
 /** @param {string} table @param {TableColumn[]} columns @param {() => HTMLElement} draw @returns {HTMLElement} draw() returns what has the table */
-function sortHead(table, columns, draw) {
+export function sortHead(table, columns, draw) {
 	const by = sorted.get(table), row = el("tr");
 
 	for (const column of columns) {
@@ -69,14 +76,14 @@ function rovingAcross(box) {
 
 // ---- the address: tables=<table>.<column>,<table>.-<column>: the latter descending ----
 
-function sortedAddress() {
+export function sortedAddress() {
 	const parts = [...sorted].map(([table, {column, descending}]) => `${table}.${descending ? "-" : ""}${column}`);
 
 	return parts.length ? [`tables=${parts.join(",")}`] : [];
 }
 
 /** @param {string} string */
-function sortedApply(string) {
+export function sortedApply(string) {
 	const before = sortedAddress().join();
 
 	sorted.clear();

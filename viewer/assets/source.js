@@ -2,6 +2,13 @@
 //
 // A file is named by its number, from 1; its lines are those of trace.source.number and text, one after the other.
 
+import {column, head, text} from "./data.js";
+import {moduleName} from "./findings.js";
+import {sampleWorth} from "./flame_items.js";
+import {byId, duration, el, plural, upperBound} from "./format.js";
+import {OWNER_PROGRAM, stackOwn, table, trace} from "./rows.js";
+import {bannerAdd} from "./tops.js";
+
 /** @type {{made: boolean, first: Uint32Array | null, self: Map<string, number> | null, total: Map<string, number> | null, files?: Table<"path" | "lines" | "newer">,
  *	number?: Numbers, text?: Numbers, of?: Numbers}} */
 const sources = {made: false, first: null, self: null, total: null};
@@ -44,7 +51,7 @@ function sourceSums() {
 
 // Whether the page has the line of a frame, by its row.
 /** @param {number} frame */
-function sourceHas(frame) {
+export function sourceHas(frame) {
 	if (!head.source || frame < 0)
 		return false;
 	sourceLinesMake();
@@ -79,7 +86,7 @@ function sourceRows(file, line) {
 
 // A window over the page with the lines of the frame's file, its line marked.
 /** @param {number} frame */
-function sourceOpen(frame) {
+export function sourceOpen(frame) {
 	const dialog = byId("source"), line = trace.frame.line[frame];
 
 	sourceLinesMake();
@@ -98,7 +105,7 @@ function sourceOpen(frame) {
 
 // The place of a frame in a stack: a way to its line, if the page has it.
 /** @param {Frame} f */
-function sourcePlace(f) {
+export function sourcePlace(f) {
 	const attributes = {class: "place", title: f.file};
 
 	return sourceHas(f.row) ? el("button", {...attributes, type: "button", class: "place link", onclick: () => sourceOpen(f.row)}, f.place)
@@ -109,12 +116,12 @@ const PLACES_SHOWN = 2;
 
 // The innermost functions of a stack that are the program's own: "inner inner.c:12 < outer outer.c:7".  Without lines a library is named.
 /** @param {number} stack @returns {(string | HTMLElement)[]} */
-function sourcePlaces(stack) {
+export function sourcePlaces(stack) {
 	return stackOwn(stack).slice(0, PLACES_SHOWN).flatMap((f, i) => [i ? " < " : "", f.function || f.address,
 		...f.place ? [" ", sourcePlace(f)] : f.function && f.module && f.owner !== OWNER_PROGRAM ? [" ", el("span", {class: "place"}, moduleName(f.module))] : []]);
 }
 
-function sourceBanner() {
+export function sourceBanner() {
 	const {source} = head;
 
 	if (!source)
@@ -127,7 +134,7 @@ function sourceBanner() {
 }
 
 // For tests: the self time and text of a line of a file whose path ends so.
-function sourceTold(file, line) {
+export function sourceTold(file, line) {
 	if (!head.source)
 		return null;
 	sourceLinesMake();

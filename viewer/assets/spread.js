@@ -4,11 +4,16 @@
 // order[first[g]..first[g + 1]).  Percentiles are the smallest value that so many percent do not exceed,
 // as in SQL.
 
+import {rowsBy} from "./annotations.js";
+import {UNITS, count, el, percent} from "./format.js";
+import {orderOf} from "./matches.js";
+import {sortHead, sortedRows} from "./sorting.js";
+
 const BUCKETS_COARSE = [1, 2, 5], BUCKETS_FINE = [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8]; // times powers of ten
 const FINE_DECADES = 2.5, BUCKET_LABELS = 8, EDGE_APART = 6; // CSS pixels between two edges' texts
 
 // `length` by row; groupOf(row) is -1 for rows that do not count.
-function spreadMake(length, n, groups, groupOf) {
+export function spreadMake(length, n, groups, groupOf) {
 	const of = new Int32Array(n);
 	let kept = 0;
 
@@ -28,13 +33,13 @@ function spreadMake(length, n, groups, groupOf) {
 }
 
 /** @param {Spread} spread */
-function spreadCount(spread, g) {
+export function spreadCount(spread, g) {
 	return spread.first[g + 1] - spread.first[g];
 }
 
 // How long the row is that so many percent do not exceed; 0 if there are none.
 /** @param {Spread} spread */
-function spreadAt(spread, g, part) {
+export function spreadAt(spread, g, part) {
 	const n = spreadCount(spread, g), rank = Math.max(1, Math.ceil(n * part / 100));
 
 	return n ? spread.length[spread.order[spread.first[g] + rank - 1]] : 0;
@@ -74,7 +79,7 @@ function bucketEdges(least, most) {
 
 // Of one group: {from, until, lo, hi}: rows from..until nanoseconds long are order[lo..hi).
 /** @param {Spread} spread */
-function spreadBuckets(spread, g) {
+export function spreadBuckets(spread, g) {
 	const lo = spread.first[g], hi = spread.first[g + 1], buckets = [];
 
 	if (lo === hi)
@@ -88,13 +93,13 @@ function spreadBuckets(spread, g) {
 
 // An edge in a few characters: "2 ms".
 /** @param {number} ns */
-function edgeText(ns) {
+export function edgeText(ns) {
 	const [unit, size] = UNITS.find(([, s]) => ns >= s) || UNITS[UNITS.length - 1];
 
 	return `${Number((ns / size).toPrecision(3))} ${unit}`;
 }
 
-function bucketText({from, until}) {
+export function bucketText({from, until}) {
 	return `${edgeText(from)} – ${edgeText(until)}`;
 }
 
@@ -117,7 +122,7 @@ function isHeadStop(thead, button) {
 }
 
 // Arrows and Home, End lead from one to the next of the buttons in a box; `back` and `on` are keys.  Tab leads out of it.
-function rovingKeys(box, back, on) {
+export function rovingKeys(box, back, on) {
 	box.addEventListener("keydown", (event) => {
 		const every = [...box.querySelectorAll("button")];
 		const all = every.filter((each) => !each.closest("thead") || isHeadStop(each.closest("thead"), each)), at = all.indexOf(document.activeElement);
@@ -135,7 +140,7 @@ function rovingKeys(box, back, on) {
 }
 
 // Draws what is in a box; the focus stays at the place that has it, though its element is another one then.
-function drawnAgain(box, draw) {
+export function drawnAgain(box, draw) {
 	const all = () => [...box.querySelectorAll("button, canvas")], at = all().indexOf(document.activeElement);
 
 	draw();
@@ -145,7 +150,7 @@ function drawnAgain(box, draw) {
 
 // A row leads where the link in it leads; not if text was chosen with the mouse.
 /** @param {MouseEvent & {currentTarget: HTMLElement}} event */
-function rowClick(event) {
+export function rowClick(event) {
 	const target = /** @type {HTMLElement} */ (event.target);
 
 	if (!target.closest("button, a, summary") && document.getSelection().isCollapsed)
@@ -154,20 +159,20 @@ function rowClick(event) {
 
 // A row of a list: what leads somewhere, and what else is known.
 /** @param {string} string */
-function listRow(chosen, string, more, go) {
+export function listRow(chosen, string, more, go) {
 	return el("li", {class: chosen ? "chosen" : "", title: more, onclick: rowClick}, el("button", {type: "button", class: "link", onclick: go}, string),
 		el("span", {class: "dim"}, more));
 }
 
 // A table's head and body; a cell is text or an element.
-function plainTable(names, rows) {
+export function plainTable(names, rows) {
 	return el("table", {class: "plain"}, el("thead", {}, el("tr", {}, ...names.map((name, c) =>
 		el("th", {scope: "col", class: c ? "n" : ""}, name)))), el("tbody", {}, ...rows));
 }
 
 // The same, sorted by what is chosen; rowOf(row) makes its element, of the first so many.
 /** @param {string} id @param {any[]} rows @param {TableColumn[]} columns @param {() => HTMLElement} draw */
-function sortedTable(id, rows, columns, rowOf, draw, most = Infinity) {
+export function sortedTable(id, rows, columns, rowOf, draw, most = Infinity) {
 	return el("table", {class: "plain"}, sortHead(id, columns, draw), el("tbody", {}, ...sortedRows(id, rows, columns).slice(0, most).map(rowOf)));
 }
 
@@ -179,7 +184,7 @@ function bucketMarks(spread, g, {from, until}) {
 
 // A button for each bucket, as high as many rows it has; choose(its index).
 /** @param {Spread} spread */
-function histogramView(spread, g, buckets, chosen, choose) {
+export function histogramView(spread, g, buckets, chosen, choose) {
 	const whole = spreadCount(spread, g), most = Math.max(...buckets.map((b) => b.hi - b.lo));
 	const step = Math.ceil(buckets.length / BUCKET_LABELS);
 	const box = el("div", {class: "histogram", role: "group",

@@ -6,9 +6,22 @@
 //
 // A page of trace-view's may have no tables, as that of a part of a trace: then trace-view answers (sql_served.js).
 
+import {addressWrite} from "./address.js";
+import {column, head, inflate, visible} from "./data.js";
+import {base64Bytes} from "./decode.js";
+import {quoted, traceFile} from "./export.js";
+import {byId, count, duration, el, plural} from "./format.js";
+import {orderOf} from "./matches.js";
+import {panelShow} from "./panel.js";
+import {trace} from "./rows.js";
+import {result, resultAsCsv, resultClear, resultCsv, resultEnter, resultFit, resultInit,
+	resultShow} from "./sql_result.js";
+import {servedAsk, servedWorker} from "./sql_served.js";
+import {waitStarts, waitWake} from "./states.js";
+
 const SQL_ROWS_MAX = 1000000, SQL_HISTORY_MAX = 50;
 
-const sql = {
+export const sql = {
 	worker: null,
 	ready: false,
 	asked: 0, // the number of the query whose answer is awaited; 0 = none
@@ -78,7 +91,7 @@ async function sqlOwnColumns() {
 	return own;
 }
 
-function sqlIsThere() {
+export function sqlIsThere() {
 	return Boolean(head.sql || servedAsk());
 }
 
@@ -188,7 +201,7 @@ function sqlAnsweredNow() {
 
 // A question about the result that is shown; null after an error was said.
 /** @param {string} kind */
-async function sqlQuestion(kind, what, question) {
+export async function sqlQuestion(kind, what, question) {
 	const answer = await new Promise((done) => {
 		const id = ++sql.last;
 		sql.answers.set(id, done);
@@ -233,7 +246,7 @@ function sqlStop() {
 
 // A query into the editor, and its answer into view; for buttons elsewhere.
 /** @param {string} query */
-function sqlOpen(query) {
+export function sqlOpen(query) {
 	sql.text = query;
 	panelShow(sqlTab);
 	sql.drawn.editor.value = query;
@@ -243,7 +256,7 @@ function sqlOpen(query) {
 
 // Asks, and waits: {error} or {rows, more, csv}; for tests.
 /** @param {string} query */
-async function sqlAnswered(query) {
+export async function sqlAnswered(query) {
 	sqlOpen(query);
 	await new Promise((done) => { sql.told = done; });
 	if (sql.drawn.state.classList.contains("error"))
@@ -301,7 +314,7 @@ function sqlForget() {
 }
 
 /** @param {string} name */
-function download(name, blob) {
+export function download(name, blob) {
 	const url = URL.createObjectURL(blob);
 
 	el("a", {href: url, download: name}).click();
@@ -318,7 +331,7 @@ function sqlExport() {
 // ---- the tab ----
 
 /** @param {string} string @param {string} [kind] */
-function sqlState(string, kind = "") {
+export function sqlState(string, kind = "") {
 	const box = sql.drawn && sql.drawn.state;
 
 	if (!box)
@@ -437,7 +450,7 @@ function sqlDraw(box) {
 }
 
 /** @type {PanelTab} */
-const sqlTab = {
+export const sqlTab = {
 	id: "sql", label: "SQL", key: "q", about: "ask SQL",
 	isThere: sqlIsThere,
 	draw: sqlDraw,

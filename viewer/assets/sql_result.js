@@ -3,9 +3,19 @@
 //
 // A result has of each column {name, kind, number, words}, as in sql_values.js.
 
+import {selectionNamed} from "./address.js";
+import {head, visible} from "./data.js";
+import {byId, duration, el, exactTime, plural} from "./format.js";
+import {rangeSet, zoomToSelection} from "./input.js";
+import {stackPath, trace} from "./rows.js";
+import {select, selectionAt, selectionSpan} from "./select.js";
+import {download, sql, sqlQuestion, sqlState} from "./sql.js";
+import {SQL_NULL} from "./sql_values.js";
+import {view, viewSet} from "./view.js";
+
 const RESULT_ROW = 20, RESULT_SPARE = 20, RESULT_WIDEST = 60; // CSS pixels; rows; characters
 
-const result = {
+export const result = {
 	box: null, rows: null, spacer: null, // elements
 	told: null, // the answer; null = none
 	order: null, // which rows in which order; null = as they came
@@ -179,7 +189,7 @@ function resultGo(at, c) {
 }
 
 // From the editor to the first way into the timeline, or where the answer has none to the tab's button.
-function resultEnter() {
+export function resultEnter() {
 	const button = /** @type {HTMLElement} */ (result.box.querySelector(".sql-row button")) || byId("panel-tab-sql");
 
 	button.focus();
@@ -260,7 +270,7 @@ function resultLayout() {
 	resultDraw();
 }
 
-function resultShow(told) {
+export function resultShow(told) {
 	const query = sql.drawn.editor.value;
 
 	Object.assign(result, {told, order: null, sorted: -1, descending: false});
@@ -271,7 +281,7 @@ function resultShow(told) {
 	resultLayout();
 }
 
-function resultClear() {
+export function resultClear() {
 	result.told = null;
 	result.box.replaceChildren();
 	sql.drawn.csv.hidden = true;
@@ -290,13 +300,13 @@ async function resultSort(c) {
 }
 
 // As --output csv has it, in the order that is seen.
-async function resultAsCsv() {
+export async function resultAsCsv() {
 	const order = result.order || Uint32Array.from({length: result.told.n}, (_, i) => i);
 
 	return (await sqlQuestion("csv", "There is no CSV", {order}))?.blob;
 }
 
-async function resultCsv(copy) {
+export async function resultCsv(copy) {
 	const told = result.told, blob = await resultAsCsv();
 
 	if (!blob)
@@ -313,7 +323,7 @@ async function resultCsv(copy) {
 	}
 }
 
-function resultInit(box) {
+export function resultInit(box) {
 	result.box = box;
 	result.rows = el("div", {class: "sql-rows"});
 	box.setAttribute("role", "table");
@@ -322,6 +332,6 @@ function resultInit(box) {
 	box.addEventListener("keydown", resultKey);
 }
 
-function resultFit() {
+export function resultFit() {
 	resultDraw();
 }

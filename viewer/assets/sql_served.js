@@ -2,8 +2,11 @@
 //
 // The page makes no request: it asks the frame around it (serve/frame.js).
 
+import {errorText} from "./format.js";
+import {SQL_NULL, answerAbout, answerCsv, answerOrder} from "./sql_values.js";
+
 // Who asks trace-view; null: nobody does.
-function servedAsk() {
+export function servedAsk() {
 	try {
 		return window.parent !== window && /** @type {any} */ (window.parent).trcSql || null;
 	} catch {
@@ -29,7 +32,7 @@ function servedColumns({columns, rows}) {
 }
 
 // What a worker with tables is to the SQL box (sql_worker.js).
-function servedWorker(ask, tell) {
+export function servedWorker(ask, tell) {
 	const stop = new AbortController();
 	let answer = {id: 0, n: 0, more: false, columns: []};
 

@@ -4,7 +4,7 @@
 // An answer has of each column {name, kind, number, words}: `kind` says of each value what it is, `number` holds numbers, or else
 // the index of its text in `words`.  Integers that are not exact as doubles are texts, too.
 
-const SQL_INTEGER = 1, SQL_REAL = 2, SQL_TEXT = 3, SQL_BLOB = 4, SQL_NULL = 5, SQL_BIG = 6;
+export const SQL_INTEGER = 1, SQL_REAL = 2, SQL_TEXT = 3, SQL_BLOB = 4, SQL_NULL = 5, SQL_BIG = 6;
 
 // Keys that compare as SQLite's values: NULL, numbers, texts, blobs.
 function orderKeys({kind, number, words}) {
@@ -22,14 +22,14 @@ function orderKeys({kind, number, words}) {
 }
 
 // A question about an answer comes too late if another query has been answered since.
-function answerAbout(answer, of) {
+export function answerAbout(answer, of) {
 	if (answer.id !== of)
 		throw new Error("another query has been answered since");
 }
 
 // Its rows in the order of a column; as they came if that is -1.
 /** @param {number} column @param {boolean} descending */
-function answerOrder(answer, column, descending) {
+export function answerOrder(answer, column, descending) {
 	const order = new Uint32Array(answer.n).map((_, i) => i);
 
 	if (column >= 0) {
@@ -69,7 +69,7 @@ function csvNull(column, i) {
 }
 
 // The CSV.  In parts: one string may not hold all.
-function answerCsv(answer, order) {
+export function answerCsv(answer, order) {
 	const parts = [];
 	let lines = [answer.columns.map(({name}) => csvField(name)).join(",")];
 

@@ -5,6 +5,9 @@
 //
 // Values of a result are those of sql_values.js.
 
+import {SQL_BIG, SQL_BLOB, SQL_INTEGER, SQL_NULL, SQL_REAL, SQL_TEXT, answerAbout, answerCsv,
+	answerOrder} from "./sql_values.js";
+
 const ROW = 100, STATIC = 0, TRANSIENT = -1;
 const EXACT_MAX = 2 ** 53;
 

@@ -1,6 +1,9 @@
 // states.js - the intervals of all threads, and what they say of waits; made from columns in the worker.
 
-const RUNNING = 1, WOKEN = 5, PARKED = 32, MERGED = 128; // states (tracks.h)
+import {POWERS, bitsNext, streamsBegin, unzigzag, varintNext} from "./decode.js";
+import {lastUpTo, timeOf, timeSet, timesDone, timesMake} from "./times.js";
+
+export const RUNNING = 1, WOKEN = 5, PARKED = 32, MERGED = 128; // states (tracks.h)
 
 // Of each interval what it refers to: its wait, its proc, or how many it stands for.  A byte each, since the waits of a thread follow
 // each other: near[i] is how far a wait is from the first one of its block, or else the number itself; REF_FAR is one that has no
@@ -10,7 +13,7 @@ const RUNNING = 1, WOKEN = 5, PARKED = 32, MERGED = 128; // states (tracks.h)
 // is how many waits began before the block.
 const REF_BLOCK_SHIFT = 5, REF_MIDDLE = 128, REF_FAR = 255;
 
-const refIsWait = (value) => (value & MERGED) === 0 && (value >= PARKED || value === WOKEN);
+export const refIsWait = (value) => (value & MERGED) === 0 && (value >= PARKED || value === WOKEN);
 
 /** @param {number} total @returns {Refs} */
 function refsMake(total) {
@@ -48,7 +51,7 @@ function refSet(refs, i, value, number) {
 }
 
 /** @param {{v: Numbers, refs: Refs}} states @param {number} i */
-function refOf({v, refs}, i) {
+export function refOf({v, refs}, i) {
 	if (!refs.near) {
 		let number = refs.base[i >> REF_BLOCK_SHIFT];
 		if (!refIsWait(v[i]))
@@ -102,7 +105,7 @@ function otherAt({wait}, i) {
 }
 
 /** @param {WaitTimes} waits @param {number} i */
-function waitStart(waits, i) {
+export function waitStart(waits, i) {
 	if (waits.near[i] !== WAIT_OTHER)
 		return timeOf(waits.states.s, waitInterval(waits, i));
 	const at = otherAt(waits.other, i);
@@ -111,7 +114,7 @@ function waitStart(waits, i) {
 
 // When the waker of wait i acted, less the wait's start, in zigzag code and plus 1; 0 = not known.
 /** @param {WaitTimes} waits @param {number} i */
-function waitWake(waits, i) {
+export function waitWake(waits, i) {
 	if (waits.near[i] === WAIT_OTHER) {
 		const at = otherAt(waits.other, i);
 		return at < 0 ? 0 : waits.other.wake[at];
@@ -126,7 +129,7 @@ function waitWake(waits, i) {
 
 // First wait in [lo, hi) that begins after `limit`; hi if there is none.
 /** @param {WaitTimes} waits @param {number} lo @param {number} hi @param {number} limit */
-function waitAbove(waits, lo, hi, limit) {
+export function waitAbove(waits, lo, hi, limit) {
 	while (lo < hi) {
 		const mid = (lo + hi) >>> 1;
 		if (waitStart(waits, mid) > limit)
@@ -138,7 +141,7 @@ function waitAbove(waits, lo, hi, limit) {
 }
 
 /** @param {WaitTimes} waits */
-function waitStarts(waits) {
+export function waitStarts(waits) {
 	return Float64Array.from({length: waits.n}, (_, i) => waitStart(waits, i));
 }
 
@@ -181,7 +184,7 @@ function lengthNext(top, state, {bytes, next}, low) {
 //
 // Of each wait fills in how long it lasted, and for what, and tells when it was.  Waits have their numbers in the order of their first
 // intervals.  `other` has those of which it is otherwise.  areCounted: all waits have the numbers that refsCounted() tells.
-function statesMake(counts, {after, state, durationAfter, duration, bytes, low}, {parks, procs, merged}, {length, reason}, atEnd, other, areCounted = false) {
+export function statesMake(counts, {after, state, durationAfter, duration, bytes, low}, {parks, procs, merged}, {length, reason}, atEnd, other, areCounted = false) {
 	const total = state.length + counts.length, s = timesMake(total), v = new Uint8Array(total);
 	const refs = areCounted ? refsCounted(v) : refsMake(total), bounds = [], waits = waitsMake({s, v, refs}, length, atEnd), odd = new Map();
 	const nextState = streamsBegin(after), nextLength = streamsBegin(durationAfter), lowest = {bytes, next: bytesBegin(durationAfter, duration)};
@@ -237,7 +240,7 @@ function statesMake(counts, {after, state, durationAfter, duration, bytes, low},
 }
 
 // By thread index: where its waits begin; and whether those of each thread stand in the order of their starts.
-function parksByThread(threads, waits, n) {
+export function parksByThread(threads, waits, n) {
 	const first = new Uint32Array(n + 1);
 	let descents = 0;
 

@@ -4,7 +4,19 @@
 // order, the filter, what is hidden, moved, kept at the top or unfolded.  The trail has the
 // selections that led to the present one, by `[`, `]` and the links in the details: what is chosen otherwise has none.
 
-const UNDO_MAX = 200, TRAIL_MAX = 20;
+import {arrangedShow} from "./arrange.js";
+import {text} from "./data.js";
+import {taskName} from "./details.js";
+import {fiberLabel} from "./fibers.js";
+import {byId, cutText, duration, el} from "./format.js";
+import {stateName} from "./palette.js";
+import {parkLabel, setText, trace} from "./rows.js";
+import {scrollToSelection, select, selectionSet, selectionThread} from "./select.js";
+import {timeOf} from "./times.js";
+import {tracks} from "./tracks.js";
+import {view, viewChanged, viewSet} from "./view.js";
+
+export const UNDO_MAX = 200, TRAIL_MAX = 20;
 const STEP_JOINS_MS = {move: 500, filter: Infinity, choice: 0}; // those of a kind that follow each other so fast are one step
 
 const stepLast = {kind: "", at: 0, inTurn: false};
@@ -36,7 +48,7 @@ function isSameStep(a, b) {
 // Before a change.  All that one key or click does is one step; so are moves that follow each other fast, and what is typed into the filter
 // until it is left.  "choice" is a step of its own.
 /** @param {"move" | "filter" | "choice"} kind */
-function stepAdd(kind = "move") {
+export function stepAdd(kind = "move") {
 	const now = performance.now(), goesOn = kind !== "choice" && stepLast.kind === kind && now - stepLast.at <= STEP_JOINS_MS[kind];
 
 	if (!stepLast.inTurn && !goesOn) {
@@ -86,21 +98,21 @@ function stepTake(from, to) {
 	stepShow(was);
 }
 
-function undo() {
+export function undo() {
 	stepTake(view.before, view.after);
 }
 
-function redo() {
+export function redo() {
 	stepTake(view.after, view.before);
 }
 
 // What is typed from now on is another step.
-function stepEnd() {
+export function stepEnd() {
 	stepLast.kind = "";
 }
 
 // The buttons that do so; each is off where there is nothing to take back, or to do again.
-function stepsDraw() {
+export function stepsDraw() {
 	const now = stepNow(), differs = (/** @type {Step | undefined} */ was) => !isSameStep(was, now);
 
 	for (const [id, steps] of /** @type {const} */ ([["undo", view.before], ["redo", view.after]])) {
@@ -115,7 +127,7 @@ function stepsDraw() {
 
 // What led to a selection that is chosen now: "new", "kept" as what led to the one before, or the one before has "led" to it.
 /** @param {Chosen | null} sel @param {"new" | "kept" | "led"} how */
-function trailTo(sel, how) {
+export function trailTo(sel, how) {
 	const {selection, trail} = view;
 
 	if (!sel || (how === "new" && !isSameChosen(sel, selection)))
@@ -128,14 +140,14 @@ function trailTo(sel, how) {
 
 // Back to where one came from.
 /** @param {number} [at] */
-function trailBack(at = view.trail.length - 1) {
+export function trailBack(at = view.trail.length - 1) {
 	if (view.trail[at])
 		select(view.trail[at], {how: "led"});
 }
 
 // What a thread did: its wait or another state, and how long.
 /** @param {Chosen} sel */
-function chosenState(sel) {
+export function chosenState(sel) {
 	const i = sel.id - 1;
 
 	return sel.kind === "park" ? parkLabel(sel.id) : `${stateName[trace.states.v[i] & 127]} ${duration(timeOf(trace.states.s, i + 1) - timeOf(trace.states.s, i))}`;
@@ -164,7 +176,7 @@ function chosenName(sel) {
 
 const TRAIL_SHOWN = 5, TRAIL_CHARACTERS = 28;
 
-function trailDraw() {
+export function trailDraw() {
 	const box = byId("trail"), {trail} = view, first = Math.max(1, trail.length - TRAIL_SHOWN + 1), parts = /** @type {(string | HTMLElement)[]} */ ([]);
 
 	box.hidden = !trail.length || !view.selection || Boolean(view.range);

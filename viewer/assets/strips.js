@@ -9,9 +9,19 @@
 //   S4         What was begun is finished for the range with which it began: the view may move in each frame.
 //   S5         If nothing moves any more, frames go on until all strips are exact.
 
-const FRAME_BUDGET_MS = 8; // of the lanes' part of a frame; 60 a second leave 16 for all
+import {selectionTrack} from "./arrange.js";
+import {head} from "./data.js";
+import {screen, stripSteps} from "./draw.js";
+import {byId} from "./format.js";
+import {hover} from "./overlay.js";
+import {theme} from "./palette.js";
+import {selectionThread} from "./select.js";
+import {tracks, tracksVisible} from "./tracks.js";
+import {view} from "./view.js";
 
-const strips = {
+export const FRAME_BUDGET_MS = 8; // of the lanes' part of a frame; 60 a second leave 16 for all
+
+export const strips = {
 	all: /** @type {Strip[]} */ ([]), // from the top down
 	job: /** @type {{strip: Strip, steps: Generator<undefined, void>, t0: number, t1: number} | null} */ (null), // what was begun
 	frame: 0, // counts
@@ -169,7 +179,7 @@ function stripsStandIn(moves) {
 }
 
 // All of them, at once.
-function stripsDrawAll() {
+export function stripsDrawAll() {
 	strips.all = [];
 	stripsPlace();
 	stripsDraw(Infinity);
@@ -178,7 +188,7 @@ function stripsDrawAll() {
 
 // As much as there is time for.
 /** @param {number} until @param {boolean} moves */
-function stripsDrawSome(until, moves) {
+export function stripsDrawSome(until, moves) {
 	if (screen.scrollY !== strips.scrollY)
 		stripsScroll();
 	stripsDraw(until);

@@ -1,17 +1,33 @@
 // tasks.js - the tab with tasks and regions: each type's durations, their histogram, and from a bucket of it to
 // single ones in the timeline; and what threads did for one task.
 
+import {addressWrite} from "./address.js";
+import {head, text} from "./data.js";
+import {mixView, taskName, threadLink} from "./details.js";
+import {csvOfList, csvTables} from "./export.js";
+import {spansJoin, spansTime, taskSpans} from "./flame_select.js";
+import {count, duration, el, percent, plural, timePoint} from "./format.js";
+import {heatColumn, heatMake, heatView} from "./heat.js";
+import {laneSums} from "./lod.js";
+import {stateName} from "./palette.js";
+import {panelShow} from "./panel.js";
+import {trace} from "./rows.js";
+import {select} from "./select.js";
+import {bucketText, drawnAgain, histogramView, listRow, rovingKeys, rowClick, sortedTable, spreadAt,
+	spreadBuckets, spreadCount, spreadMake} from "./spread.js";
+import {view} from "./view.js";
+
 const SPANS_LISTED = 200, TYPES_LISTED = 500, SPANS_ABOVE = 68; // CSS pixels above the picture, and around it
 
 // kind -> its rows, which of them began in the trace, and words.
-const spanKinds = {
+export const spanKinds = {
 	task: {rows: () => trace.task, began: (k, i) => k.thread[i] > 0, heading: "Tasks", one: "task", name: (id) => taskName(id)},
 	// One that began before the trace has no type, and begins where what is known of its thread does.
 	region: {rows: () => trace.region, began: (g, i) => g.type[i] > 0 || (g.start[i] > 0 && g.start[i] !== head.window_ns), heading: "Regions",
 		one: "region", name: (id) => trace.threads[trace.region.thread[id - 1] - 1]?.label ?? ""},
 };
 
-const spans = {
+export const spans = {
 	box: null, parts: /** @type {Record<string, HTMLElement>} */ ({}), told: null, // told: kind -> its types and their durations, once the tab is open
 	kind: "", group: -1, bucket: -1, // what is chosen
 	heat: false, cell: null, // durations over time; of which {bucket, column, columns} is chosen
@@ -62,7 +78,7 @@ function taskUnworked(row, stretches) {
 
 // For the details of a task: [facts, table].
 /** @param {number} row @returns {[any[], HTMLElement | null]} */
-function taskSplit(row) {
+export function taskSplit(row) {
 	const stretches = taskStretches(row), threads = [...new Set(stretches.map(({thread}) => thread))];
 	const unworked = taskUnworked(row, stretches), links = [];
 
@@ -168,7 +184,7 @@ function spansPicture() {
 	}}, spans.heat ? "as a histogram" : "over time") : null), ended ? drawn() : null];
 }
 
-function spansDraw() {
+export function spansDraw() {
 	const {types, picture, list} = spans.parts;
 
 	types.replaceChildren(...[spansNote(), spanTypes("task"), spanTypes("region")].filter((part) => part));
@@ -247,7 +263,7 @@ function spansOpen(box) {
 
 // Opens the tab with a type of tasks.
 /** @param {string} kind */
-function spansShow(kind, type) {
+export function spansShow(kind, type) {
 	spans.wanted = new URLSearchParams({of: kind, type}).toString();
 	if (spans.told) {
 		spansWanted();
@@ -257,7 +273,7 @@ function spansShow(kind, type) {
 }
 
 /** @type {PanelTab} */
-const tasksTab = {
+export const tasksTab = {
 	id: "spans", label: "Tasks", key: "t", about: "latencies of tasks and regions",
 	draw: spansOpen,
 	shown: () => spans.heat && spans.group >= 0 && drawnAgain(spans.box, spansDraw), // as wide as there is room
@@ -275,7 +291,7 @@ const tasksTab = {
 
 // ---- for tests ----
 
-function spansApi() {
+export function spansApi() {
 	const figures = (kind) => spans.told[kind].types.map((one, g) => ({name: one.name, n: one.n, ended: spreadCount(spans.told[kind].spread, g),
 		total: one.total, p50: spreadAt(spans.told[kind].spread, g, 50), p99: spreadAt(spans.told[kind].spread, g, 99),
 		max: spreadAt(spans.told[kind].spread, g, 100)}));

@@ -4,13 +4,13 @@
 const TIME_BLOCK_SHIFT = 5, TIME_FAR = -2147483648;
 
 /** @param {number} n @returns {Times} */
-function timesMake(n) {
+export function timesMake(n) {
 	return {near: new Int32Array(n), base: new Float64Array((n >> TIME_BLOCK_SHIFT) + 1), farAt: [], far: []};
 }
 
 // Times that are set are not 0: a base is one more than its time.
 /** @param {Times} times @param {number} i @param {number} time */
-function timeSet(times, i, time) {
+export function timeSet(times, i, time) {
 	const offset = time - (times.base[i >> TIME_BLOCK_SHIFT] ||= time + 1);
 
 	if (offset > TIME_FAR && offset < -TIME_FAR) {
@@ -24,7 +24,7 @@ function timeSet(times, i, time) {
 
 // After all were set, in any order; of one that was set twice the later holds.
 /** @param {Times} times */
-function timesDone(times) {
+export function timesDone(times) {
 	const {farAt, far} = times, order = [...farAt.keys()];
 
 	if (order.some((k) => k > 0 && farAt[k] <= farAt[k - 1]))
@@ -35,7 +35,7 @@ function timesDone(times) {
 
 // The last place in `at` that holds no more than i.
 /** @param {ArrayLike<number>} at @param {number} i */
-function lastUpTo(at, i) {
+export function lastUpTo(at, i) {
 	let lo = 0, hi = at.length;
 
 	while (hi - lo > 1) {
@@ -49,7 +49,7 @@ function lastUpTo(at, i) {
 }
 
 /** @param {Times} times @param {number} i */
-function timeOf(times, i) {
+export function timeOf(times, i) {
 	const near = times.near[i];
 
 	return near === TIME_FAR ? times.far[lastUpTo(times.farAt, i)] : times.base[i >> TIME_BLOCK_SHIFT] + near;
@@ -57,7 +57,7 @@ function timeOf(times, i) {
 
 // First index in [lo, hi) whose time is above `limit`; hi if there is none.
 /** @param {Times} times @param {number} lo @param {number} hi @param {number} limit */
-function timeAbove(times, lo, hi, limit) {
+export function timeAbove(times, lo, hi, limit) {
 	while (lo < hi) {
 		const mid = (lo + hi) >>> 1;
 		if (timeOf(times, mid) > limit)

@@ -1,5 +1,19 @@
 // tip.js - a few words at the pointer on what lies under it.
 
+import {LATENCY_FACTORS} from "./annotations.js";
+import {counterTip, isCounterKind} from "./counters.js";
+import {text} from "./data.js";
+import {taskName} from "./details.js";
+import {fiberTip} from "./fibers_details.js";
+import {byId, count, duration, el, plural} from "./format.js";
+import {stateName} from "./palette.js";
+import {cpuText} from "./procs.js";
+import {parkAround, parkEnd, parkLabel, parkWake, reasonName, setText, stackWords,
+	trace} from "./rows.js";
+import {sampleText, sampleTop} from "./samples.js";
+import {MERGED, RUNNING, WOKEN, refOf} from "./states.js";
+import {timeOf} from "./times.js";
+
 // How a task's time compares with that of half of its type; i: its row.
 /** @param {number} i */
 function medianText(i) {
@@ -11,7 +25,7 @@ function medianText(i) {
 const TIP_TASKS = 10; // so many are named
 
 /** @param {Hit} hit */
-function tipText(hit) {
+export function tipText(hit) {
 	const i = hit.id - 1;
 	const more = hit.among > 1 ? ` (one of ${count(hit.among)} here)` : "";
 
@@ -54,7 +68,7 @@ function tipText(hit) {
 }
 
 /** @param {Hit | null} hit @param {number} [clientX] @param {number} [clientY] */
-function tipDraw(hit, clientX, clientY) {
+export function tipDraw(hit, clientX, clientY) {
 	const tip = byId("tip");
 
 	tip.hidden = !hit;
@@ -65,12 +79,12 @@ function tipDraw(hit, clientX, clientY) {
 	tipPlace(clientX, clientY);
 }
 
-function tipHide() {
+export function tipHide() {
 	byId("tip").hidden = true;
 }
 
 // A tooltip goes with what it is of, whichever way the pointer leaves, and when another window has the keys.
-function tipLeaves() {
+export function tipLeaves() {
 	document.addEventListener("pointerover", (event) => {
 		if (!(/** @type {Element} */ (event.target).closest("canvas, #canvases")))
 			tipHide();
@@ -81,7 +95,7 @@ function tipLeaves() {
 
 // Beside the pointer, on the side where there is room.
 /** @param {number} clientX @param {number} clientY */
-function tipPlace(clientX, clientY) {
+export function tipPlace(clientX, clientY) {
 	const tip = byId("tip");
 	const box = tip.getBoundingClientRect();
 	const right = clientX + 14 + box.width <= window.innerWidth;

@@ -1,12 +1,33 @@
 // tops.js - the tables beside the timeline: what cost most, the longest waits, the trace itself.
 
+import {REGION_LANES_MAX, TASK_LANES_MAX} from "./annotations.js";
+import {cutBanner} from "./cut.js";
+import {head, text, visible} from "./data.js";
+import {link, swatch} from "./details.js";
+import {drawSoon} from "./draw.js";
+import {topFiberWaits, topFibers} from "./fibers_details.js";
+import {endBanners, infoOf} from "./findings.js";
+import {timeInPage} from "./flame_select.js";
+import {byId, bytesText, count, duration, el, exactTime, percent, plural} from "./format.js";
+import {heapMargin, heapMarginAdd, heapMarginValue, marginSpan} from "./margins.js";
+import {CLASS, stateClass, stateDoc, stateName, themeApply} from "./palette.js";
+import {COUNTER_TRACKS_MAX, PARK_IDLE, joinedName, lastedLonger, parkEnd, parkStart, recovered,
+	stackAlike, stackPath, stackPlace, table, trace, variableName, waitName} from "./rows.js";
+import {sampleBanners, topFunctions} from "./samples.js";
+import {select} from "./select.js";
+import {sortHead, sortedRows} from "./sorting.js";
+import {sourceBanner} from "./source.js";
+import {rowClick} from "./spread.js";
+import {PARKED} from "./states.js";
+import {view} from "./view.js";
+
 const TOP_IDLE = 128; // added to the reason of waits that the report calls idle (viewer/rows_top.c)
 const OTHERS = " and others"; // where a row is of several objects
 const TOP_ROWS = 15, LONGEST_ROWS = 20, LATENCY_ROWS = 8, HEAP_ROWS = 10;
 
 // The first rows as they came, or as they are sorted (sorting.js); a cell is an element or text.
 /** @param {string} id @param {string} heading @param {any[]} rows @param {TableColumn[]} columns */
-function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS} = {}) {
+export function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS} = {}) {
 	if (!rows.length)
 		return null;
 	const box = el("table"), kind = (c) => c.n ? "n" : c.wide ? "wide" : "";
@@ -20,7 +41,7 @@ function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS} = {
 }
 
 // One line of a wide cell, cut with a mark where it does not fit; the tooltip has all of it.
-function cellLine(parts, title, kind = "") {
+export function cellLine(parts, title, kind = "") {
 	const line = el("div", {class: `line ${kind}`.trim()}, ...parts);
 
 	line.title = title === undefined ? line.textContent : title;
@@ -55,7 +76,7 @@ function byPlace(rows, areWaits) {
 }
 
 // What took most, by reason and place: precomputed over all rows.
-function topRows(prefix, key) {
+export function topRows(prefix, key) {
 	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several", "no_proc", "joined");
 	const rows = [], name = (i) => c.joined[i] ? trace.threads[c.joined[i] - 1].label : variableName(c.object[i]);
 
@@ -68,12 +89,12 @@ function topRows(prefix, key) {
 }
 
 // What it is for, and below where in the program.
-function waitCell(state, what, ...where) {
+export function waitCell(state, what, ...where) {
 	return el("div", {}, cellLine([...stateLabel(state), what ? ` ${what}` : ""]), ...where);
 }
 
 // Of waits for objects in memory: which kind that is. A descriptor is another file's at another time.
-const objectKinds = {mutex: "mutex", cond_mutex: "mutex", rwlock_read: "rwlock", rwlock_write: "rwlock", spin: "spin",
+export const objectKinds = {mutex: "mutex", cond_mutex: "mutex", rwlock_read: "rwlock", rwlock_write: "rwlock", spin: "spin",
 	cond: "cond", sem: "sem", barrier: "barrier", once: "once", futex: "futex"};
 
 // As in the report, the waits for one object are one row, with the places, most costly first.
@@ -100,12 +121,12 @@ function byObject(rows) {
 }
 
 // What a row is sorted by where its name is: the reason, the object, the place.
-function waitKey(r) {
+export function waitKey(r) {
 	return `${stateName[r.state]} ${r.what || ""} ${stackPath(r.stack)}`;
 }
 
 /** @param {string} counted @param {string} summed @returns {TableColumn[]} */
-function waitColumns(counted, summed) {
+export function waitColumns(counted, summed) {
 	return [
 		{id: "n", name: counted, n: true, key: (r) => r.count, cell: (r) => count(r.count)},
 		{id: "total", name: summed, n: true, key: (r) => r.total, cell: (r) => duration(r.total)},
@@ -166,7 +187,7 @@ function topHolders() {
 }
 
 /** @param {string} kind */
-function whereCell(row, kind, before = "") {
+export function whereCell(row, kind, before = "") {
 	const where = stackPlace(row.stack) || "(no stack)", whole = stackPath(row.stack, Infinity) || where;
 
 	if (!row.row)
@@ -181,7 +202,7 @@ function whereCell(row, kind, before = "") {
 
 // How long a wait was, as far as it lies in the part that the page shows.
 /** @param {number} i */
-function waitInPage(i) {
+export function waitInPage(i) {
 	return head.cut ? timeInPage(trace.park.thread[i], parkStart(i + 1), parkEnd(i + 1)) : trace.park.length[i];
 }
 
@@ -211,7 +232,7 @@ function longestMake(limit) {
 
 // The longest waits of those from..until that count, at most so many.
 /** @param {number} until @param {number} limit */
-function longestParks(from, until, limit, counts) {
+export function longestParks(from, until, limit, counts) {
 	const longest = longestMake(limit), isCut = Boolean(head.cut), {length} = trace.park;
 
 	for (let i = from; i < until; i++) {
@@ -357,7 +378,7 @@ function aboutTrace() {
 	return el("details", {}, el("summary", {}, "This trace"), el("table", {class: "about"}, body));
 }
 
-function topsDraw() {
+export function topsDraw() {
 	const parts = [...topFunctions(), topHeap(), ...topWaits(), topIdle(), topHolders(), ...longestWaits(), topLatencies(), topFibers(), topFiberWaits(),
 		topLabels(), aboutTrace()]; // in the report's order
 
@@ -367,7 +388,7 @@ function topsDraw() {
 // ---- above the timeline: what is missing from the picture ----
 
 /** @param {string} kind */
-function bannerAdd(kind, ...children) {
+export function bannerAdd(kind, ...children) {
 	byId("banners").append(el("p", {class: kind}, ...children));
 }
 
@@ -418,7 +439,7 @@ function notDrawnBanners() {
 			"others. Search finds them.");
 }
 
-function bannersDraw() {
+export function bannersDraw() {
 	cutBanner();
 	endBanners();
 	windowBanner();
@@ -454,7 +475,7 @@ function bannersDraw() {
 
 // ---- below it: the states that occur ----
 
-function legendDraw() {
+export function legendDraw() {
 	const sums = new Float64Array(128);
 
 	for (const thread of trace.threads)
@@ -469,7 +490,7 @@ function legendDraw() {
 	}, swatch(s), stateName[s])));
 }
 
-function highlight(state) {
+export function highlight(state) {
 	view.highlighted = state;
 	themeApply(state);
 	legendDraw();

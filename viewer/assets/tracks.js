@@ -1,14 +1,27 @@
 // tracks.js - which tracks there are, in which order, and where each one lies.
 
-const STATE_LEAST = 18, STATE_MOST = 40; // height of lanes of states: they share what room there is
-const REGION_HEIGHT = 14, LOG_HEIGHT = 7, SAMPLE_HEIGHT = 7, COUNTER_HEIGHT = 28;
+import {HIDDEN_KEY, arrange, filterMake, filterRead, hideToggle, isHidden, isTrackHidden, pinOf,
+	rowsMoved, selectionTrack} from "./arrange.js";
+import {counterChosen, counterSums} from "./counters.js";
+import {visible} from "./data.js";
+import {screen} from "./draw.js";
+import {byId, count, el, plural} from "./format.js";
+import {groupMake, groupRows, groupToggle, idleFold} from "./groups.js";
+import {CLASS, stateClass} from "./palette.js";
+import {PROC_HEIGHT, procRows} from "./procs.js";
+import {setRange, trace} from "./rows.js";
+import {select, selectionThread} from "./select.js";
+import {view} from "./view.js";
+
+export const STATE_LEAST = 18, STATE_MOST = 40; // height of lanes of states: they share what room there is
+export const REGION_HEIGHT = 14, LOG_HEIGHT = 7, SAMPLE_HEIGHT = 7, COUNTER_HEIGHT = 28;
 const TASK_HEIGHT = 14, TASK_LOW_HEIGHT = 7, TASK_LEAST = 3, TASKS_MOST = 84; // TASKS_MOST: of a track, but for lanes of TASK_LEAST
-const TRACK_PAD = 5;
+export const TRACK_PAD = 5;
 const ABOVE_MAX = 6; // tracks of tasks and counters above the threads; of more, most are below them
 const ABOVE_HEIGHT = 400; // of all of these but a first one that is higher
 
 /** @type {Tracks} */
-const tracks = {
+export const tracks = {
 	all: [], // in order, filtered
 	byThread: [], // thread index -> track, or undefined while it is filtered out
 	foldedInto: [], // thread index -> the group that it is folded into, if any
@@ -36,7 +49,7 @@ function classTime(thread, cls) {
 }
 
 /** @param {Thread} thread */
-function lifeTime(thread) {
+export function lifeTime(thread) {
 	let sum = 0;
 
 	for (let s = 1; s < 128; s++)
@@ -45,7 +58,7 @@ function lifeTime(thread) {
 }
 
 // id -> [label, key: larger first, or a comparison]
-const threadOrders = {
+export const threadOrders = {
 	first: ["interest", (a, b) => a.idle - b.idle || b.interest - a.interest],
 	start: ["start", (a, b) => a.firstSeen - b.firstSeen || a.serial - b.serial],
 	name: ["name", (a, b) => a.name.localeCompare(b.name, "en", {numeric: true}) ||
@@ -57,7 +70,7 @@ const threadOrders = {
 	events: ["number of waits", (a, b) => b.parks - a.parks],
 };
 
-function threadKeys() {
+export function threadKeys() {
 	for (const thread of trace.threads) {
 		thread.lockTime = classTime(thread, CLASS.LOCK);
 		thread.runTime = classTime(thread, CLASS.RUN);
@@ -81,7 +94,7 @@ function threadHadLabel(thread, labels) {
 }
 
 /** @param {Thread} thread */
-function threadMatches(thread, wanted, labels) {
+export function threadMatches(thread, wanted, labels) {
 	return !wanted || thread.label.toLowerCase().includes(wanted) ||
 		String(thread.tid).includes(wanted) || String(thread.serial) === wanted ||
 		threadHadLabel(thread, labels);
@@ -95,7 +108,7 @@ function threadRows(rows, thread) {
 
 // Whether it is a line that other tracks are folded into.
 /** @param {Track} track */
-function isFold(track) {
+export function isFold(track) {
 	return track.kind === "group" || track.kind === "procs";
 }
 
@@ -123,17 +136,17 @@ function labelsHeight(track) {
 }
 
 // Where each of them begins.
-function fibersY() {
+export function fibersY() {
 	return TRACK_PAD + tracks.stateHeight + 1;
 }
 
 /** @param {Track} track */
-function labelsY(track) {
+export function labelsY(track) {
 	return fibersY() + fibersHeight(track);
 }
 
 /** @param {Track} track */
-function regionsY(track) {
+export function regionsY(track) {
 	return labelsY(track) + labelsHeight(track);
 }
 
@@ -153,7 +166,7 @@ function trackHeight(track) {
 
 // What would be shown for a selection, but is not: a thread's index or a track of tasks; null = nothing.
 /** @param {Chosen} sel */
-function hiddenOf(sel) {
+export function hiddenOf(sel) {
 	const idx = sel ? selectionThread(sel) : -1;
 
 	if (sel && ["task", "tasktype", "counter"].includes(sel.kind)) {
@@ -181,7 +194,7 @@ function tracksOfNone(notes, ofProcs) {
 }
 
 // Rebuilds the order; called when the sorting, the filter or the pins change.
-function tracksLayout() {
+export function tracksLayout() {
 	const filter = filterRead(tracks.filter), {wanted} = filter;
 	tracks.idleFolds = idleFold(trace.threads.filter((t) => !t.out));
 	const left = trace.threads.filter((t) => !t.out).filter(filterMake(filter)), matching = left.filter((t) => !isHidden(t));
@@ -259,7 +272,7 @@ function tracksStack(stateHeight) {
 
 // Of all tracks, with lanes of states so high.
 /** @param {number} stateHeight */
-function tracksHeight(stateHeight) {
+export function tracksHeight(stateHeight) {
 	return tracks.all.reduce((sum, track) => sum + trackHeight(track) + (hasStates(track) ? stateHeight - tracks.stateHeight : 0), 0);
 }
 
@@ -269,7 +282,7 @@ function hasStates(track) {
 }
 
 // Where each track lies.  Lanes of states share what room the screen has left.
-function tracksPlace() {
+export function tracksPlace() {
 	const lanes = tracks.all.filter(hasStates).length;
 
 	tracksStack(STATE_LEAST);
@@ -280,7 +293,7 @@ function tracksPlace() {
 
 // Index of the track at height y of the whole list.
 /** @param {number} y */
-function trackIndexAt(y) {
+export function trackIndexAt(y) {
 	let lo = 0, hi = tracks.all.length;
 
 	while (lo < hi) {
@@ -295,7 +308,7 @@ function trackIndexAt(y) {
 
 // Tracks that lie, at least in part, in [y, y + height).
 /** @param {number} y @param {number} height */
-function tracksVisible(y, height) {
+export function tracksVisible(y, height) {
 	const found = [];
 
 	for (let i = trackIndexAt(y); i < tracks.all.length && tracks.all[i].y < y + height; i++)
@@ -305,7 +318,7 @@ function tracksVisible(y, height) {
 
 // The lanes of a track: [{lane, y, h, kind, depth}], y from the track's top.
 /** @param {Track} track */
-function trackLanes(track) {
+export function trackLanes(track) {
 	const lanes = [];
 	const y = TRACK_PAD;
 
@@ -329,13 +342,13 @@ function trackLanes(track) {
 }
 
 /** @param {Track} track */
-function logY(track) {
+export function logY(track) {
 	return regionsY(track) + track.thread.regions.length * REGION_HEIGHT;
 }
 
 // Samples lie below everything else.
 /** @param {Track} track */
-function samplesY(track) {
+export function samplesY(track) {
 	return logY(track) + (track.hasLogs ? LOG_HEIGHT : 0);
 }
 
@@ -343,7 +356,7 @@ function samplesY(track) {
 
 /** `drawn`: what it says was told of; y: where it is. */
 /** @type {{row: HTMLElement, name: HTMLElement, tid: HTMLElement, pin: HTMLButtonElement, hide: HTMLButtonElement, open: HTMLButtonElement, track: Track | null, drawn: any[], y: number}[]} */
-const labelPool = [];
+export const labelPool = [];
 
 function labelMake() {
 	const name = el("span", {class: "name"}), tid = el("span", {class: "tid"});
@@ -433,7 +446,7 @@ function hideFill(hide, track) {
 	hide.setAttribute("aria-label", track.key === HIDDEN_KEY ? "Show all again" : `${again ? "Show" : "Hide"} ${name}${again ? " again" : ""}`);
 }
 
-function labelsDraw(visibleTracks, scrollY) {
+export function labelsDraw(visibleTracks, scrollY) {
 	const box = byId("labels");
 
 	while (labelPool.length < visibleTracks.length) {
@@ -453,7 +466,7 @@ function labelsDraw(visibleTracks, scrollY) {
 }
 
 /** @param {number | string} by */
-function pinToggle(by) {
+export function pinToggle(by) {
 	const pinned = new Set(tracks.pinned);
 
 	if (!pinned.delete(by))

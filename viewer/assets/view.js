@@ -1,9 +1,13 @@
 // view.js - what is visible: the range of time.
 
-const MIN_SPAN = 100; // nanoseconds
+import {head} from "./data.js";
+import {trace} from "./rows.js";
+import {stepAdd} from "./steps.js";
+
+export const MIN_SPAN = 100; // nanoseconds
 
 /** @type {View} */
-const view = {
+export const view = {
 	t0: 0, t1: 1, // visible range
 	width: 1, // of the tracks, in CSS pixels
 	selection: null, // {kind, id}: see select.js
@@ -14,24 +18,24 @@ const view = {
 };
 
 /** @param {"range" | "selection" | "range-selection" | "tracks" | "guest"} what */
-function viewChanged(what) {
+export function viewChanged(what) {
 	for (const listener of view.listeners)
 		listener(what);
 }
 
 /** @param {number} time */
-function xOf(time) {
+export function xOf(time) {
 	return (time - view.t0) / (view.t1 - view.t0) * view.width;
 }
 
 /** @param {number} x */
-function timeAt(x) {
+export function timeAt(x) {
 	return view.t0 + x / view.width * (view.t1 - view.t0);
 }
 
 // Sets the range, moved and shortened so as to lie within the part of the trace that the page shows.
 /** @param {number} t0 @param {number} t1 */
-function viewSet(t0, t1, remember = true) {
+export function viewSet(t0, t1, remember = true) {
 	const span = Math.min(Math.max(t1 - t0, MIN_SPAN), trace.span - trace.begin);
 	let from = t1 - t0 < span ? (t0 + t1 - span) / 2 : t0;
 
@@ -47,14 +51,14 @@ function viewSet(t0, t1, remember = true) {
 
 // Somebody wants to see more than this page of a part has: trace-view then shows another one (viewer/serve/zoom.js).
 /** @param {number} t0 @param {number} t1 */
-function viewBeyond(t0, t1) {
+export function viewBeyond(t0, t1) {
 	if (head.cut?.window)
 		window.dispatchEvent(new CustomEvent("trc-beyond", {detail: {t0, t1}}));
 }
 
 // factor < 1 zooms in; the time at x stays where it is.
 /** @param {number} factor @param {number} [x] */
-function viewZoom(factor, x) {
+export function viewZoom(factor, x) {
 	const at = timeAt(x === undefined ? view.width / 2 : x), wanted = (view.t1 - view.t0) * factor;
 	const span = Math.min(Math.max(wanted, MIN_SPAN), trace.span - trace.begin);
 	const share = (at - view.t0) / (view.t1 - view.t0);
@@ -65,7 +69,7 @@ function viewZoom(factor, x) {
 }
 
 /** @param {number} share */
-function viewPan(share) {
+export function viewPan(share) {
 	const by = (view.t1 - view.t0) * share;
 
 	if (by < 0 ? view.t0 <= trace.begin : view.t1 >= trace.span)
@@ -73,7 +77,7 @@ function viewPan(share) {
 	viewSet(view.t0 + by, view.t1 + by);
 }
 
-function viewAll() {
+export function viewAll() {
 	viewSet(trace.begin, trace.span);
 }
 
@@ -82,7 +86,7 @@ const AROUND_INSTANT_NS = 5e6;
 // Makes [from, until] visible: as it is if it fits well, else zoomed to be a third of the width.  What has no length keeps the
 // zoom, or has some milliseconds around it.
 /** @param {number} from @param {number} until */
-function viewShow(from, until) {
+export function viewShow(from, until) {
 	const span = view.t1 - view.t0, length = until - from;
 
 	if (!length) {

@@ -1,6 +1,14 @@
 // when.js - a range of time that is typed, in the forms of --window (analyzer/model/selection_window.c): 1.2s..1.35s, 350ms..,
 // 1.2s..+80ms, of the clock in UTC 11:47:52.2..+300ms or 2026-11-24T11:47:52Z.., and task:ID.
 
+import {selectionNamed} from "./address.js";
+import {head, visible} from "./data.js";
+import {UNITS, byId, cutText, duration} from "./format.js";
+import {rangeSet} from "./input.js";
+import {trace} from "./rows.js";
+import {selectionSpan} from "./select.js";
+import {view, viewBeyond, viewSet} from "./view.js";
+
 /** @type {[string, number][]} */
 const WHEN_UNITS = [["ns", 1], ["us", 1e3], ["µs", 1e3], ["ms", 1e6], ["min", 60e9], ["s", 1e9]];
 const WHEN_DAY_NS = 86400e9, WHEN_FORMS = "1.2s..1.35s, 1.2s..+80ms, 350ms.. or, of the clock in UTC, 11:47:52.2..+300ms";
@@ -101,7 +109,7 @@ function whenRead(string, about) {
 
 // A range as it is typed: to the nanosecond.
 /** @param {TimeRange} range */
-function whenText({t0, t1}) {
+export function whenText({t0, t1}) {
 	const time = (/** @type {number} */ ns) => {
 		const [unit, size] = UNITS.find(([, s]) => ns >= s) || UNITS[UNITS.length - 1];
 		return `${Number((ns / size).toFixed(Math.log10(size)))}${unit}`;
@@ -163,7 +171,7 @@ function whenGo(string) {
 	viewSet(t0 - margin, t1 + margin);
 }
 
-function whenInit() {
+export function whenInit() {
 	const field = byId("when");
 
 	field.placeholder = "1.2s..1.35s";

@@ -4,12 +4,15 @@
 // A new page is made out of sight.  When it has drawn, it takes over what is seen and chosen in the one before (carry.js), and its
 // place.  If that cannot be, since the moment that somebody looks at has left the recorder's last seconds, following pauses.
 
+import {about, again, frameSay, headOf, load, momentOf, say, shown, visitor, waiting, waitingDrop,
+	what} from "./frame.js";
+
 const PERIOD_MS = 1000; // between the begins of two snapshots, at least
 const SHARE = 2; // and at least so many times what one takes: the rest of the machine is for others
-const BUSY_MS = 150; // somebody drags or types: then the next look
+export const BUSY_MS = 150; // somebody drags or types: then the next look
 const LAST_S = [1, 2, 5, 10, 30, 60, 0], LAST_DEFAULT_S = 5; // 0 = all that the recorder has
 
-const live = {
+export const live = {
 	isLive: false, // the page can be another one in a second: it is of a process, and of no kept snapshot
 	isOver: false, // the process has ended
 	follows: false, // else it is paused
@@ -37,7 +40,7 @@ function snapshotOf(frame) {
 	}
 }
 
-function liveAddress() {
+export function liveAddress() {
 	const snapshot = live.whole || (live.isLive ? 0 : askedNumber("snapshot"));
 
 	if (snapshot)
@@ -50,12 +53,12 @@ function lastText() {
 	return live.last ? `the last ${live.last} s` : "all that the recorder has";
 }
 
-function isRecovered(head) {
+export function isRecovered(head) {
 	return head.info.some(([key, value]) => key === "snapshot" && value === "recovered");
 }
 
 // What the bar says; the moment stands beside it, since what changes each second is not to be read out.
-function liveSentence(head) {
+export function liveSentence(head) {
 	if (isRecovered(head))
 		return `What ${what} left in its recorder when it ended.`;
 	if (!live.isLive)
@@ -63,7 +66,7 @@ function liveSentence(head) {
 	return live.follows ? `Following ${what}.` : live.why || `Paused: ${what} runs on.`;
 }
 
-function liveShow() {
+export function liveShow() {
 	document.getElementById("follow").textContent = live.follows ? "Pause" : "Follow";
 	again.hidden = live.follows;
 	document.getElementById("live").hidden = !live.isLive || live.isOver;
@@ -72,7 +75,7 @@ function liveShow() {
 	document.body.dataset.follows = live.follows ? "yes" : "";
 }
 
-function livePause(why) {
+export function livePause(why) {
 	live.follows = false;
 	live.why = why;
 	clearTimeout(live.timer);
@@ -86,7 +89,7 @@ function livePause(why) {
 }
 
 // Pages that are there for a second have no SQL box, which is half of the work.  The one that stays gets it.
-function liveWhole() {
+export function liveWhole() {
 	// One that is refused is not asked for again.
 	if (live.follows || waiting || live.wholeAsked === snapshotOf(shown) || !/without=sql/.test(shown.contentWindow.location.search))
 		return;
@@ -114,7 +117,7 @@ function liveLoad() {
 	}
 }
 
-function liveNext() {
+export function liveNext() {
 	const took = performance.now() - live.began;
 
 	clearTimeout(live.timer);
@@ -123,14 +126,14 @@ function liveNext() {
 }
 
 // Of an address what holds for other snapshots too: they have other times and other rows.
-function hashLasting(hash) {
+export function hashLasting(hash) {
 	const parts = hash.slice(1).split("&").filter((part) => part && !/^(t|range|sel)=/.test(part));
 
 	return parts.length ? `#${parts.join("&")}` : "";
 }
 
 // A new page has drawn: "" = it has taken over from the one that is shown; "busy"; else why it has not.
-function liveTakeOver(frame, head) {
+export function liveTakeOver(frame, head) {
 	const before = shown && shown.contentWindow.trc, after = frame.contentWindow.trc;
 
 	live.carried = null;
@@ -148,7 +151,7 @@ function liveTakeOver(frame, head) {
 }
 
 // The keyboard is the new page's, if it was that of the one before.
-function liveFocus(frame) {
+export function liveFocus(frame) {
 	frame.contentWindow.focus();
 	if (live.carried)
 		frame.contentWindow.trc.carry.focus(live.carried.focus);
@@ -196,7 +199,7 @@ async function keepShown() {
 	keptShow();
 }
 
-function liveInit() {
+export function liveInit() {
 	const last = /** @type {HTMLSelectElement} */ (document.getElementById("last"));
 
 	live.isLive = Boolean(about.pid) && !askedNumber("snapshot");

@@ -7,21 +7,25 @@
 // The page is in an iframe of the same origin.  A new one is loaded out of sight and takes the place of the one
 // before when it is there, so that a snapshot that fails takes nothing away.
 
+import {BUSY_MS, hashLasting, isRecovered, live, liveAddress, liveFocus, liveInit, liveNext,
+	livePause, liveSentence, liveShow, liveTakeOver, liveWhole} from "./follow.js";
+import {isLarge, wholeText, zoomFollow, zoomTo, zoomWatch} from "./zoom.js";
+
 const ALIVE_MS = 10000, ADDRESS_MS = 300;
 
-const about = JSON.parse(document.getElementById("about").textContent);
+export const about = JSON.parse(document.getElementById("about").textContent);
 const bar = document.getElementById("bar"), said = document.getElementById("said");
-const again = /** @type {HTMLButtonElement} */ (document.getElementById("again")), pages = document.getElementById("pages");
-const visitor = crypto.getRandomValues(new Uint32Array(1))[0];
-const what = about.pid ? `${about.name || "process"} (${about.pid})` : about.name;
-const overview = /** @type {HTMLCanvasElement} */ (document.getElementById("overview")), whole = about.overview;
+export const again = /** @type {HTMLButtonElement} */ (document.getElementById("again")), pages = document.getElementById("pages");
+export const visitor = crypto.getRandomValues(new Uint32Array(1))[0];
+export const what = about.pid ? `${about.name || "process"} (${about.pid})` : about.name;
+export const overview = /** @type {HTMLCanvasElement} */ (document.getElementById("overview")), whole = about.overview;
 const save = /** @type {HTMLAnchorElement} */ (document.getElementById("save"));
-let part = partAsked(); // what is shown of a trace: [from, to]; null = all
-let shown = null; // the iframe that is seen
-let waiting = null; // the one that is being loaded
+export let part = partAsked(); // what is shown of a trace: [from, to]; null = all
+export let shown = null; // the iframe that is seen
+export let waiting = null; // the one that is being loaded
 let sentence = ""; // of the bar, but for trouble
 
-function say(text, bad = false) {
+export function say(text, bad = false) {
 	said.textContent = text;
 	bar.classList.toggle("bad", bad);
 	bar.hidden = !text && !about.pid && !part && !isLarge();
@@ -48,13 +52,13 @@ function partAddress(how) {
 	return `page?from=${part[0]}&to=${part[1]}${how}`;
 }
 
-function timeText(ns) {
+export function timeText(ns) {
 	return `${Number((ns / 1e9).toPrecision(6))} s`;
 }
 
 // About how many events lie between: parts of the overview are taken in proportion.
 /** @param {number[]} part */
-function eventsIn([from, to]) {
+export function eventsIn([from, to]) {
 	const width = whole.span / whole.counts.length;
 
 	return Math.round(whole.counts.reduce((sum, n, i) =>
@@ -90,7 +94,7 @@ function partShow(from, to) {
 }
 
 // The address asks for another part.
-function partAgain() {
+export function partAgain() {
 	part = partAsked();
 }
 
@@ -155,7 +159,7 @@ async function alive() {
 
 // ---- pages --------------------------------------------------------------------------------
 
-function headOf(frame) {
+export function headOf(frame) {
 	try {
 		return JSON.parse(frame.contentDocument.getElementById("head").textContent);
 	} catch {
@@ -164,11 +168,11 @@ function headOf(frame) {
 }
 
 // The moment at which the trace ends, by the clock on the wall.
-function momentOf(head) {
+export function momentOf(head) {
 	return new Date(head.start_unix_ms + head.span_ns / 1e6).toLocaleTimeString([], {hour12: false});
 }
 
-function frameSay() {
+export function frameSay() {
 	const head = headOf(shown);
 
 	document.title = about.pid ? `${what} at ${momentOf(head)} - trc` : `${what} - trc`;
@@ -283,14 +287,14 @@ function loaded(frame, carried) {
 		liveWhole(); // it was paused while the first page was on its way
 }
 
-function waitingDrop() {
+export function waitingDrop() {
 	waiting.remove();
 	waiting = null;
 	again.disabled = false;
 }
 
 // carried: what the page that is shown has said to be carried over; null = the address says all.
-function load(hash, carried = null) {
+export function load(hash, carried = null) {
 	const frame = document.createElement("iframe");
 
 	if (waiting)

@@ -3,11 +3,13 @@
 //
 // What is seen and chosen is carried over, as it is to a newer snapshot (viewer/assets/carry.js).
 
+import {eventsIn, headOf, load, part, partAgain, shown, timeText, waiting, whole} from "./frame.js";
+
 const ZOOM_PARTS = 2; // a part is loaded where no more is visible than so many times what a part has
 
 const zoom = {seen: ""};
 
-const isLarge = () => whole.to > 0;
+export const isLarge = () => whole.to > 0;
 
 /** @param {number[]} view */
 function fitsPart(view) {
@@ -24,7 +26,7 @@ function partAround([from, to]) {
 
 // Shows this view in a page of the part; of the whole if that is null.
 /** @param {number[] | null} next @param {number[]} view */
-function zoomTo(next, view) {
+export function zoomTo(next, view) {
 	const {start_ns: start} = headOf(shown), {trc} = shown.contentWindow;
 
 	history.pushState(null, "", next ? `?from=${next[0]}&to=${next[1]}` : location.pathname);
@@ -33,7 +35,7 @@ function zoomTo(next, view) {
 }
 
 // Looks whether the view of the whole has come to rest where a part can show it.
-function zoomFollow() {
+export function zoomFollow() {
 	const trc = shown && shown.contentWindow.trc;
 
 	if (!isLarge() || part || waiting || !trc)
@@ -53,11 +55,11 @@ function zoomBeyond({detail: {t0, t1}}) {
 	zoomTo(fitsPart(view) ? partAround(view) : null, view);
 }
 
-function zoomWatch(frame) {
+export function zoomWatch(frame) {
 	frame.contentWindow.addEventListener("trc-beyond", zoomBeyond);
 }
 
-function wholeText() {
+export function wholeText() {
 	return `The whole trace, ${timeText(whole.span)}, ${whole.events.toLocaleString("en")} events: short intervals are merged. ` +
 		"Zoom in to see every event.";
 }
