@@ -35,7 +35,7 @@ viewer/assets.c: $(viewer_assets:%=$(srcdir)/%) $(srcdir)/viewer/embed.sh $(srcd
 		$(srcdir)/viewer/assets/body.html $(srcdir)/viewer/assets/app.css $(viewer_sql:%=$(srcdir)/%) \
 		$(viewer_decoder:%=$(srcdir)/%) -- $(viewer_js:%=$(srcdir)/%) >$@-t && mv -f $@-t $@
 CLEANFILES += viewer/assets.c viewer/assets.c-t
-EXTRA_DIST += viewer/embed.sh viewer/assets/types.d.ts $(viewer_assets) viewer/vendor/README.md viewer/vendor/update.sh \
+EXTRA_DIST += viewer/embed.sh viewer/assets/types.d.ts viewer/assets/package.json $(viewer_assets) viewer/vendor/README.md viewer/vendor/update.sh \
 	viewer/vendor/sql.js.version viewer/vendor/SHA256SUMS viewer/vendor/LICENSE.sql.js viewer/vendor/AUTHORS.sql.js
 
 # trace-view: the page, served.

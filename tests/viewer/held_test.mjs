@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {now, nowHeld, nowMoreHeld} from "./held.mjs";
+import "./page_stub.mjs";
+import {now} from "../../viewer/assets/now.js";
+import {nowHeld, nowMoreHeld} from "../../viewer/assets/now_told.js";
 
 // `n` locks of thread 7; one thread waits for each of those in `awaited`.
 function holds(n, awaited) {

@@ -1,14 +1,14 @@
-// loading.mjs - how a page loads: with a sketch of many threads, with one that is damaged, in a browser that gives it no worker, and
-// while the theme changes.
+// loading.mjs - how a page loads: with a sketch of many threads, with one that is damaged, in a browser that gives it no worker,
+// while the theme changes, and with the modules of viewer/assets in the place of the one script that is made of them.
 //
-//   node loading.mjs DIRECTORY
+//   node loading.mjs DIRECTORY ASSETS
 
 import {readFileSync, rmSync, writeFileSync} from "node:fs";
 import path from "node:path";
 import {deflateSync, inflateSync} from "node:zlib";
 import {check, openPage, results, same, seed, settle, someOf, withBrowser} from "./browser_lib.mjs";
 
-const pages = path.resolve(process.argv[2]);
+const [pages, assets] = process.argv.slice(2).map((name) => path.resolve(name));
 const sketched = path.join(pages, "threads.html"), small = path.join(pages, "known.html");
 
 // What is in the strip with the whole trace.
@@ -113,11 +113,45 @@ async function workerRefused(context) {
 	rmSync(forbidden);
 }
 
+// The browser itself joins the modules.  No server is there: what it asks for is answered by Playwright.
+async function asModules(context) {
+	const ORIGIN = "http://127.0.0.1:9";
+
+	for (const file of [small, sketched]) {
+		const joined = await openPage(context, file), told = (page) => page.evaluate(() => [window.trc.counts, window.trc.threads(), window.trc.span]);
+		const wanted = await told(joined), pixels = await overview(joined), asked = new Set();
+		const one = /(id="decoder">[^<]*(?:<(?!\/script)[^<]*)*<\/script>\n)<script>[^]*?<\/script>/, policy = /<meta http-equiv="Content-Security-Policy"[^>]*>/;
+		const whole = readFileSync(file, "latin1");
+		check(one.test(whole) && policy.test(whole), "the page has one script and a policy");
+		const body = Buffer.from(whole.replace(policy, "").replace(one, (_, before) => `${before}<script type="module" src="main.js"></script>`), "latin1");
+		await joined.close();
+
+		const page = await context.newPage();
+		page.troubles = [];
+		page.on("pageerror", (error) => page.troubles.push(error.stack));
+		await page.route(`${ORIGIN}/**`, (route) => {
+			const name = path.basename(new URL(route.request().url()).pathname);
+			asked.add(name);
+			return name === "page.html" ? route.fulfill({contentType: "text/html", body})
+				: /^\w+\.js$/.test(name) ? route.fulfill({contentType: "text/javascript", path: path.join(assets, name)}) : route.fulfill({status: 404});
+		});
+		await page.goto(`${ORIGIN}/page.html`);
+		await page.waitForFunction(() => document.documentElement.dataset.trcReady || document.documentElement.dataset.trcFailed).catch(() => {});
+		await isWhole(page, `modules, ${path.basename(file)}`);
+		await settle(page);
+		check(asked.has("main.js") && asked.size > 60, "the browser fetches modules", asked.size);
+		same(await told(page), wanted, "modules show what the script shows");
+		check(await overview(page) === pixels, "modules draw what the script draws");
+		await page.close();
+	}
+}
+
 await withBrowser("light", async (context) => {
 	await sketchOfThreads(context);
 	await damagedSketches(context);
 	await themeWhileLoading(context);
 	await workerRefused(context);
+	await asModules(context);
 });
 console.log(`${results.passed} passed, ${results.failed} failed; TRC_SEED=${seed}`);
 process.exit(results.failed ? 1 : 0);

@@ -9,5 +9,5 @@ pages=$work/loading
 make_page=$top_builddir/tests/viewer/make-page
 "$make_page" -k "$pages/known.html"
 "$make_page" -t 3000 -n 300000 "$pages/threads.html"
-browse "$work/loading.mjs" "$pages"
+browse "$work/loading.mjs" "$pages" "$top_srcdir/viewer/assets"
 rm -f "$pages/threads.html"

@@ -2,11 +2,23 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {bitsNext, columnDecode, columnsMade, count, decodeDeltas, deltaAt, deltaMarks, keysMake, laneCounts, latencySteps, laneLonger, lanePaint, lanesMake, lanesOf, lanesPack, lanesUnpack, lengthNext, looksForget, matchBeside, matchParts, matchSelection, matchesBefore, medianOf, head, offTime, onProcOf, orderOf,
-	paintMake, pieceBytes, placeOfRow, procs, rank, refOf, refSet, refsMake, setMake, sourceMake, sourceOfList, statesMake, stepsOf, streamsJoin, streamsPlace, taskSpans, timeAbove,
-	timeOf, timeSet, timedRows, timesDone, timesMake, trace, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther} from "./modules.mjs";
-import {heapMargin, heapMarginAdd, heapMarginValue, marginOf, marginPooled, marginPart, marginShare, marginText, partAdd, partJoin} from "./margins.mjs";
-import {given, head as headOfTops, longestParks, topHeap, trace as ofTops} from "./tops.mjs";
+import "./page_stub.mjs";
+import {columnsMade, lanesOf, lanesPack, lanesUnpack, latencySteps, medianOf} from "../../viewer/assets/annotations.js";
+import {head, texts} from "../../viewer/assets/data.js";
+import {bitsNext, columnDecode, decodeDeltas, deltaAt, deltaMarks, pieceBytes, streamsJoin, streamsPlace} from "../../viewer/assets/decode.js";
+import {offTime, onProcOf} from "../../viewer/assets/flame_items.js";
+import {taskSpans} from "../../viewer/assets/flame_select.js";
+import {count} from "../../viewer/assets/format.js";
+import {lanesMake} from "../../viewer/assets/levels.js";
+import {laneCounts, laneLonger, lanePaint, paintMake} from "../../viewer/assets/lod.js";
+import {looksForget} from "../../viewer/assets/looks.js";
+import {heapMargin, heapMarginAdd, heapMarginValue, marginOf, marginPart, marginPooled, marginShare, marginText, partAdd, partJoin} from "../../viewer/assets/margins.js";
+import {keysMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, placeOfRow, setMake, sourceMake, sourceOfList, timedRows} from "../../viewer/assets/matches.js";
+import {procs, stepsOf} from "../../viewer/assets/procs.js";
+import {rank, trace} from "../../viewer/assets/rows.js";
+import {lengthNext, refOf, refSet, refsMake, statesMake, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther} from "../../viewer/assets/states.js";
+import {timeAbove, timeOf, timeSet, timesDone, timesMake} from "../../viewer/assets/times.js";
+import {heapPlaces, longestParks} from "../../viewer/assets/tops.js";
 
 let state = 12345;
 
@@ -813,23 +825,38 @@ test("margins are those of the analyzer", () => {
 });
 
 test("where allocations are is looked up once for each stack, not for each of them", () => {
-	const n = 10000;
+	const n = 10000, {stack, stackFirst, stackFrames, frame} = trace;
+	let asked = 0;
 
-	ofTops.alloc = {n, stack: numbers(Uint8Array, n, 6), space: numbers(Float64Array, n, 100), bytes: numbers(Float64Array, n, 100), time: numbers(Float64Array, n, 100),
+	// Of stack s the one frame is that of its function: "odd" or "even".
+	texts.cache = ["", "odd", "even"];
+	trace.frame = {n: 2, function: [1, 2], file: [0, 0], module: [0, 0], line: [0, 0], low: [0, 0], high: [0, 0], owner: [0, 0], inlined: [0, 0]};
+	trace.stack = {n: 8, skip: new Uint8Array(8)};
+	trace.stackFrames = Uint32Array.from({length: 8}, (_, s) => s % 2 ? 1 : 2);
+	trace.stackFirst = new Proxy(Uint32Array.from({length: 9}, (_, s) => s), {get: (all, key) => {
+		asked++;
+		return all[key];
+	}});
+	head.span_ns = 100;
+	trace.alloc = {n, stack: numbers(Uint8Array, n, 6).map((s) => s + 1), space: numbers(Float64Array, n, 100), bytes: numbers(Float64Array, n, 100), time: numbers(Float64Array, n, 100),
 		lives: numbers(Uint8Array, n, 2), freed: new Float64Array(n).fill(100)};
-	topHeap();
-	assert.deepEqual(given.rows.map((row) => row.where).sort(), ["even", "odd"]);
-	for (const {where, allocated, inUse} of given.rows) {
-		const of = [...Array(n).keys()].filter((i) => ofTops.alloc.stack[i] % 2 === (where === "odd" ? 1 : 0));
-		assert.equal(allocated, of.reduce((sum, i) => sum + ofTops.alloc.space[i], 0), where);
-		assert.equal(inUse, of.reduce((sum, i) => sum + ofTops.alloc.lives[i] * ofTops.alloc.space[i], 0), where);
+	const rows = heapPlaces();
+	assert.deepEqual(rows.map((row) => row.where).sort(), ["even", "odd"]);
+	for (const {where, allocated, inUse} of rows) {
+		const of = [...Array(n).keys()].filter((i) => trace.alloc.stack[i] % 2 === (where === "odd" ? 1 : 0));
+		assert.equal(allocated, of.reduce((sum, i) => sum + trace.alloc.space[i], 0), where);
+		assert.equal(inUse, of.reduce((sum, i) => sum + trace.alloc.lives[i] * trace.alloc.space[i], 0), where);
 	}
-	assert.ok(given.asked <= 20, `asked ${given.asked} times`);
+	assert.ok(asked > 0 && asked <= 60, `asked ${asked} times`);
+	Object.assign(trace, {stack, stackFirst, stackFrames, frame});
 });
 
 // Waits at random; flag 2 = it had not ended when the trace did.
 function parksRandom(n) {
-	return {n, start: numbers(Float64Array, n, 500), length: numbers(Float64Array, n, 900), thread: new Uint32Array(n).fill(1),
+	const start = numbers(Float64Array, n, 500).sort(), when = waitsMake({s: null, v: [], refs: null}, new Uint32Array(n), []);
+
+	waitsOther(when, new Map(Array.from(start, (ns, i) => [i, {start: ns, wake: 0}])));
+	return {n, start, when, length: numbers(Float64Array, n, 900), thread: new Uint32Array(n).fill(1),
 		flags: numbers(Uint8Array, n, 2).map((bit) => 2 * bit)};
 }
 
@@ -838,13 +865,13 @@ test("the longest waits, first those of which nobody knows how long, as far as t
 
 	for (const isRecovered of [false, true])
 		for (const cut of [undefined, {text: ""}]) {
-			const p = ofTops.park = parksRandom(n);
-			Object.assign(headOfTops, {cut, from: 300, to: 700});
-			given.recovered = isRecovered;
+			const p = trace.park = parksRandom(n);
+			Object.assign(head, {cut, info: isRecovered ? [["snapshot", "recovered"]] : []});
+			Object.assign(trace, {begin: 300, span: 700});
 			const ns = (i) => cut ? Math.max(0, Math.min(p.start[i] + p.length[i], 700) - Math.max(p.start[i], 300)) : p.length[i];
 			const longer = (i) => isRecovered ? p.flags[i] : 0;
 			const wanted = all.filter((i) => i % 3).sort((a, b) => longer(b) - longer(a) || ns(b) - ns(a) || a - b).slice(0, 20);
 			assert.deepEqual(longestParks(0, n, 20, (i) => i % 3 > 0), wanted);
 		}
-	delete headOfTops.cut;
+	delete head.cut;
 });

@@ -8,6 +8,10 @@
 // Contrast is that of WCAG 2.1.
 
 import {readFileSync} from "node:fs";
+import "./page_stub.mjs";
+import {head} from "../../viewer/assets/data.js";
+import {ABSENT, latencyColours, reasonColours, stateClass, stateColours, stateIsLock, stateName, statesInit, stripePixel, textOn, typeColours} from "../../viewer/assets/palette.js";
+import {MERGED} from "../../viewer/assets/states.js";
 
 const [assets] = process.argv.slice(2);
 const LEAST = 8, CONTRAST = 4.5;
@@ -65,13 +69,9 @@ function contrast(a, b) {
 // ---- the page's own ----
 
 function palette() {
-	const source = ["states", "palette"].map((name) => readFileSync(`${assets}/${name}.js`, "utf8")).join("\n");
-	const make = new Function("head", `${source}
-		head.reasons = [null, ...Object.keys(reasonColours).map((name) => [name, ""])];
-		statesInit();
-		return {stateName, stateClass, stateIsLock, stateColours, typeColours, latencyColours, textOn, ABSENT, MERGED, stripes: (hex) => stripePixel(hex)};`);
-
-	return make({});
+	head.reasons = [null, ...Object.keys(reasonColours).map((name) => [name, ""])];
+	statesInit();
+	return {stateName, stateClass, stateIsLock, stateColours, typeColours, latencyColours, textOn, ABSENT, MERGED, stripes: stripePixel};
 }
 
 // Variables of the style sheet: {light, dark}.

@@ -2,7 +2,14 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {column, counterTimes, given, head, hiddenText, searchHeadings, searchRun, setFirstMake, text, timeAsked, trace, tracks, waitsMake, waitsOther} from "./search.mjs";
+import "./page_stub.mjs";
+import {hiddenText, threadKey} from "../../viewer/assets/arrange.js";
+import {counterTimes} from "../../viewer/assets/counters.js";
+import {column, columnsByName, head, text, texts} from "../../viewer/assets/data.js";
+import {setsLoad, trace} from "../../viewer/assets/rows.js";
+import {searchHeadings, searchRun, timeAsked} from "../../viewer/assets/search.js";
+import {waitsMake, waitsOther} from "../../viewer/assets/states.js";
+import {tracks} from "../../viewer/assets/tracks.js";
 
 let state = 4711;
 
@@ -11,9 +18,9 @@ function random(below) {
 	return Math.floor(state / 4294967296 * below);
 }
 
-const texts = ["", "settings_lock", "journal", "Worker", "idle", "GET /settings", "flush", "settings.c", "main.c", "reload", "acme", "tenant",
+const strings = ["", "settings_lock", "journal", "Worker", "idle", "GET /settings", "flush", "settings.c", "main.c", "reload", "acme", "tenant",
 	"SIGUSR1", "slow", "parse", "reply", "fd of settings"];
-const idOf = (string) => texts.indexOf(string);
+const idOf = (string) => strings.indexOf(string);
 const anyOf = (...strings) => idOf(strings[random(strings.length)]);
 const list = (n, value) => Uint32Array.from({length: n}, (_, i) => value(i));
 const rising = (n) => Float64Array.from({length: n}, () => random(1e6)).sort();
@@ -28,19 +35,21 @@ function waitsAt(starts) {
 const N = 500, THREADS = 6, STACKS = 8, OBJECTS = 5, FIBERS = 7;
 
 function rowsMake() {
-	given.texts = texts;
+	Object.assign(texts, {cache: strings, offset: {length: strings.length + 1}});
 	head.reasons = [null, ["mutex"], ["cond"], ["child"], ["read"]];
 	const names = ["main", "Worker 1", "worker 2", "settings", "idle", "other"];
 	trace.threads = names.map((name, idx) => ({idx, tid: 1000 + idx, serial: idx + 1, firstSeen: 10 * idx, idle: false, name, label: name}));
-	given.columns = {"object.low": list(OBJECTS, (i) => 0xcafe0000 + 16 * i), "object.high": list(OBJECTS, () => 0x7f),
+	const columns = {"object.low": list(OBJECTS, (i) => 0xcafe0000 + 16 * i), "object.high": list(OBJECTS, () => 0x7f),
 		"object.name": list(OBJECTS, (i) => i === 0 ? idOf("settings_lock") : i === 1 ? idOf("journal") : 0), "object.offset": list(OBJECTS, (i) => 8 * i)};
+	for (const [name, values] of Object.entries(columns))
+		columnsByName.set(name, values);
 	trace.frame = {n: 4, function: list(4, (i) => idOf(["reload", "flush", "parse", "reply"][i])), file: list(4, (i) => idOf(i < 2 ? "settings.c" : "main.c")),
 		line: list(4, (i) => 10 + i)};
 	trace.stack = {n: STACKS, skip: list(STACKS, () => 0)};
 	trace.stackFirst = list(STACKS + 1, (i) => i ? 2 * (i - 1) : 0);
 	trace.stackFrames = list(2 * STACKS, () => 1 + random(4));
 	trace.label = {n: 3, set: list(3, (i) => i + 1), key: list(3, () => idOf("tenant")), value: list(3, (i) => idOf(["acme", "slow", "idle"][i]))};
-	setFirstMake();
+	setsLoad();
 	trace.task = {n: N, type: list(N, () => anyOf("GET /settings", "flush")), low: list(N, (i) => 100 + i), high: list(N, () => 0), start: rising(N),
 		length: list(N, () => random(1000))};
 	trace.region = {n: N, type: list(N, () => anyOf("parse", "reply", "reload")), start: rising(N), length: list(N, () => random(1000)), thread: list(N, () => 1 + random(THREADS))};
@@ -154,7 +163,7 @@ test("groups are named for what was found", () => {
 test("hidden threads are searched, too, and told as hidden", () => {
 	const before = counted(searchRun("worker"));
 
-	tracks.hidden = new Set([given.threadKey(trace.threads[1])]);
+	tracks.hidden = new Set([threadKey(trace.threads[1])]);
 	assert.deepEqual(counted(searchRun("worker")), before);
 	assert.match(hiddenText({kind: "thread", id: 2}), /^Its thread is hidden/);
 	assert.equal(hiddenText({kind: "thread", id: 3}), "");

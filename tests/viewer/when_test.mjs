@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import {test} from "node:test";
-import {whenRead, whenText} from "./when.mjs";
+import "./page_stub.mjs";
+import {whenRead, whenText} from "../../viewer/assets/when.js";
 
 const BEGAN = Date.parse("2026-11-24T23:59:50.500Z"), LASTS = 20e9;
 const about = {unixMs: BEGAN, unixRest: 0, lasts: LASTS};

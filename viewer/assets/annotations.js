@@ -164,7 +164,7 @@ export const LATENCY_FACTORS = [1, 2, 4, 8, 16];
 // The median of values, which get another order; of an even number the lower one of the middle.  Not by sorting: of a million
 // values that takes half a second.
 /** @param {Float64Array} values */
-function medianOf(values) {
+export function medianOf(values) {
 	const k = Math.floor((values.length - 1) / 2);
 
 	for (let lo = 0, hi = values.length - 1; lo < hi;) {
@@ -193,7 +193,7 @@ function medianOf(values) {
 
 // Of each row which factor of the median of its type it does not exceed; the medians by type.  What did not end is in no median.
 /** @param {{n: number, type: Numbers, length: Numbers, open: Numbers}} rows */
-function latencySteps(rows) {
+export function latencySteps(rows) {
 	const steps = new Uint8Array(rows.n), medians = new Map();
 	let last = 0;
 

@@ -22,7 +22,7 @@ export const MOVES_MAX = 200, HIDDEN_KEY = "hidden"; // the group of what is hid
 const DROP_AFTER = 6; // CSS pixels that the pointer must go for a drag
 
 /** @param {Thread} thread */
-function threadKey(thread) {
+export function threadKey(thread) {
 	return String(thread.serial);
 }
 

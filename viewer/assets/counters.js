@@ -226,7 +226,7 @@ export function counterSums(track, t0, t1) {
 // For how long a counter was each of its values, the largest first: [value, time, the number of the one that lasted longest].  Of more values
 // than `most` none is told: they would tell nobody anything, and take long to sort.
 /** @param {Track} track @param {number} t0 @param {number} t1 @param {number} most @returns {[number, number, number][]} */
-function counterTimes(track, t0, t1, most) {
+export function counterTimes(track, t0, t1, most) {
 	const {at, value} = track, times = new Map(), lasted = (i) => Math.min(counterUntil(track, i), t1) - Math.max(at[i], t0);
 
 	for (let i = Math.max(0, upperBound(at, 0, at.length, t0) - 1); i < at.length && at[i] < t1; i++) {

@@ -13,7 +13,7 @@ import {stateIsLock} from "./palette.js";
 /** @type {Head} */
 export const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there
 /** @type {Map<string, any>} */
-const columnsByName = new Map(); // arrays, or {later: a column that is yet to be decoded}
+export const columnsByName = new Map(); // arrays, or {later: a column that is yet to be decoded}
 export const arrived = {states: null, parks: null, annotations: null}; // what the decoder made of intervals, and of tasks, regions and logs
 
 /** @param {string} name @returns {Numbers} */
@@ -191,7 +191,7 @@ export async function inflate(number, chunks, bytes) {
 }
 
 // Strings are decoded when they are first asked for.
-const texts = {offset: null, data: null, cache: [], decoder: new TextDecoder("utf-8")};
+export const texts = {offset: null, data: null, cache: [], decoder: new TextDecoder("utf-8")};
 
 export async function loadColumns() {
 	decoderStart();

@@ -156,7 +156,7 @@ export function unzigzag(value) {
 	return value % 2 ? -(value + 1) / 2 : value / 2;
 }
 
-function decodeDeltas(bytes, out) {
+export function decodeDeltas(bytes, out) {
 	const from = {bytes, at: 0};
 	let sum = 0;
 

@@ -5,7 +5,6 @@ import {base64Bytes, inflater} from "./decode.js";
 import {drawAll, screenResize} from "./draw.js";
 import {byId} from "./format.js";
 import {lanesMake} from "./levels.js";
-import {resizedWatch, timing} from "./main.js";
 import {stateIsLock} from "./palette.js";
 import {BEYOND_ALL, threadsName, trace} from "./rows.js";
 import {timeSet, timesDone, timesMake} from "./times.js";
@@ -65,12 +64,11 @@ function firstShow(first, cells) {
 	legendDraw();
 	screenResize();
 	drawAll();
-	resizedWatch();
-	timing.sketched = performance.now();
 }
 
 // No sketch, whatever is in it, keeps the rest of the page from being read.
-export async function firstDraw() {
+/** @param {() => void} drawn it is there */
+export async function firstDraw(drawn) {
 	const element = byId("first");
 
 	if (!element)
@@ -80,6 +78,7 @@ export async function firstDraw() {
 		element.remove();
 		cells.put(base64Bytes(first.cells));
 		firstShow(first, await cells.done());
+		drawn();
 	} catch {
 		byId("app").hidden = true;
 		byId("loading").classList.remove("over");

@@ -321,7 +321,7 @@ function stretchesOf(thread) {
 
 // How much of from..until, of what is asked for, a thread was on a proc; asked in order of time.  null: no rows of on_cpu say so.
 /** @param {Thread} thread @param {Fold} fold */
-function onProcOf(thread, fold) {
+export function onProcOf(thread, fold) {
 	const {begins, ends} = procs.exact ? stretchesOf(thread) : {begins: [], ends: []}, n = begins.length;
 	let at = 0;
 
@@ -338,7 +338,7 @@ function onProcOf(thread, fold) {
 }
 
 // How much of an interval the thread was off its proc: since there are switch records, whenever these do not have it on one.
-function offTime(fold, number, off, onProc, start, end) {
+export function offTime(fold, number, off, onProc, start, end) {
 	const known = onProc ? Math.max(start, Math.min(end, head.switches_ns)) : end;
 
 	return (off === OFF_ALWAYS ? fold.timeIn(number, start, known) : 0) +

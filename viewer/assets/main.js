@@ -35,7 +35,7 @@ import {SAMPLE_HEIGHT, samplesY, threadKeys, threadOrders, trackLanes, tracks,
 	tracksLayout} from "./tracks.js";
 import {view, viewSet, xOf} from "./view.js";
 
-export const timing = {begun: performance.now(), sketched: 0, loaded: 0, drawn: 0};
+const timing = {begun: performance.now(), sketched: 0, loaded: 0, drawn: 0};
 
 function themeInit() {
 	const system = matchMedia("(prefers-color-scheme: dark)");
@@ -133,7 +133,7 @@ function resized() {
 	drawSoon();
 }
 
-export function resizedWatch() {
+function resizedWatch() {
 	if (!screen.isWatched)
 		new ResizeObserver(resized).observe(byId("canvases"));
 	screen.isWatched = true;
@@ -281,6 +281,11 @@ function failed(error) {
 	document.documentElement.dataset.trcFailed = "1";
 }
 
+function sketched() {
+	resizedWatch();
+	timing.sketched = performance.now();
+}
+
 statesInit();
 themeInit();
-Promise.all([firstDraw(), loadColumns()]).then(start).catch(failed);
+Promise.all([firstDraw(sketched), loadColumns()]).then(start).catch(failed);

@@ -149,7 +149,7 @@ export function textOn(hex) {
 // The hatch over a colour: away from that of its text.
 const STRIPE_SHARE = 0.45;
 
-function stripePixel(hex) {
+export function stripePixel(hex) {
 	return mixPixel(hex, textOn(hex) === "#000000" ? "#ffffff" : "#000000", STRIPE_SHARE);
 }
 

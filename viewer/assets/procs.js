@@ -90,7 +90,7 @@ export function procRowsBy() {
 }
 
 // Rows as steps of how many there are at a time: {at, value}, one step for each time.
-function stepsOf({start, length, n}) {
+export function stepsOf({start, length, n}) {
 	const ends = new Float64Array(n), at = new Float64Array(2 * n + 1), value = new Int32Array(2 * n + 1);
 
 	for (let i = 0; i < n; i++)

@@ -229,7 +229,7 @@ function labelColours() {
 	return types;
 }
 
-function setsLoad() {
+export function setsLoad() {
 	const l = trace.label, sets = l.n ? l.set[l.n - 1] + 2 : 2;
 
 	trace.setFirst = new Uint32Array(sets);

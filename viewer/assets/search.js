@@ -24,7 +24,7 @@ import {view} from "./view.js";
 const NAMES_SHOWN = 8; // of each kind at first
 
 // What names are of, in the order of the list: kind of a group -> its heading.
-const searchHeadings = {
+export const searchHeadings = {
 	thread: "Threads", then: "What threads did then", fiber: "Fibers", task: "Tasks", region: "Regions", "wait for": "Locks, files, reasons of waits",
 	"unlock of": "Locks, files, reasons of waits", "wait in": "Functions", "fiber in": "Functions", "unlock in": "Functions", "sample in": "Functions",
 	log: "Logs", counter: "Counters", label: "Labels", signal: "Signals and conditions", condition: "Signals and conditions", "flame graph": "Flame graph",
@@ -202,7 +202,7 @@ function matchSourcesMake(only) {
 }
 
 // The time that a query asks for; -1 = none.  A number without a unit is of seconds.
-function timeAsked(query) {
+export function timeAsked(query) {
 	const [, number, unit] = /^@\s*(\d+(?:\.\d+)?)\s*(s|ms|µs|us|ns)?$/.exec(query) || [];
 
 	return number === undefined ? -1 : Math.round(Number(number) * {s: 1e9, ms: 1e6, "µs": 1e3, us: 1e3, ns: 1}[unit || "s"]);
@@ -227,7 +227,7 @@ function searchTime(time, only = null) {
 
 // All groups of matches, and the matches.
 /** @param {string} query @param {SearchOnly | null} [only] */
-function searchRun(query, only = null) {
+export function searchRun(query, only = null) {
 	const {groups, of} = groupsMake(), found = matchSourcesMake(only), texts = textsContaining(query);
 	const {stacks, stackName} = stacksMatching(query, texts);
 	const reasons = head.reasons.map((r) => Boolean(r) && r[0].includes(query));

@@ -16,7 +16,7 @@ const REF_BLOCK_SHIFT = 5, REF_MIDDLE = 128, REF_FAR = 255;
 export const refIsWait = (value) => (value & MERGED) === 0 && (value >= PARKED || value === WOKEN);
 
 /** @param {number} total @returns {Refs} */
-function refsMake(total) {
+export function refsMake(total) {
 	return {near: new Uint8Array(total), base: new Uint32Array((total >> REF_BLOCK_SHIFT) + 1), farAt: [], far: []};
 }
 
@@ -36,7 +36,7 @@ function refsCounted(v) {
 }
 
 /** @param {Refs} refs @param {number} i */
-function refSet(refs, i, value, number) {
+export function refSet(refs, i, value, number) {
 	if (!refs.near)
 		return;
 	const block = i >> REF_BLOCK_SHIFT, offset = refIsWait(value) ? number - (refs.base[block] ||= number) + REF_MIDDLE : number;
@@ -74,7 +74,7 @@ export function refOf({v, refs}, i) {
 const WAIT_BLOCK_SHIFT = 4, WAIT_OTHER = 255;
 
 /** @param {{s: Times, v: Numbers, refs: Refs}} states @param {Numbers} length @param {Numbers} atEnd @returns {WaitTimes} */
-function waitsMake(states, length, atEnd) {
+export function waitsMake(states, length, atEnd) {
 	const {length: n} = length;
 
 	return {n, near: new Uint8Array(n).fill(WAIT_OTHER), base: new Uint32Array((n >> WAIT_BLOCK_SHIFT) + 1), states, length, atEnd,
@@ -147,7 +147,7 @@ export function waitStarts(waits) {
 
 // The waits of which it is otherwise than their intervals say, in the order of waits; of one that is told twice the later holds.
 /** @param {WaitTimes} waits @param {Map<number, {start: number, wake: number}>} odd */
-function waitsOther(waits, odd) {
+export function waitsOther(waits, odd) {
 	const wait = Uint32Array.from([...odd.keys()].filter((i) => i >= 0 && i < waits.n)).sort(); // a damaged page may have any number
 
 	for (const i of wait)
@@ -169,7 +169,7 @@ function bytesBegin(durationAfter, duration) {
 }
 
 // The next length of a state, of which the first bits are `top` (viewer/intervals.h, I2 and I3).  next: where each stream of `bytes` goes on.
-function lengthNext(top, state, {bytes, next}, low) {
+export function lengthNext(top, state, {bytes, next}, low) {
 	const e = top >> 2;
 
 	if (e < 2)

@@ -326,7 +326,7 @@ function topLabels() {
 }
 
 // Sampled allocations by place, as the report has them: what lives at the end, how much more that is than in the middle, and all.
-function topHeap() {
+export function heapPlaces() {
 	const a = trace.alloc, half = head.span_ns / 2, places = new Map(), ofStack = new Map();
 	const placeOf = (stack) => {
 		const where = stackPath(stack, Infinity);
@@ -349,12 +349,16 @@ function topHeap() {
 		if (Boolean(a.lives[i]) !== atHalf)
 			heapMarginAdd(place.growthMargin, objects, a.bytes[i]);
 	}
+	return [...places.values()].sort((x, y) => y.inUse - x.inUse || y.allocated - x.allocated);
+}
+
+function topHeap() {
 	const estimate = (amountText, sums) => {
 		const margin = heapMarginValue(sums);
 		return el("span", {}, amountText, marginSpan(margin >= 1 ? `±${bytesText(margin)}` : ""));
 	};
-	const rows = [...places.values()].sort((x, y) => y.inUse - x.inUse || y.allocated - x.allocated);
-	return topTable("heap", "Memory", rows, [
+
+	return topTable("heap", "Memory", heapPlaces(), [
 		{id: "where", name: "where", wide: true, key: (r) => r.where, cell: (r) => cellLine([stackPath(r.stack) || "(no stack)"], r.where)},
 		{id: "inuse", name: "in use", n: true, key: (r) => r.inUse, cell: (r) => r.inUse ? estimate(bytesText(r.inUse), r.inUseMargin) : ""},
 		{id: "growth", name: "growth", n: true, key: (r) => r.growth, cell: (r) => r.growth ? estimate(`${r.growth > 0 ? "+" : "−"}${bytesText(Math.abs(r.growth))}`, r.growthMargin) : ""},

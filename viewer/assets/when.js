@@ -88,7 +88,7 @@ function whenSpanText({unixMs, unixRest, lasts}, byClock) {
 // What is typed as {t0, t1}, or {error: in one line}.  unixMs and unixRest: the clock at the trace's begin, whole
 // milliseconds and nanoseconds after them; 0 = not known.
 /** @param {string} string @param {WhenTrace} about @returns {{t0?: number, t1?: number, error?: string}} */
-function whenRead(string, about) {
+export function whenRead(string, about) {
 	const typed = `“${cutText(visible(string.trim()), 60)}”`, dots = string.indexOf("..");
 	const from = dots < 0 ? null : whenEnd(string.slice(0, dots)), to = dots < 0 ? null : whenEnd(string.slice(dots + 2));
 

@@ -1,15 +1,15 @@
-// check.mjs TOP MODULE... - the viewer's programs under TypeScript's checker and eslint: its types, and a few rules.
-//
-// The modules of the page have one scope (viewer/embed.sh).  So they are joined here as they are there; what the checkers say of a
-// line of the whole is told of the module's line.
+// check.mjs TOP [--write] - the viewer's programs under TypeScript's checker and eslint: its types, and a few rules; and whether their
+// modules import and export what they use (imports.mjs).  --write renews the import lines and `export` words first.
 
 import {execFileSync} from "node:child_process";
-import {mkdirSync, readFileSync, writeFileSync} from "node:fs";
+import {mkdirSync, readFileSync, readdirSync, writeFileSync} from "node:fs";
 import path from "node:path";
 import {ESLint} from "eslint";
+import {importTroubles} from "./imports.mjs";
 
-const [top, ...modules] = process.argv.slice(2);
+const [top, option] = process.argv.slice(2);
 const here = path.dirname(new URL(import.meta.url).pathname);
+const modulesOf = (folder) => readdirSync(path.join(top, folder)).filter((name) => name.endsWith(".js")).sort().map((name) => `${folder}/${name}`);
 
 const everywhere = ["clearTimeout", "console", "performance", "setInterval", "setTimeout", "Blob", "CompressionStream", "DecompressionStream", "AbortController",
 	"MessageChannel", "Response", "TextDecoder", "TextEncoder", "URL", "URLSearchParams", "WebAssembly", "atob", "crypto", "fetch"];
@@ -17,10 +17,10 @@ const inWindows = [...everywhere, "document", "getComputedStyle", "history", "lo
 	"queueMicrotask", "requestAnimationFrame", "sessionStorage", "window", "CustomEvent", "ImageData", "MutationObserver", "Path2D", "ResizeObserver", "Worker"];
 
 const programs = {
-	page: {files: modules, lib: "dom", types: ["viewer/assets/types.d.ts"], globals: inWindows},
+	page: {files: modulesOf("viewer/assets").filter((file) => !file.endsWith("/sql_worker.js")), lib: "dom", types: ["viewer/assets/types.d.ts"], globals: inWindows},
 	sql_worker: {files: ["viewer/assets/sql_values.js", "viewer/assets/sql_worker.js"], lib: "webworker", types: [], declared: "declare function initSqlJs(options: object): Promise<any>;",
 		globals: [...everywhere, "self", "initSqlJs"]},
-	frame: {files: ["viewer/serve/follow.js", "viewer/serve/zoom.js", "viewer/serve/frame.js"], lib: "dom", types: [], globals: inWindows},
+	frame: {files: modulesOf("viewer/serve"), lib: "dom", types: [], globals: inWindows},
 };
 
 // All flags of `strict` but strictNullChecks are on, with strictPropertyInitialization, which needs it.  Of noImplicitAny these files are not free
@@ -61,60 +61,43 @@ const rules = {
 	"no-unsafe-finally": "error", "no-throw-literal": "error", "no-implied-eval": "error", "no-eval": "error", "use-isnan": "error",
 };
 
-// The files as one function, and by line of the whole [file, line].
-function joined(files) {
-	const lines = ["(() => {", '"use strict";'], origin = [null, null];
+function typeTroubles(name, {files, lib, types, declared = ""}, found) {
+	const directory = `${here}/${name}`, options = {allowJs: true, checkJs: true, noEmit: true, target: "es2022", module: "es2022", moduleResolution: "bundler",
+		moduleDetection: "force", lib: ["es2024", lib, ...lib === "dom" ? ["dom.iterable"] : []], types: [], strict: true, strictNullChecks: false,
+		strictPropertyInitialization: false, noFallthroughCasesInSwitch: true, skipDefaultLibCheck: true};
 
-	for (const file of files)
-		readFileSync(path.join(top, file), "utf8").replace(/\n$/, "").split("\n").forEach((line, i) => {
-			lines.push(line);
-			origin.push(`${file}:${i + 1}`);
-		});
-	return {text: [...lines, "})();", ""].join("\n"), origin};
-}
-
-function typeTroubles(directory, name, {lib, types, declared = ""}, origin, found) {
-	const options = {allowJs: true, checkJs: true, noEmit: true, target: "es2022", module: "none", moduleDetection: "legacy",
-		lib: ["es2024", lib, ...lib === "dom" ? ["dom.iterable"] : []], types: [], strict: true, strictNullChecks: false, strictPropertyInitialization: false,
-		noFallthroughCasesInSwitch: true, skipDefaultLibCheck: true};
-
+	mkdirSync(directory, {recursive: true});
 	writeFileSync(`${directory}/declared.d.ts`, declared);
 	writeFileSync(`${directory}/tsconfig.json`, JSON.stringify({compilerOptions: options,
-		files: [`${name}.js`, "declared.d.ts", ...types.map((file) => path.relative(directory, path.resolve(top, file)))]}));
+		files: ["declared.d.ts", ...[...types, ...files].map((file) => path.resolve(top, file))]}));
 	try {
-		execFileSync(process.execPath, [`${here}/node_modules/typescript/bin/tsc`, "--pretty", "false", "-p", directory], {encoding: "utf8", cwd: directory});
+		execFileSync(process.execPath, [`${here}/node_modules/typescript/bin/tsc`, "--pretty", "false", "-p", directory], {encoding: "utf8", cwd: top});
 		return [];
 	} catch (error) {
 		if (!error.stdout)
 			throw error;
-		return withoutLoose(error.stdout.trimEnd().split("\n").map((line) => line.replace(/^(\S+\.js)\((\d+),\d+\)/, (whole, file, at) =>
-			file.endsWith(`${name}.js`) ? origin[at - 1] || whole : whole)), found);
+		return withoutLoose(error.stdout.trimEnd().split("\n").map((line) => line.replace(/^(\S+)\((\d+),\d+\)/, "$1:$2")), found);
 	}
 }
 
-async function ruleTroubles(name, {globals}, text, origin) {
+async function ruleTroubles(file, {globals}) {
 	const eslint = new ESLint({cwd: here, overrideConfigFile: true, overrideConfig: [{files: ["**/*.js"], rules,
 		linterOptions: {reportUnusedDisableDirectives: "error"},
-		languageOptions: {ecmaVersion: "latest", sourceType: "script", globals: Object.fromEntries(globals.map((each) => [each, "readonly"]))}}]});
-	const [{messages}] = await eslint.lintText(text, {filePath: `${name}.js`});
+		languageOptions: {ecmaVersion: "latest", sourceType: "module", globals: Object.fromEntries(globals.map((each) => [each, "readonly"]))}}]});
+	const text = readFileSync(path.join(top, file), "utf8"), lines = text.split("\n");
+	const [{messages}] = await eslint.lintText(text, {filePath: path.basename(file)});
 
-	// A variable may have the name of something in another module: nobody who reads this one takes it for that.
-	const isElsewhere = ({line, message}) => {
-		const [, above] = /declared in the upper scope on line (\d+)/.exec(message) || [];
-		return above && origin[above - 1]?.split(":")[0] !== origin[line - 1]?.split(":")[0];
-	};
-
-	return messages.filter((each) => !isElsewhere(each)).map(({line, message, ruleId}) => `${origin[line - 1] || `line ${line} of ${name}`}: ${message} (${ruleId || "syntax"})`);
+	return messages.map(({line, message, ruleId}) => `${file}:${line}: ${message} (${ruleId || "syntax"})`);
 }
 
 let bad = 0;
 const found = new Set();
+const lists = Object.values(programs).map(({files}) => files), imports = importTroubles(top, lists, option === "--write");
+imports.forEach((line) => console.log(line));
+bad += imports.length;
+console.log(`${imports.length ? "not ok" : "ok"} - imports and exports of ${new Set(lists.flat()).size} modules`);
 for (const [name, program] of Object.entries(programs)) {
-	const directory = `${here}/${name}`, {text, origin} = joined(program.files);
-
-	mkdirSync(directory, {recursive: true});
-	writeFileSync(`${directory}/${name}.js`, text);
-	const troubles = [...typeTroubles(directory, name, program, origin, found), ...await ruleTroubles(name, program, text, origin)];
+	const troubles = [...typeTroubles(name, program, found), ...(await Promise.all(program.files.map((file) => ruleTroubles(file, program)))).flat()];
 	troubles.forEach((line) => console.log(line));
 	bad += troubles.length;
 	console.log(`${troubles.length ? "not ok" : "ok"} - ${name}: ${program.files.length} files, types and rules`);

@@ -1,5 +1,7 @@
 #!/bin/sh
-# types.sh - the viewer's programs under TypeScript's checker and eslint (check.mjs); skipped where npm cannot install them.
+# types.sh [--write] - the viewer's programs under TypeScript's checker and eslint (check.mjs); skipped where npm cannot install them.
+#
+# With --write (`make update-imports`) their import lines and `export` words are made anew first (imports.mjs).
 #
 # Types stand in JSDoc comments and in viewer/assets/types.d.ts.  Neither a build nor a page needs npm.
 set -eu
@@ -22,8 +24,5 @@ if ! cmp -s "$here/package.json" "$work/package.json" || [ ! -e "$work/installed
 		>"$work/npm.log" 2>&1 || skip "npm could not install eslint and typescript: $(tail -n 1 "$work/npm.log")"
 	touch "$work/installed"
 fi
-cp -f "$here/check.mjs" "$work"
-# The modules in the order that the build joins them in.
-modules=$(grep -o 'viewer/assets/[a-z_]*\.js' "$top_srcdir/viewer/local.mk" | grep -v sql_worker | awk '!seen[$0]++')
-# shellcheck disable=SC2086 # a list of names
-node "$work/check.mjs" "$top_srcdir" $modules
+cp -f "$here/check.mjs" "$here/imports.mjs" "$work"
+node "$work/check.mjs" "$top_srcdir" "$@"
