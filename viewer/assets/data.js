@@ -7,8 +7,7 @@
 
 import {columnTake, deltaAt, inflater, pieceBytes, textCodes} from "./decode.js";
 import {decoderMake} from "./decode_worker.js";
-import {byId} from "./format.js";
-import {stateIsLock} from "./palette.js";
+import {baseName, byId} from "./format.js";
 
 /** @type {Head} */
 export const head = {...JSON.parse(document.getElementById("schema").textContent), columns: []}; // the rest when it is there
@@ -193,14 +192,16 @@ export async function inflate(number, chunks, bytes) {
 // Strings are decoded when they are first asked for.
 export const texts = {offset: null, data: null, cache: [], decoder: new TextDecoder("utf-8")};
 
-export async function loadColumns() {
+// isLock: by state, whether it is a wait for a lock.
+/** @param {Uint8Array} isLock */
+export async function loadColumns(isLock) {
 	decoderStart();
 	await pageIsRead();
 	headRead();
 	piecesSend(true);
 	piecesCheck();
 	const threads = head.columns.find(([name]) => name === "thread.serial")[2];
-	loading.decoder({kind: "end", columns: head.columns, threads, isLock: stateIsLock}, []);
+	loading.decoder({kind: "end", columns: head.columns, threads, isLock}, []);
 	await loading.done;
 	loading.worker?.terminate();
 	const lengths = column("text.bytes");
@@ -240,4 +241,28 @@ export function text(id) {
 
 export function textCount() {
 	return texts.offset.length - 1;
+}
+
+// What the head says of the trace by this key.
+export function infoOf(key) {
+	const found = head.info.find(([name]) => name === key);
+
+	return found ? visible(found[1]) : "";
+}
+
+// What the program is called: by its first argument, since a link may lead to a file of another name; "" if that is a title, and
+// no file's name.
+function programName() {
+	const argv0 = infoOf("argv0"), name = /^[/.]/.test(argv0) ? baseName(argv0) : argv0.replace(/^-/, "");
+
+	return /[ :]/.test(name) ? "" : baseName(name);
+}
+
+let programIs = null; // {path, name}
+
+// A module's name: the program's is what the program is called, others have that of their file.
+export function moduleName(path) {
+	if (!programIs && head.info)
+		programIs = {path: infoOf("exe"), name: programName()};
+	return programIs && programIs.name && path === programIs.path ? programIs.name : baseName(path);
 }

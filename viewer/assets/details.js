@@ -6,17 +6,18 @@ import {hiddenText, hiddenView} from "./arrange.js";
 import {causesView} from "./causes.js";
 import {counterDetails, counterStep, countersView, isCounterKind} from "./counters.js";
 import {beyondEdge, beyondText} from "./cut.js";
-import {head, text} from "./data.js";
+import {head, moduleName, text} from "./data.js";
 import {drawOverlaySoon} from "./draw.js";
 import {copyButton, copyIcon, rangeExports, sqlText, stackText, threadExports} from "./export.js";
 import {fiberRunOf, regionStretches, selectionFiber} from "./fibers.js";
 import {fiberAt, fiberDetails, fiberLink, fiberRunDetails,
 	fiberWaitDetails} from "./fibers_details.js";
-import {findingsView, moduleName} from "./findings.js";
+import {findingsView} from "./findings.js";
 import {taskRegions} from "./flame_select.js";
 import {byId, count, duration, el, exactTime, percent, plural} from "./format.js";
 import {rangeSet, zoomToSelection} from "./input.js";
-import {laneRange, laneSums} from "./lod.js";
+import {laneRange} from "./levels.js";
+import {laneSums} from "./lod.js";
 import {ABSENT, RUNNABLE, latencyColours, stateCss, stateDoc, stateIsLock, stateName,
 	theme} from "./palette.js";
 import {pathView} from "./paths.js";

@@ -9,9 +9,7 @@ import {laneEnd, laneStart} from "./levels.js";
 import {laneSums} from "./lod.js";
 import {ACTIVE, theme, typeColours} from "./palette.js";
 import {laneAt, trace} from "./rows.js";
-import {select} from "./select.js";
 import {RUNNING} from "./states.js";
-import {view} from "./view.js";
 
 // Flags of a run and of a wait: its fiber ended then; it lasts; it began, or ended, unseen.
 export const RUN_ENDED = 1, RUN_OPEN = 2, RUN_CUT = 4, RUN_LOST = 8;
@@ -307,14 +305,6 @@ export function fiberRunOf(sel, step) {
 	if (sel.kind === "fiberwait")
 		return step > 0 ? fiberRunAfter(sel.id) : fiberRunBefore(sel.id);
 	return lo < hi ? order[step > 0 ? lo : hi - 1] + 1 : 0;
-}
-
-/** @param {number} step */
-export function selectFiberRun(step) {
-	const r = fiberRunOf(view.selection, step);
-
-	if (r)
-		select({kind: "fiberrun", id: r}, {how: "led"});
 }
 
 // How long it was on a proc in its runs, by fiber; -1 = not known.  Its thread may be taken off its proc in

@@ -1,39 +1,16 @@
 // findings.js - what the report leads with: how the process ended, deadlocks, and what is not in the
 // trace.  It stands above the timeline, and, while nothing is selected, in the place of details.
 
-import {head, text, visible} from "./data.js";
+import {head, infoOf, text, visible} from "./data.js";
 import {actions, facts, link, stackView, threadLink, title} from "./details.js";
 import {copyIcon} from "./export.js";
-import {baseName, duration, el, exactTime, plural} from "./format.js";
+import {duration, el, exactTime, plural} from "./format.js";
 import {rangeSet, zoomToSelection} from "./input.js";
 import {MARK_FATAL, recovered, trace} from "./rows.js";
 import {select} from "./select.js";
 import {sqlIsThere, sqlOpen} from "./sql.js";
 import {bannerAdd} from "./tops.js";
 import {MIN_SPAN} from "./view.js";
-
-export function infoOf(key) {
-	const found = head.info.find(([name]) => name === key);
-
-	return found ? visible(found[1]) : "";
-}
-
-// What the program is called: by its first argument, since a link may lead to a file of another name; "" if that is a title, and
-// no file's name.
-function programName() {
-	const argv0 = infoOf("argv0"), name = /^[/.]/.test(argv0) ? baseName(argv0) : argv0.replace(/^-/, "");
-
-	return /[ :]/.test(name) ? "" : baseName(name);
-}
-
-let programIs = null; // {path, name}
-
-// A module's name: the program's is what the program is called, others have that of their file.
-export function moduleName(path) {
-	if (!programIs && head.info)
-		programIs = {path: infoOf("exe"), name: programName()};
-	return programIs && programIs.name && path === programIs.path ? programIs.name : baseName(path);
-}
 
 // Rows of trace.mark of signals that ended the process.
 function fatalMarks() {

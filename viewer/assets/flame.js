@@ -2,8 +2,7 @@
 // one can do with a function in it.
 
 import {isHidden} from "./arrange.js";
-import {head, text} from "./data.js";
-import {moduleName} from "./findings.js";
+import {head, moduleName, text} from "./data.js";
 import {chainOf, foldMake, functionTotals, functions, treeMake, treeOf} from "./flame_fold.js";
 import {profileSum, profileValue} from "./flame_profile.js";
 import {selectionMake} from "./flame_select.js";

@@ -5,8 +5,7 @@
 // by node, node 0 is the root: fn, parent, first and next (its children, those with most first), depth, and of
 // each side (A, B of a comparison, else one) its value.
 
-import {text} from "./data.js";
-import {moduleName} from "./findings.js";
+import {moduleName, text} from "./data.js";
 import {FRAMES_ALL, FRAMES_OWN, combos} from "./flame_items.js";
 import {hex} from "./format.js";
 import {OWNER_PROGRAM, OWNER_TRC, trace} from "./rows.js";

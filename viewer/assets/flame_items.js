@@ -9,7 +9,7 @@
 
 import {column, head, text} from "./data.js";
 import {duration} from "./format.js";
-import {laneRange} from "./lod.js";
+import {laneRange} from "./levels.js";
 import {partAdd} from "./margins.js";
 import {OFF_PROC, RUNNABLE, stateName} from "./palette.js";
 import {procRowsBy, procs, schedTell} from "./procs.js";

@@ -1,9 +1,8 @@
 // flame_ui.js - the flame graph's controls, what it says of a function, and what mouse and keys do.
 
 import {addressWrite} from "./address.js";
-import {head, text} from "./data.js";
+import {head, moduleName, text} from "./data.js";
 import {profileDownload} from "./export.js";
-import {moduleName} from "./findings.js";
 import {askedText, flame, flameAsked, flameDefault, flameFind, flameRefresh, flameSoon, flameState,
 	flameStateSet, functionId, labelNamed, slowestRead} from "./flame.js";
 import {FLAME_ROW, boxAt, boxColour, boxName, boxOfNode, changeText, nodeChange, picture,

@@ -10,7 +10,7 @@
 // levels[k] on.
 
 import {release} from "./decode.js";
-import {timeOf, timeSet, timesDone, timesMake} from "./times.js";
+import {timeAbove, timeOf, timeSet, timesDone, timesMake} from "./times.js";
 
 export const NODE_SHIFT = 3, FAN_SHIFT = 2, LOCKED_WHOLE = 65535;
 
@@ -173,4 +173,17 @@ export function levelAt(levels, end, i, start, width, k) {
 		k--;
 	}
 	return k;
+}
+
+// The intervals that touch [t0, t1): indices [first, last).
+/** @param {Lane} lane @param {number} t0 @param {number} t1 */
+export function laneRange(lane, t0, t1) {
+	let first = timeAbove(lane.s, lane.lo, lane.hi, t0) - 1;
+
+	if (first < lane.lo || laneEnd(lane, first) <= t0)
+		first++;
+	let last = timeAbove(lane.s, first, lane.hi, t1);
+	while (last > first && laneStart(lane, last - 1) >= t1)
+		last--;
+	return [first, last];
 }

@@ -1,21 +1,8 @@
 // lod.js - draws lanes of intervals (levels.js) into a few pixels, and picks from them: level of detail.
 
-import {laneEnd, laneStart, levelAt, levelShift} from "./levels.js";
+import {laneEnd, laneRange, laneStart, levelAt, levelShift} from "./levels.js";
 import {lookAfter, looksOf} from "./looks.js";
 import {timeAbove, timeOf} from "./times.js";
-
-// The intervals that touch [t0, t1): indices [first, last).
-/** @param {Lane} lane @param {number} t0 @param {number} t1 */
-export function laneRange(lane, t0, t1) {
-	let first = timeAbove(lane.s, lane.lo, lane.hi, t0) - 1;
-
-	if (first < lane.lo || laneEnd(lane, first) <= t0)
-		first++;
-	let last = timeAbove(lane.s, first, lane.hi, t1);
-	while (last > first && laneStart(lane, last - 1) >= t1)
-		last--;
-	return [first, last];
-}
 
 // What lanePaint() fills.
 /** @param {number} w */

@@ -6,8 +6,7 @@
 //   L2        The width is at most that which is asked for, and more than half of it: it changes once for each doubling of the scale, and at
 //             another scale for each lane.  So a zoom makes the looks of a few lanes anew in each frame.
 
-import {LOCKED_WHOLE, levelAt, levelShift} from "./levels.js";
-import {laneRange} from "./lod.js";
+import {LOCKED_WHOLE, laneRange, levelAt, levelShift} from "./levels.js";
 import {timeOf} from "./times.js";
 
 const LOOKS_MOST = 256; // lanes of which looks are kept

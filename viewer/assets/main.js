@@ -3,10 +3,11 @@
 import {addressInit, addressText, addressWrite} from "./address.js";
 import {carryIn, carryInit, carryIsBusy, carryOut, focusIn} from "./carry.js";
 import {causesTold} from "./causes.js";
-import {loadColumns} from "./data.js";
+import {countersLoad} from "./counters.js";
+import {infoOf, loadColumns} from "./data.js";
 import {detailsDraw} from "./details.js";
 import {drawAll, drawMoved, drawSoon, gapsLoad, hatchMake, screen, screenResize} from "./draw.js";
-import {infoOf} from "./findings.js";
+import {fibersLoad, regionPieces} from "./fibers.js";
 import {firstDraw} from "./first.js";
 import {flameApi, flameTab} from "./flame_ui.js";
 import {byId, duration, el, plural} from "./format.js";
@@ -16,11 +17,13 @@ import {laneSums} from "./lod.js";
 import {looksForget} from "./looks.js";
 import {drawMap, mapStale} from "./minimap.js";
 import {nowApi, nowTab} from "./now.js";
-import {stateColours, stateCss, stateName, statesInit, theme, themeApply} from "./palette.js";
+import {stateColours, stateCss, stateIsLock, stateName, statesInit, theme,
+	themeApply} from "./palette.js";
 import {panelChanged, panelFit, panelInit} from "./panel.js";
 import {pathTold} from "./paths.js";
 import {procsApi} from "./procs.js";
-import {trace, traceLoad} from "./rows.js";
+import {instantsLoad, labelsLoad, regionsLoad, statesLoad, tablesLoad, tasksLoad, threadsLoad,
+	trace} from "./rows.js";
 import {search, searchInit} from "./search.js";
 import {pick, select} from "./select.js";
 import {sourceTold} from "./source.js";
@@ -238,6 +241,19 @@ function apiMake() {
 	});
 }
 
+// Tables, lanes and tracks of the columns: runs of fibers before regions, which are cut to them.
+function traceLoad() {
+	tablesLoad();
+	threadsLoad();
+	statesLoad();
+	fibersLoad();
+	regionsLoad(regionPieces);
+	labelsLoad();
+	tasksLoad();
+	countersLoad();
+	instantsLoad();
+}
+
 function start() {
 	traceLoad();
 	timing.loaded = performance.now();
@@ -288,4 +304,4 @@ function sketched() {
 
 statesInit();
 themeInit();
-Promise.all([firstDraw(sketched), loadColumns()]).then(start).catch(failed);
+Promise.all([firstDraw(sketched), loadColumns(stateIsLock)]).then(start).catch(failed);

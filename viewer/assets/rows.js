@@ -5,11 +5,8 @@
 
 import {TASK_TRACKS_MAX, TYPE_COLOURS, instantsBy, lanesOf, lanesUnpack,
 	regionLanes} from "./annotations.js";
-import {countersLoad} from "./counters.js";
-import {arrived, column, columnAt, head, text} from "./data.js";
+import {arrived, column, columnAt, head, moduleName, text} from "./data.js";
 import {unzigzag, valuesCount} from "./decode.js";
-import {fibersLoad, regionPieces} from "./fibers.js";
-import {moduleName} from "./findings.js";
 import {baseName, duration, hex, object} from "./format.js";
 import {laneEnd, lanesOver} from "./levels.js";
 import {orderOf, valuesLimit} from "./matches.js";
@@ -63,7 +60,7 @@ export function table(prefix, ...names) {
 	return rows;
 }
 
-function tablesLoad() {
+export function tablesLoad() {
 	trace.begin = head.from_ns || 0;
 	trace.span = Math.max(head.to_ns ?? head.span_ns, trace.begin + 1);
 	trace.park = table("park", "thread", "length", "reason", "flags", "object",
@@ -102,7 +99,7 @@ function tablesLoad() {
 		trace.stackFirst[i + 1] = trace.stackFirst[i] + trace.stack.count[i];
 }
 
-function threadsLoad() {
+export function threadsLoad() {
 	trace.threads = []; // no sketch of them any more
 	const t = table("thread", "serial", "tid", "name", "creator", "stack", "start", "end",
 		"events", "parks", "idle");
@@ -170,7 +167,7 @@ export function parkId(p) {
 }
 
 // What the decoder made of the intervals (states.js): one lane per thread, and waits.
-function statesLoad() {
+export function statesLoad() {
 	const {s, v, refs, bounds, nodes} = arrived.states, {lanes} = lanesOver({s, e: null, v}, bounds, stateIsLock, nodes);
 
 	trace.states = {s, v, refs};
@@ -186,9 +183,10 @@ function statesLoad() {
 	lazily(trace.park, "id", parkIds);
 }
 
-// Of the decoder, but where there are fibers, to whose runs they are cut.
-function regionsLoad() {
-	const given = arrived.annotations.regions, {lanes, depths, base} = trace.fiber.n ? regionLanes(regionPieces(), trace.threads.length)
+// Of the decoder, but where there are fibers, to whose runs they are cut: pieces() gives these.
+/** @param {() => any} pieces */
+export function regionsLoad(pieces) {
+	const given = arrived.annotations.regions, {lanes, depths, base} = trace.fiber.n ? regionLanes(pieces(), trace.threads.length)
 		: {...given, lanes: lanesUnpack(given.lanes)};
 
 	trace.threads.forEach((thread, t) => {
@@ -241,7 +239,7 @@ export function setsLoad() {
 }
 
 // A lane per thread that ever had labels.
-function labelsLoad() {
+export function labelsLoad() {
 	setsLoad();
 	trace.under.type = labelColours();
 	const lanes = lanesOf(trace.under, trace.threads.length, (i) => trace.under.thread[i] - 1);
@@ -252,7 +250,7 @@ function labelsLoad() {
 }
 
 // A track per type of tasks, as the decoder put them in lanes.
-function tasksLoad() {
+export function tasksLoad() {
 	const {types, steps, lanes: packed} = arrived.annotations.tasks, lanes = lanesUnpack(packed);
 
 	trace.task.colour = steps;
@@ -264,7 +262,7 @@ function tasksLoad() {
 
 // Rows of a table with times and a `thread`, by thread (instantsBy()): logs and samples as the decoder made them; others when somebody first
 // asks: of marks what draws them, of critical sections who steps through them.
-function instantsLoad() {
+export function instantsLoad() {
 	const {instants} = arrived.annotations;
 
 	Object.assign(trace.log, instants.log);
@@ -277,18 +275,6 @@ function instantsLoad() {
 		lazily(rows, "order", () => made().order);
 		lazily(rows, "at", () => made().at);
 	}
-}
-
-export function traceLoad() {
-	tablesLoad();
-	threadsLoad();
-	statesLoad();
-	fibersLoad();
-	regionsLoad();
-	labelsLoad();
-	tasksLoad();
-	countersLoad();
-	instantsLoad();
 }
 
 // ---- answers about single rows; `p` is a park's index + 1 ----

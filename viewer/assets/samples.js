@@ -1,9 +1,8 @@
 // samples.js - samples: what one says, and which functions many of them are in.
 
-import {head, text} from "./data.js";
+import {head, moduleName, text} from "./data.js";
 import {during, facts, labelLinks, stackView, threadLink, title} from "./details.js";
 import {fiberAt} from "./fibers_details.js";
-import {moduleName} from "./findings.js";
 import {sampleWorth} from "./flame_items.js";
 import {amount, count, el, exactTime, percent, plural, upperBound} from "./format.js";
 import {marginOf, marginPart, marginShare, marginSpan, marginText, partAdd,

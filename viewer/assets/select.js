@@ -12,10 +12,10 @@
 import {sharedUntil} from "./annotations.js";
 import {counterPick, counterPlace, counterSpan, counterStep, isCounterKind} from "./counters.js";
 import {screen} from "./draw.js";
-import {fiberReadied, fiberSpan, fiberThread, selectFiberRun, selectionFiber} from "./fibers.js";
+import {fiberReadied, fiberRunOf, fiberSpan, fiberThread, selectionFiber} from "./fibers.js";
 import {byId, upperBound} from "./format.js";
-import {laneStart} from "./levels.js";
-import {lanePick, laneRange} from "./lod.js";
+import {laneRange, laneStart} from "./levels.js";
+import {lanePick} from "./lod.js";
 import {cpuPlace} from "./procs.js";
 import {parkEnd, parkStart, parkWake, parkWokenFirst, parksBehind, parksFirstWoken, parksWokenBy,
 	trace} from "./rows.js";
@@ -405,4 +405,13 @@ export function selectEffect() {
 	const woken = parkWokenFirst(idx, from);
 	if (woken)
 		select({kind: "park", id: woken}, {how: "led"});
+}
+
+// The run of the selected fiber before or after the one that is selected.
+/** @param {number} step */
+function selectFiberRun(step) {
+	const r = fiberRunOf(view.selection, step);
+
+	if (r)
+		select({kind: "fiberrun", id: r}, {how: "led"});
 }

@@ -2,8 +2,7 @@
 //
 // A file is named by its number, from 1; its lines are those of trace.source.number and text, one after the other.
 
-import {column, head, text} from "./data.js";
-import {moduleName} from "./findings.js";
+import {column, head, moduleName, text} from "./data.js";
 import {sampleWorth} from "./flame_items.js";
 import {byId, duration, el, plural, upperBound} from "./format.js";
 import {OWNER_PROGRAM, stackOwn, table, trace} from "./rows.js";

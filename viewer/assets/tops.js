@@ -2,11 +2,11 @@
 
 import {REGION_LANES_MAX, TASK_LANES_MAX} from "./annotations.js";
 import {cutBanner} from "./cut.js";
-import {head, text, visible} from "./data.js";
+import {head, infoOf, text, visible} from "./data.js";
 import {link, swatch} from "./details.js";
 import {drawSoon} from "./draw.js";
 import {topFiberWaits, topFibers} from "./fibers_details.js";
-import {endBanners, infoOf} from "./findings.js";
+import {endBanners} from "./findings.js";
 import {timeInPage} from "./flame_select.js";
 import {byId, bytesText, count, duration, el, exactTime, percent, plural} from "./format.js";
 import {heapMargin, heapMarginAdd, heapMarginValue, marginSpan} from "./margins.js";
