@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include "format/reader.h"
 #include "format/writer.h"
+#include "tests/often.h"
 
 /* Bytes that grow; a sink's context. */
 struct bytes {
@@ -63,23 +64,5 @@ Suite *suite_example(void);
 
 /* A text with every kind of section and a bit of everything; about 3 kB as a file. */
 extern const char sample_trace[];
-
-/* For what is compared thousands of times: libcheck tells the parent process of each
- * ck_assert_...(), which takes minutes there under a sanitizer. */
-#define expect(condition)                                                                          \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			ck_abort_msg("%s does not hold", #condition);                              \
-	} while (0)
-#define expect_same(got, wanted)                                                                   \
-	expect_same_numbers((uint64_t)(got), (uint64_t)(wanted), #got, #wanted)
-static inline void expect_same_numbers(uint64_t got, uint64_t wanted, const char *got_text,
-				       const char *wanted_text)
-{
-	if (got != wanted)
-		ck_abort_msg("%s is %llu (%lld), not %s, which is %llu", got_text,
-			     (unsigned long long)got, (long long)got, wanted_text,
-			     (unsigned long long)wanted);
-}
 
 #endif

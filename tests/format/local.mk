@@ -61,7 +61,7 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_density.c \
 	tests/format/test_example.c \
 	tests/format/test_lies.c \
-	tests/turns.h \
+	tests/often.h tests/turns.h \
 	tests/format/test_main.c \
 	tests/format/test_roundtrip.c \
 	tests/format/test_row_index.c \

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#include "tests/often.h"
 #include "viewer/tracks.h"
 
 char *page_read_file(const char *path, size_t *n_bytes)
@@ -32,7 +33,7 @@ static unsigned int digit(char c)
 {
 	unsigned int code = (unsigned char)c, skipped = 1;
 
-	ck_assert_msg(code && code < 128 && !strchr("\r\032\033<", c), "no digit: %u", code);
+	expect_msg(code && code < 128 && !strchr("\r\032\033<", c), "no digit: %u", code);
 	for (const char *less = "\r\032\033<"; *less; less++)
 		skipped += code > (unsigned char)*less;
 	return code - skipped;
@@ -54,7 +55,7 @@ static void base123_append(const char *text, uint8_t **bytes, size_t *n)
 		}
 		for (; most >= 256; most >>= 8, value >>= 8)
 			(*bytes)[(*n)++] = (uint8_t)value;
-		ck_assert(!value);
+		expect(!value);
 	}
 }
 
@@ -235,7 +236,7 @@ static void derive_parks(const char *page, unsigned int which, uint64_t *values,
 			    (r.state[i] < TRC_STATE_PARKED && r.state[i] != TRC_STATE_WOKEN))
 				continue;
 			p = r.park[n_shown++] - 1;
-			ck_assert_uint_lt(p, n_parks);
+			expect(p < n_parks);
 			start[p] = start[p] == UINT64_MAX ? at_ns : start[p];
 			told[0] = start[p];
 			told[1] = at_ns + r.duration[i] - start[p];
@@ -299,7 +300,7 @@ static void derive_in_task(const char *page, const char *name, uint64_t *values)
 	for (size_t i = 0; i < n; i++) {
 		uint64_t from = is_length ? begin[i] : i ? values[i - 1] : 0;
 
-		ck_assert_uint_le(task[i], n_tasks);
+		expect(task[i] <= n_tasks);
 		if (task[i])
 			from = start[task[i] - 1] + (is_length ? length[task[i] - 1] : 0);
 		values[i] = from + (beside[i] >> 1 ^ (0 - (beside[i] & 1))) -

@@ -15,6 +15,7 @@
 #include "analyzer/causes/together.h"
 #include "analyzer/model/waits.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/often.h"
 
 enum { THREADS = 9, LOCKS = 3, EVENTS = 400, TRACES = 150, SUMS_MAX = 400000, DEPTHS = 8 };
 
@@ -42,7 +43,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct written *w, const c
 	va_start(list, format);
 	w->n += (size_t)vsnprintf(w->text + w->n, sizeof(w->text) - w->n, format, list);
 	va_end(list);
-	ck_assert_uint_lt(w->n, sizeof(w->text));
+	expect(w->n < sizeof(w->text));
 }
 
 static void park(struct written *w, unsigned int thread)
@@ -136,7 +137,7 @@ static void sums_add(struct sums *s, const struct trc_cause *row, uint32_t times
 	bool nobody = row->depth == 1 && !row->unlock && row->kind == TRC_CAUSE_FREE;
 	uint64_t key = row->kind;
 
-	ck_assert_uint_lt(s->n, SUMS_MAX);
+	expect(s->n < SUMS_MAX);
 	key = key * 64 + (row->depth < DEPTHS ? row->depth : DEPTHS);
 	key = key * 512 + (nobody ? 0 : row->thread);
 	key = key * 4 + (nobody ? 0 : row->stack);
@@ -176,10 +177,10 @@ static void same_sums(struct sums *a, struct sums *b, const char *what, int trac
 	sums_close(b);
 	ck_assert_msg(a->n == b->n, "trace %d, %s: %zu and %zu", trace, what, a->n, b->n);
 	for (size_t i = 0; i < a->n; i++)
-		ck_assert_msg(a->row[i].key == b->row[i].key && a->row[i].ns == b->row[i].ns,
-			      "trace %d, %s: depth %d, kind %d: %d and %d ns", trace, what,
-			      (int)(a->row[i].key >> 39 & 63), (int)(a->row[i].key >> 45),
-			      (int)a->row[i].ns, (int)b->row[i].ns);
+		expect_msg(a->row[i].key == b->row[i].key && a->row[i].ns == b->row[i].ns,
+			   "trace %d, %s: depth %d, kind %d: %d and %d ns", trace, what,
+			   (int)(a->row[i].key >> 39 & 63), (int)(a->row[i].key >> 45),
+			   (int)a->row[i].ns, (int)b->row[i].ns);
 }
 
 static struct sums alone, alone_marked, together, together_marked;
@@ -188,17 +189,17 @@ static int add_rows(void *context, const struct trc_cause *row, const struct trc
 		    size_t n)
 {
 	together.n_rows += n;
-	ck_assert_uint_eq(row[0].depth, 0);
+	expect(row[0].depth == 0);
 	for (size_t i = 1; i < n; i++) {
-		ck_assert_uint_ge(row[i].depth, 1);
-		ck_assert_uint_le(times[i].n_marked, times[i].n);
+		expect(row[i].depth >= 1);
+		expect(times[i].n_marked <= times[i].n);
 		if (times[i].n)
 			sums_add(&together, &row[i], times[i].n);
 		if (times[i].n_marked)
 			sums_add(&together_marked, &row[i], times[i].n_marked);
 		/* The head is that of a marked wait. */
 		if (times[i].n_marked)
-			ck_assert_uint_eq(row[0].park % 3, 0);
+			expect(row[0].park % 3 == 0);
 	}
 	return 0;
 }
@@ -208,7 +209,7 @@ static void add_alone(struct trc_causes *causes, uint32_t park, struct trc_cause
 	const struct trc_cause *row;
 	size_t n;
 
-	ck_assert_int_eq(trc_causes_of_wait(causes, park, &row, &n), 0);
+	expect(trc_causes_of_wait(causes, park, &row, &n) == 0);
 	*head = row[0];
 	alone.n_rows += n;
 	for (size_t i = 1; i < n; i++) {
@@ -232,10 +233,10 @@ static void sum_both(struct trc_causes *causes, size_t n_parks, size_t rows_max,
 	ck_assert_int_eq(trc_together_open(&t, causes, park, n_parks), 0);
 	for (size_t i = 0; i < n_parks; i++) {
 		add_alone(causes, park[i], &own);
-		ck_assert_int_eq(trc_together_head(t, i, &head), 0);
-		ck_assert(head.kind == own.kind && head.leaf == own.leaf &&
-			  head.from_ns == own.from_ns && head.to_ns == own.to_ns &&
-			  head.thread == own.thread && head.stack == own.stack);
+		expect(trc_together_head(t, i, &head) == 0);
+		expect(head.kind == own.kind && head.leaf == own.leaf &&
+		       head.from_ns == own.from_ns && head.to_ns == own.to_ns &&
+		       head.thread == own.thread && head.stack == own.stack);
 		if (park[i] % 3 == 0)
 			trc_together_mark(t, i);
 	}
@@ -287,7 +288,7 @@ static void sum_parts(struct trc_causes *causes, const struct trc_model *m)
 		const struct trc_cause *row;
 		size_t n_rows;
 
-		ck_assert_int_eq(rows_alone(causes, m, &part[i], &row, &n_rows), 0);
+		expect(!rows_alone(causes, m, &part[i], &row, &n_rows));
 		for (size_t j = 1; j < n_rows; j++) {
 			sums_add(&alone, &row[j], 1);
 			if (part[i].park % 3 == 0)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "model_fixture.h"
 #include "tests/format/assemble.h"
+#include "tests/often.h"
 
 /* The models that are open, and the bytes of their traces. */
 enum { OPEN_MAX = 4 };
@@ -65,7 +66,7 @@ void add(struct text *t, const char *format, ...)
 	va_start(args, format);
 	t->n += (size_t)vsnprintf(t->at + t->n, sizeof(t->at) - t->n, format, args);
 	va_end(args);
-	ck_assert_uint_lt(t->n, sizeof(t->at));
+	expect(t->n < sizeof(t->at));
 }
 
 void add_time(struct text *t, int64_t ns)

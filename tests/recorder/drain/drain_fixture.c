@@ -1,6 +1,7 @@
 /* drain_fixture.c - what the tests of the drain share. */
 #include "drain_fixture.h"
 #include <time.h>
+#include "tests/often.h"
 
 struct fake f;
 struct fake_file file;
@@ -20,14 +21,14 @@ void put_counted(uint32_t proc, uint64_t n)
 {
 	uint64_t words[2] = {n, 3 * n};
 
-	ck_assert(fake_put(&f, proc, 100 + n, TRC_KIND_RELEASE, 0, 7, words, 2));
+	expect(fake_put(&f, proc, 100 + n, TRC_KIND_RELEASE, 0, 7, words, 2));
 }
 
 const struct fake_row *row(unsigned int kind, size_t i)
 {
 	const struct fake_row *r = fake_row(&file, kind, i);
 
-	ck_assert_msg(r != NULL, "no event %zu of kind %u", i, kind);
+	expect_msg(r != NULL, "no event %zu of kind %u", i, kind);
 	return r;
 }
 

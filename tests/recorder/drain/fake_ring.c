@@ -8,6 +8,7 @@
 #include "recorder/shared/clock.h"
 #include "recorder/shared/labels_bytes.h"
 #include "fake_ring.h"
+#include "tests/often.h"
 
 int fake_sink(void *context, const void *bytes, size_t n_bytes)
 {
@@ -152,7 +153,7 @@ void fake_put_raw(struct fake *f, uint32_t proc, const uint64_t *words, uint32_t
 	struct trc_ring *ring = trc_ring_at(f->shared, proc);
 	uint64_t head;
 
-	ck_assert(make_room(f, proc, n_words));
+	expect(make_room(f, proc, n_words));
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	for (uint32_t i = 0; i < n_words; i++)
 		atomic_store_explicit(word_at(f, proc, head + i), words[i], memory_order_relaxed);
@@ -327,7 +328,7 @@ static void add_rows(struct fake_file *file, const struct trc_block_info *info,
 		struct fake_row *row = &file->row[file->n_rows++];
 		const struct trc_kind_info *kind = trc_kind_info(c->kind[i]);
 
-		ck_assert_uint_lt(file->n_rows, FAKE_ROWS_MAX);
+		expect(file->n_rows < FAKE_ROWS_MAX);
 		*row = (struct fake_row){.kind = c->kind[i],
 					 .source = info->source,
 					 .proc = c->proc[i],

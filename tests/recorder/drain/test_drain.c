@@ -9,6 +9,7 @@
 #include "recorder/shared/clock.h"
 #include "recorder/drain/private.h"
 #include "recorder/drain/perf_buffer.h"
+#include "tests/often.h"
 
 /* ---- rings ----------------------------------------------------------------------------- */
 
@@ -27,10 +28,10 @@ START_TEST(records_of_both_procs_arrive_in_order_over_page_ends)
 	for (uint64_t i = 0, next[2] = {0, N}; i < file.n_rows; i++) {
 		const struct fake_row *r = &file.row[i];
 
-		ck_assert_uint_eq(r->arg[0], next[r->proc]);
-		ck_assert_uint_eq(r->arg[1], 3 * next[r->proc]);
-		ck_assert_uint_eq(r->thread, 7);
-		ck_assert_uint_eq(r->source, TRC_SOURCE_RING);
+		expect_same(r->arg[0], next[r->proc]);
+		expect_same(r->arg[1], 3 * next[r->proc]);
+		expect_same(r->thread, 7);
+		expect_same(r->source, TRC_SOURCE_RING);
 		next[r->proc]++;
 	}
 }
