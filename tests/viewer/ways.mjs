@@ -646,18 +646,19 @@ async function carriesSteps(context) {
 }
 
 await withBrowser("light", async (context) => {
+	// First all of this page: what is typed and clicked in a page behind another one is answered half a second later.
 	const page = await openPage(context, path.join(pages, "known.html"));
 	await searchesByKind(page);
 	await typesRanges(page);
 	await undoes(page);
 	await leadsBack(page);
-	const chain = await openPage(context, path.join(pages, "chain.html"), "#sort=start");
-	await leadsOn(chain);
-	await undoesByButtons(context);
 	await hidesThreads(page);
 	await moves(page);
 	await arrangesTracks(page);
 	await excludes(page, context);
+	const chain = await openPage(context, path.join(pages, "chain.html"), "#sort=start");
+	await leadsOn(chain);
+	await undoesByButtons(context);
 	await carries(context);
 	await carriesSteps(context);
 	const groups = await openPage(context, path.join(pages, "groups.html"), "", {width: 1400, height: 2000});
