@@ -73,6 +73,11 @@ print-turn:
 .PHONY: check-parallel check-turn print-turn
 EXTRA_DIST += tests/timed.sh tests/slowest.sh
 
+# What timed.sh runs tests by.
+check_PROGRAMS += tests/adopt
+tests_adopt_SOURCES = tests/adopt.c
+$(TEST_LOGS): | tests/adopt
+
 # First in the tests' PATH.
 check_DATA += tests/go/go
 tests/go/go: $(srcdir)/tests/go_tool.sh

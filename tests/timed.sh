@@ -1,9 +1,8 @@
 #!/bin/sh
 # timed.sh TEST... - runs a test; the last line of its log says what it took: make's LOG_COMPILER.
 #
-# CPU seconds are of the test and of the processes that it has waited for: unlike elapsed seconds they
-# are nearly the same however much else the machine does.  Most of a browser's processes nobody waits for: tests of
-# the viewer take more than this says (browser.sh: 55 s, of which 21 s are counted).
+# CPU seconds are of the test and of all that it started: adopt waits for what the test does not, as most of a browser's
+# processes.  Unlike elapsed seconds they are nearly the same however much else the machine does.
 #
 # Where TRC_RING_DIR says where rings lie, the test has a directory in it.  A test that passes and leaves something
 # there has failed; a process that it has ended has ten seconds to go.  What a failed test leaves is removed: it says nothing more.
@@ -14,7 +13,7 @@ if [ -n "${TRC_RING_DIR:-}" ] && rings=$(mktemp -d "$TRC_RING_DIR/test-XXXXXX");
 	export TRC_RING_DIR
 fi
 began=$(date +%s)
-"$@"
+"$top_builddir/tests/adopt" "$@"
 status=$?
 if [ -n "$rings" ]; then
 	tries=100

@@ -1,5 +1,6 @@
 # tests/package - what gets installed, and what others build against
 package_tests = \
+	tests/package/adopted.sh \
 	tests/package/bundle.sh \
 	tests/package/docs_tables.sh \
 	tests/package/headers.sh \
