@@ -146,7 +146,7 @@ START_TEST(a_flipped_bit_is_noticed_or_does_not_matter)
 	for (size_t i = 0; i < b.n * 8; i++) {
 		char *found;
 
-		if (!takes_turn(i, 4))
+		if (!takes_turn(i, 8))
 			continue;
 		b.at[i / 8] ^= (uint8_t)(1u << i % 8);
 		found = everything(b.at, b.n);

@@ -15,6 +15,7 @@ static void step(void);
 #include "recorder/drain/snapshot_copy.c"
 #include "recorder/shared/clock.h"
 #include "fake_ring.h"
+#include "tests/turns.h"
 
 enum { RING_BYTES = 32768, RECORDS_A_PAGE = 256, READS = 40 };
 
@@ -97,6 +98,8 @@ static const uint64_t amounts[] = {1, 255, 256, 257, 700, 1023, 1024, 1025, 5000
 
 START_TEST(a_ring_written_to_at_any_moment_is_whole_as_far_as_it_is_told)
 {
+	if (!takes_turn((size_t)_i, 3))
+		return;
 	how_many = amounts[_i];
 	for (int k = 0; k < READS; k++) {
 		uint64_t before, after, keeps = how_many + 2 * RECORDS_A_PAGE;
@@ -123,6 +126,8 @@ START_TEST(cells_written_to_at_any_moment_are_whole_as_far_as_they_are_told)
 {
 	uint64_t n_cells = f.shared->n_cells;
 
+	if (!takes_turn((size_t)_i, 3))
+		return;
 	for (int k = 0; k < READS; k++) {
 		uint64_t before, after;
 
@@ -207,6 +212,8 @@ START_TEST(an_entry_evicted_at_any_moment_is_the_old_one_or_none)
 {
 	bool seen = false, gone = false;
 
+	if (!takes_turn((size_t)_i, 2))
+		return;
 	/* Far enough to get through all of the tables. */
 	for (int k = 0; k < 600; k += k < READS ? 1 : 7) {
 		uint64_t park[4] = {TRC_REASON_MUTEX, 6, 0, 0}, counter[2] = {0, 17};

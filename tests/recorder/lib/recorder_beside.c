@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "recorder_fixture.h"
 #include "tests/forks.h"
+#include "tests/turns.h"
 
 /* ---- beside other recordings ----------------------------------------------------------- */
 
@@ -258,8 +259,11 @@ START_TEST(a_fork_at_any_moment)
 	ck_assert_int_eq(pthread_create(&thread[1], NULL, starts, &b), 0);
 	for (int i = 0; i < 60 && !ALLOCATOR_NOT_FOR_FORKS; i++) {
 		int status;
-		pid_t child = fork();
+		pid_t child;
 
+		if (!takes_turn((size_t)i, 4))
+			continue;
+		child = fork();
 		if (!child)
 			_exit(child_of_the_busy(&b));
 		ck_assert_int_gt(child, 0);
