@@ -24,31 +24,36 @@ long_tests = tests/viewer/paths.sh tests/integration/open_waits.sh tests/viewer/
 	tests/integration/http_remote.sh tests/viewer/browser.sh http_test tests/viewer/details.sh tests/viewer/ways.sh \
 	tests/viewer/window.sh tests/viewer/serve/serve.sh tests/viewer/flame.sh recorder_test tests/integration/http.sh \
 	tests/viewer/keys.sh tests/integration/odd_moment.sh tests/integration/slow_request.sh \
-	tests/analyzer/cli/linear_test.sh tests/viewer/types/types.sh tests/analyzer/diff/diff_test tests/integration/kill9.sh tests/recorder/interpose/same.sh ring_stress test-snapshot-races
-# Scripts of whole programs and of pages that take long: of these three lists a run with CI_SEED has one, and all else.  Each list
-# takes about as much CPU time as the others.  The digits of the seed that choose it are not those by which a test takes turns in
-# itself (tests/turns.h).
-turn_tests_0 = tests/viewer/tabs.sh tests/viewer/details.sh tests/viewer/ways.sh tests/viewer/told.sh tests/viewer/loading.sh tests/viewer/newcomer.sh \
-	tests/integration/truth_whatif.sh tests/integration/coming_from.sh tests/integration/redis.sh tests/integration/truth_diff.sh \
-	tests/integration/deep.sh \
-	tests/integration/favoured.sh tests/integration/truth_blame.sh tests/integration/truth_findings.sh \
-	tests/integration/truth_path.sh tests/integration/truth_waits.sh
-turn_tests_1 = tests/viewer/serve/browser.sh tests/viewer/window.sh tests/viewer/sql.sh tests/viewer/flame.sh tests/viewer/source.sh \
-	tests/integration/reload.sh tests/integration/slow_request.sh tests/integration/http_remote.sh tests/integration/heap_hostile.sh \
-	tests/integration/open_waits.sh \
-	tests/integration/behind_ticks.sh tests/integration/samples_due.sh tests/integration/truth_chain.sh \
-	tests/integration/truth_futex.sh tests/integration/truth_profile.sh tests/integration/truth_wakers.sh
-turn_tests_2 = tests/viewer/paths.sh tests/viewer/browser.sh tests/viewer/keys.sh tests/viewer/tour.sh tests/viewer/export.sh tests/viewer/serve/serve.sh \
-	tests/integration/http.sh tests/integration/short_threads.sh tests/integration/widths.sh tests/integration/http_threads.sh \
-	tests/integration/postgres.sh tests/integration/odd_moment.sh \
-	tests/integration/java_samples.sh tests/integration/truth_cpu.sh tests/integration/truth_fibers.sh \
-	tests/integration/truth_futex_pi.sh tests/integration/truth_select.sh tests/integration/truth_wait_times.sh
-turn_tests = $(turn_tests_0) $(turn_tests_1) $(turn_tests_2)
-# turn=all runs all three lists.  A seed that is no number chooses none of them, and would leave out all: it ends the run.
+	tests/analyzer/cli/linear_test.sh tests/viewer/types/types.sh tests/analyzer/diff/diff_test tests/integration/kill9.sh tests/recorder/interpose/same.sh ring_stress test-snapshot-races \
+	tests/analyzer/whatif/whatif_test tests/viewer/prepared_test tests/format/test_format
+# Scripts of whole programs and of pages that take long: of these seven lists a run with CI_SEED has one, and all else.  Each list
+# takes about as much CPU time as the others (of a test's log the last line).  Seven is prime: tests that take turns in themselves, in
+# 2 to 6, 8 or 12 parts by the same seed (tests/turns.h), have each of their parts in each list's runs.
+turn_tests_0 = tests/viewer/serve/browser.sh tests/viewer/loading.sh tests/integration/http_remote.sh tests/integration/redis.sh \
+	tests/integration/truth_blame.sh tests/integration/truth_wait_times.sh tests/integration/truth_waits.sh
+turn_tests_1 = tests/viewer/tabs.sh tests/viewer/newcomer.sh tests/viewer/export.sh tests/integration/coming_from.sh \
+	tests/integration/truth_cpu.sh tests/integration/truth_chain.sh
+turn_tests_2 = tests/viewer/sql.sh tests/viewer/paths.sh tests/viewer/crowded.sh tests/integration/slow_request.sh \
+	tests/integration/heap_hostile.sh tests/integration/deep.sh tests/integration/behind_ticks.sh tests/integration/truth_futex.sh
+turn_tests_3 = tests/viewer/details.sh tests/viewer/types/types.sh tests/viewer/told.sh tests/integration/kill9.sh \
+	tests/integration/java_samples.sh tests/integration/favoured.sh tests/integration/truth_profile.sh
+turn_tests_4 = tests/viewer/browser.sh tests/viewer/flame.sh tests/viewer/moving.sh tests/integration/widths.sh \
+	tests/integration/short_threads.sh tests/recorder/interpose/same.sh tests/integration/truth_path.sh tests/integration/truth_select.sh
+turn_tests_5 = tests/viewer/window.sh tests/viewer/tour.sh tests/viewer/keys.sh tests/viewer/source.sh \
+	tests/integration/truth_whatif.sh tests/integration/open_waits.sh tests/integration/truth_diff.sh tests/integration/postgres.sh \
+	tests/recorder/tool/trace_record.sh tests/integration/samples_due.sh
+turn_tests_6 = tests/viewer/ways.sh tests/viewer/serve/serve.sh tests/viewer/modules.sh tests/integration/http.sh \
+	tests/integration/odd_moment.sh tests/integration/http_threads.sh tests/integration/reload.sh tests/integration/sampled_hard.sh \
+	tests/recorder/unwind/unwind_shapes.sh tests/recorder/unwind/unwind_kept.sh tests/recorder/unwind/unwind_sframe.sh \
+	tests/analyzer/cli/linear_test.sh tests/integration/sampled_guest.sh tests/integration/truth_fibers.sh \
+	tests/integration/truth_findings.sh tests/integration/truth_futex_pi.sh tests/integration/truth_wakers.sh
+turn_lists = 0 1 2 3 4 5 6
+turn_tests = $(foreach list,$(turn_lists),$(turn_tests_$(list)))
+# turn=all runs all lists.  A seed that is no number chooses none of them, and would leave out all: it ends the run.
 turn = $(if $(and $(CI_SEED),$(filter-out yes,$(or $(CI_WHOLE),no))),$(seed_turn),all)
-seed_turn = $(shell expr '$(CI_SEED)' : '[0-9]*$$' >/dev/null && expr '$(CI_SEED)' / 16 % 3)
+seed_turn = $(shell expr '$(CI_SEED)' : '[0-9]*$$' >/dev/null && expr '$(CI_SEED)' % $(words $(turn_lists)))
 unknown_turn = $(error no list of tests has this turn: CI_SEED=$(CI_SEED) turn=$(turn))
-left_out = $(if $(filter-out 1,$(words $(filter 0 1 2 all,$(turn)))),$(unknown_turn))$(if $(filter all,$(turn)),,$(filter-out $(turn_tests_$(turn)),$(filter $(turn_tests),$(TESTS))))
+left_out = $(if $(filter-out 1,$(words $(filter $(turn_lists) all,$(turn)))),$(unknown_turn))$(if $(filter all,$(turn)),,$(filter-out $(turn_tests_$(turn)),$(filter $(turn_tests),$(TESTS))))
 chosen_tests = $(filter-out $(left_out),$(TESTS))
 ordered_tests = $(foreach test,$(long_tests),$(filter $(test),$(chosen_tests))) \
 	$(filter-out $(alone_tests) $(long_tests),$(chosen_tests))
@@ -70,6 +75,8 @@ check-turn:
 # What a run leaves out, and nothing else: tests/package/turns.sh.
 print-turn:
 	@echo '$(strip $(left_out))'
+# The slices of .ci/run.
+EXTRA_DIST += tests/slice.sh
 .PHONY: check-parallel check-turn print-turn
 EXTRA_DIST += tests/timed.sh tests/slowest.sh
 
