@@ -35,7 +35,7 @@ turn_tests_1 = tests/viewer/tabs.sh tests/viewer/newcomer.sh tests/viewer/export
 	tests/integration/truth_cpu.sh tests/integration/truth_chain.sh
 turn_tests_2 = tests/viewer/sql.sh tests/viewer/paths.sh tests/viewer/crowded.sh tests/integration/slow_request.sh \
 	tests/integration/heap_hostile.sh tests/integration/deep.sh tests/integration/behind_ticks.sh tests/integration/truth_futex.sh
-turn_tests_3 = tests/viewer/details.sh tests/viewer/types/types.sh tests/viewer/told.sh tests/integration/kill9.sh \
+turn_tests_3 = tests/viewer/details.sh tests/viewer/types/types.sh tests/viewer/told.sh tests/analyzer/cli/memory_test.sh tests/integration/kill9.sh \
 	tests/integration/java_samples.sh tests/integration/favoured.sh tests/integration/truth_profile.sh
 turn_tests_4 = tests/viewer/browser.sh tests/viewer/flame.sh tests/viewer/moving.sh tests/integration/widths.sh \
 	tests/integration/short_threads.sh tests/recorder/interpose/same.sh tests/integration/truth_path.sh tests/integration/truth_select.sh
@@ -45,7 +45,7 @@ turn_tests_5 = tests/viewer/window.sh tests/viewer/tour.sh tests/viewer/keys.sh 
 turn_tests_6 = tests/viewer/ways.sh tests/viewer/serve/serve.sh tests/viewer/modules.sh tests/integration/http.sh \
 	tests/integration/odd_moment.sh tests/integration/http_threads.sh tests/integration/reload.sh tests/integration/sampled_hard.sh \
 	tests/recorder/unwind/unwind_shapes.sh tests/recorder/unwind/unwind_kept.sh tests/recorder/unwind/unwind_sframe.sh \
-	tests/analyzer/cli/linear_test.sh tests/integration/sampled_guest.sh tests/integration/truth_fibers.sh \
+	tests/analyzer/cli/linear_test.sh tests/analyzer/model/members_test.sh tests/integration/sampled_guest.sh tests/integration/truth_fibers.sh \
 	tests/integration/truth_findings.sh tests/integration/truth_futex_pi.sh tests/integration/truth_wakers.sh
 turn_lists = 0 1 2 3 4 5 6
 turn_tests = $(foreach list,$(turn_lists),$(turn_tests_$(list)))
