@@ -11,13 +11,19 @@ struct open_park {
 };
 
 /*
- * What a thread records between a park and its resume: a condition wait the release of its mutex
- * and the taking of it, any wait for a lock its taking.  Each comes at most once, in this order.
+ * What a thread records between a park and its resume: a condition wait the release of its mutex, the
+ * wait for it and the taking of it, any wait for a lock its taking.  Each comes at most once, in this order.
  */
-enum inside { INSIDE_NOTHING, INSIDE_RELEASE, INSIDE_UNLOCK, INSIDE_ACQUIRE, INSIDE_NO_WAIT };
+enum inside {
+	INSIDE_NOTHING,
+	INSIDE_RELEASE,
+	INSIDE_UNLOCK,
+	INSIDE_WAIT,
+	INSIDE_ACQUIRE,
+	INSIDE_NO_WAIT
+};
 
-/* All that a thread has recorded since the window began, taken as part of a wait whose park is not
- * in the trace. */
+/* Events of a thread, one after the other, taken as part of a wait whose park is not in the trace. */
 struct cut_wait {
 	enum inside last; /* INSIDE_NO_WAIT: it is none */
 	uint64_t reason, object;
@@ -31,10 +37,12 @@ struct given {
 
 struct check_thread {
 	uint32_t serial;
-	struct cut_wait cut;
+	/* All that it has recorded since the window began; and its last events, the longest row of them that may be
+	 * part of one wait. */
+	struct cut_wait cut, recent;
 	struct trc_array parks; /* struct open_park */
 	int64_t last_ns;	/* its event before; TRC_NEVER = none */
-	int64_t outside_ns; /* the last that no wait has in it: a lock that it waited for is taken before the wait ends */
+	int64_t outside_ns;	/* its event before those of `recent`; TRC_NEVER = none */
 	int64_t exit_ns;
 	int64_t start_ns; /* TRC_NEVER: it was there before the trace (check:V3) */
 	struct given labels, fiber;
@@ -103,13 +111,16 @@ static struct check_task *task_of(struct event_check *e, uint64_t id)
 
 /* --- parks --- */
 
-static enum inside inside_of(unsigned int kind)
+static enum inside inside_of(const struct trc_columns *c, uint32_t row)
 {
-	switch (kind) {
+	switch (c->kind[row]) {
 	case TRC_KIND_RELEASE:
 		return INSIDE_RELEASE;
 	case TRC_KIND_UNLOCK:
 		return INSIDE_UNLOCK;
+	case TRC_KIND_WAIT:
+		return TRC_ROW_ARG(c, row, wait, reason) == TRC_REASON_COND_MUTEX ? INSIDE_WAIT
+										  : INSIDE_NO_WAIT;
 	case TRC_KIND_ACQUIRE:
 		return INSIDE_ACQUIRE;
 	default:
@@ -118,23 +129,39 @@ static enum inside inside_of(unsigned int kind)
 }
 
 _Static_assert(TRC_ARG_INDEX(unlock, reason) == TRC_ARG_INDEX(acquire, reason) &&
-		       TRC_ARG_INDEX(unlock, object) == TRC_ARG_INDEX(acquire, object),
-	       "all three kinds are read alike");
+		       TRC_ARG_INDEX(unlock, object) == TRC_ARG_INDEX(acquire, object) &&
+		       TRC_ARG_INDEX(wait, object) == TRC_ARG_INDEX(acquire, object),
+	       "all kinds are read alike");
 
 static void cut_wait_goes_on(struct cut_wait *cut, const struct trc_columns *c, uint32_t row)
 {
-	enum inside now = inside_of(c->kind[row]);
+	enum inside now = inside_of(c, row);
 	uint64_t reason, object;
 
 	if (now == INSIDE_NO_WAIT || now <= cut->last) {
 		cut->last = INSIDE_NO_WAIT;
 		return;
 	}
-	reason = TRC_ROW_ARG(c, row, acquire, reason);
+	reason = now == INSIDE_WAIT ? TRC_REASON_MUTEX : TRC_ROW_ARG(c, row, acquire, reason);
 	object = TRC_ROW_ARG(c, row, acquire, object);
 	if (cut->last != INSIDE_NOTHING && (cut->reason != reason || cut->object != object))
 		now = INSIDE_NO_WAIT;
 	*cut = (struct cut_wait){now, reason, object};
+}
+
+/* Before the thread's last_ns is that of this event. */
+static void recent_goes_on(struct check_thread *t, const struct trc_columns *c, uint32_t row)
+{
+	cut_wait_goes_on(&t->recent, c, row);
+	if (t->recent.last != INSIDE_NO_WAIT)
+		return;
+	t->recent.last = INSIDE_NOTHING; /* it may be the first of another wait */
+	t->outside_ns = t->last_ns;
+	cut_wait_goes_on(&t->recent, c, row);
+	if (t->recent.last == INSIDE_NO_WAIT) {
+		t->recent.last = INSIDE_NOTHING;
+		t->outside_ns = c->time_ns[row];
+	}
 }
 
 /* Can it be the wait that this resume ends? */
@@ -185,9 +212,8 @@ static void park_end(struct event_check *e, struct check_thread *t, const struct
 	uint64_t object = TRC_ROW_ARG(c, row, resume, object);
 	const struct open_park *park = t->parks.row;
 	bool cut = cut_wait_fits(&t->cut, reason, object);
-	int64_t from_ns = cut			       ? t->start_ns
-			  : t->outside_ns != TRC_NEVER ? t->outside_ns
-						       : t->last_ns;
+	bool recent = t->outside_ns != TRC_NEVER && cut_wait_fits(&t->recent, reason, object);
+	int64_t from_ns = cut ? t->start_ns : recent ? t->outside_ns : t->last_ns;
 	size_t i = t->parks.n;
 
 	while (i && (park[i - 1].reason != reason || park[i - 1].object != object))
@@ -417,9 +443,8 @@ static int check_span(struct event_check *e, const struct trc_span *span)
 		/* What one stream held from before, others may have continued: check:V5. */
 		if (c->time_ns[row] >= window_ns)
 			cut_wait_goes_on(&t->cut, c, row);
+		recent_goes_on(t, c, row);
 		t->last_ns = c->time_ns[row];
-		if (c->kind[row] != TRC_KIND_ACQUIRE)
-			t->outside_ns = c->time_ns[row];
 	}
 	return err;
 }

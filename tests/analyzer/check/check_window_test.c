@@ -47,6 +47,16 @@ static const struct row {
 	      "@1400 thread=1 acquire reason=mutex object=1\n"
 	      "@1500 thread=1 resume reason=cond object=2\n",
 	 NULL},
+	{"and waiting for that mutex",
+	 HEAD "@1200 thread=1 unlock reason=mutex object=1 waiters=1\n"
+	      "@1400 thread=1 wait reason=cond_mutex object=1 since=1300\n"
+	      "@1450 thread=1 acquire reason=mutex object=1\n"
+	      "@1500 thread=1 resume reason=cond object=2\n",
+	 NULL},
+	{"but no other wait",
+	 HEAD "@1400 thread=1 wait reason=read object=1 since=1300\n"
+	      "@1500 thread=1 resume reason=cond object=2\n",
+	 "thread 1: its resume at 1500 ns (cond 0x2) has no park"},
 	{"of which the window may show the last alone",
 	 HEAD "@1400 thread=1 acquire reason=mutex object=1\n"
 	      "@1500 thread=1 resume reason=cond object=2\n",

@@ -260,6 +260,22 @@ $two
 @3900 thread=1 acquire reason=mutex object=0x10
 @4000 thread=1 resume reason=mutex object=0x10
 END
+violation 'thread 1: its resume at 4000 ns (cond 0x30) has no park (explained by the gap on proc 0: 2 lost from 2000 to 3000 ns)' <<END
+$two
+@1000 thread=1 log category="c" message="m"
+@3000 gap lost_events=2 since=2000 cause=ring_full
+@3700 thread=1 unlock reason=mutex object=0x10 waiters=1
+@3800 thread=1 wait reason=cond_mutex object=0x10 since=3750
+@3900 thread=1 acquire reason=mutex object=0x10
+@4000 thread=1 resume reason=cond object=0x30
+END
+violation 'thread 1: its resume at 4000 ns (mutex 0x20) has no park' <<END
+$two
+@1000 thread=1 log category="c" message="m"
+@3000 gap lost_events=2 since=2000 cause=ring_full
+@3900 thread=1 acquire reason=mutex object=0x10
+@4000 thread=1 resume reason=mutex object=0x20
+END
 violation 'thread 1: its park at 1000 ns (cond 0x30) has no resume' <<END
 $two
 @1000 thread=1 park reason=cond object=0x30
