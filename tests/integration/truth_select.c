@@ -3,10 +3,11 @@
  *
  * Each request sleeps, takes a lock that the other thread may have, and works.  The program writes down
  * when it did which, by its own clock, and in the end what of that lies in the slowest tenth of the requests,
- * in the time of one thread, and in a window: the task `window` of the main thread.
+ * in the time of one thread, in the slowest tenth of this thread's requests, and in a window: the task `window` of
+ * the main thread.
  *
  * Output, separated by tabs: selection, what (sleep, mutex, cpu, requests), total_ns or count; and by how much
- * the least slow of the slowest requests took longer than the next one.
+ * the least slow of the slowest requests took longer than the next one, of all requests and of the one thread's.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +29,8 @@ struct step {
 
 struct request {
 	uint64_t from_ns, to_ns;
-	bool slow; /* of all, it is one of the slowest */
+	bool slow;	  /* of all, it is one of the slowest */
+	bool slow_of_own; /* of its thread's */
 };
 
 struct worker {
@@ -125,17 +127,18 @@ static int longest_first(const void *a, const void *b)
 	return (x_ns < y_ns) - (x_ns > y_ns);
 }
 
-/* `gap_ns`: the trace has other clocks' readings, and may choose otherwise between two that differ by less. */
-static int mark_slow(uint64_t *gap_ns)
+/* Of the requests of the first so many workers.  `gap_ns`: the trace has other clocks' readings, and may choose
+ * otherwise between two that differ by less. */
+static int mark_slow(int n_workers, uint64_t *gap_ns)
 {
 	struct request *all[WORKERS * REQUESTS];
-	int n = WORKERS * REQUESTS, n_slow = n / SLOW_ONE_OF;
+	int n = n_workers * REQUESTS, n_slow = n / SLOW_ONE_OF;
 
 	for (int i = 0; i < n; i++)
 		all[i] = &worker[i / REQUESTS].request[i % REQUESTS];
 	qsort(all, (size_t)n, sizeof(*all), longest_first);
 	for (int i = 0; i < n_slow; i++)
-		all[i]->slow = true;
+		*(n_workers == 1 ? &all[i]->slow_of_own : &all[i]->slow) = true;
 	*gap_ns = all[n_slow - 1]->to_ns - all[n_slow - 1]->from_ns -
 		  (all[n_slow]->to_ns - all[n_slow]->from_ns);
 	return n_slow;
@@ -170,21 +173,18 @@ static void print(const char *selection, const uint64_t sum[N_WHAT], int n_reque
 static void account(uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t slow[N_WHAT] = {0}, one[N_WHAT] = {0}, window[N_WHAT] = {0}, both[N_WHAT] = {0};
-	uint64_t gap_ns;
-	int n_slow = mark_slow(&gap_ns), n_window = 0, n_both = 0;
+	uint64_t gap_ns, both_gap_ns;
+	int n_slow = mark_slow(WORKERS, &gap_ns), n_both = mark_slow(1, &both_gap_ns), n_window = 0;
 
 	for (int k = 0; k < WORKERS; k++) {
 		for (int i = 0; i < REQUESTS; i++) {
 			const struct request *r = &worker[k].request[i];
 
 			n_window += r->from_ns < to_ns && from_ns < r->to_ns;
-			if (!r->slow)
-				continue;
-			add(slow, &worker[k], r->from_ns, r->to_ns);
-			if (k)
-				continue;
-			add(both, &worker[k], r->from_ns, r->to_ns);
-			n_both++;
+			if (r->slow)
+				add(slow, &worker[k], r->from_ns, r->to_ns);
+			if (r->slow_of_own)
+				add(both, &worker[k], r->from_ns, r->to_ns);
 		}
 		add(window, &worker[k], from_ns, to_ns);
 	}
@@ -194,6 +194,7 @@ static void account(uint64_t from_ns, uint64_t to_ns)
 	print("window", window, n_window);
 	print("both", both, n_both);
 	printf("slowest\tgap\t%ju\n", (uintmax_t)gap_ns);
+	printf("both\tgap\t%ju\n", (uintmax_t)both_gap_ns);
 }
 
 int main(void)

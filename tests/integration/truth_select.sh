@@ -144,7 +144,7 @@ while another_run; do
 		fail "trace-record or the program failed: $?"
 	window=$(sql dump.trc "SELECT id FROM tasks WHERE type = 'window'")
 	clock=$(sql dump.trc 'SELECT name FROM sample_events')
-	[ "$(awk '$2 == "gap" { print $3 }' truth.tsv)" -gt 500000 ] ||
+	awk '$2 == "gap" { n++; close_ones += $3 <= 500000 } END { exit n != 2 || close_ones }' truth.tsv ||
 		undecided 'which requests were the slowest was decided by less than 0.5 ms' || continue
 	truth_holds || continue
 done
