@@ -1,7 +1,10 @@
 /*
  * short_threads.c - many threads that live for less than the time between two samples, and one
  * function beside them that works for long.  Prints the processor time of both, by the threads' own
- * clocks: "short 3012.5 long 1498.2", in milliseconds.
+ * clocks, and how much of it began late: "short 3012.5 long 1498.2 late 20.1 1.5", in milliseconds.
+ *
+ * What waits for a processor often gets it when the kernel's tick takes it away from another program, and has done
+ * its work before the next tick.
  *
  *   short_threads THREADS MICROSECONDS
  *   short_threads tick                    prints how often the kernel looks at timers, in ns
@@ -19,7 +22,19 @@ __attribute__((noinline)) void work_long(void);
 
 static volatile uint64_t sink;
 static uint64_t short_ns;
-static _Atomic uint64_t worked_ns;
+static _Atomic uint64_t worked_ns, worked_late_ns;
+static _Atomic uint64_t
+	ready_ns; /* when a thread was made, or had done its work: the next may begin */
+
+enum { LATE_NS = 500000 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 static uint64_t cpu_ns(void)
 {
@@ -54,14 +69,18 @@ static void *one(void *arg)
 	uint64_t begin_ns = cpu_ns();
 
 	work_short();
-	atomic_fetch_add(&worked_ns, cpu_ns() - begin_ns);
+	begin_ns = cpu_ns() - begin_ns;
+	worked_ns += begin_ns;
+	if (now_ns() - ready_ns > cpu_ns() + LATE_NS)
+		worked_late_ns += begin_ns;
+	ready_ns = now_ns();
 	return arg;
 }
 
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 1000;
-	uint64_t long_ns = 0, begin_ns;
+	uint64_t long_ns = 0, long_late_ns = 0, begin_ns;
 	pthread_t thread;
 	struct timespec tick;
 
@@ -72,12 +91,17 @@ int main(int argc, char **argv)
 	}
 	short_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 300) * 1000;
 	for (int i = 0; i < n; i++) {
+		ready_ns = now_ns();
 		if (pthread_create(&thread, NULL, one, NULL) || pthread_join(thread, NULL))
 			return 1;
 		begin_ns = cpu_ns();
 		work_long();
-		long_ns += cpu_ns() - begin_ns;
+		begin_ns = cpu_ns() - begin_ns;
+		long_ns += begin_ns;
+		if (now_ns() - ready_ns > begin_ns + LATE_NS)
+			long_late_ns += begin_ns;
 	}
-	printf("short %.3f long %.3f\n", (double)worked_ns / 1e6, (double)long_ns / 1e6);
+	printf("short %.3f long %.3f late %.3f %.3f\n", (double)worked_ns / 1e6,
+	       (double)long_ns / 1e6, (double)worked_late_ns / 1e6, (double)long_late_ns / 1e6);
 	return 0;
 }
