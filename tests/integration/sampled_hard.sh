@@ -26,12 +26,12 @@ sampled()
 		fail "$what: status $?: $(cat err.txt)"
 	[ ! -s err.txt ] || fail "$what: $(cat err.txt)"
 	did_all rounds.txt || fail "$what: $(cat rounds.txt)"
-	# Events may be lost: what a signal interrupts does not wait for room.
-	"$trace_analyze" --check t.trc >check.txt 2>&1 || fail "$what: $(cat check.txt)"
+	accounted t.trc "$what" # what a signal interrupts does not wait for room
 	own=$(sql t.trc "SELECT value FROM trace_info WHERE key = 'sigprof'")
 	[ "$own" = 'used by the program as well' ] || fail "$what: SIGPROF is not told: $own"
 	samples=$(sql t.trc 'SELECT count(*) FROM samples')
-	[ "$samples" -gt $((seconds * 50)) ] || fail "$what: only $samples samples"
+	cpu_ms=$(sed -n 's/^cpu_ms //p' rounds.txt)
+	[ $((samples * 20)) -gt "$cpu_ms" ] || fail "$what: only $samples samples of $cpu_ms ms"
 	passed "$what: $samples samples; $(tr '\n' ' ' <rounds.txt)"
 }
 
