@@ -5,4 +5,4 @@ if ! command -v node >/dev/null; then
 	echo "palette.sh: skipped: no node"
 	exit 77
 fi
-node "$top_srcdir/tests/viewer/palette_test.mjs" "$top_srcdir/viewer/assets"
+node "$top_srcdir/tests/viewer/palette_test.mjs" "$top_srcdir/viewer/assets" "$top_srcdir/format"

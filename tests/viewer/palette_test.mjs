@@ -1,7 +1,7 @@
 // palette_test.mjs - colours of states of different classes are told apart, also without red (protanopia) and without green
 // (deuteranopia); text on them, and on the page, has a contrast of 4.5 : 1.
 //
-//   node palette_test.mjs ASSETS
+//   node palette_test.mjs ASSETS FORMAT
 //
 // What is seen without a kind of cone: Machado, Oliveira and Fernandes, "A Physiologically-based Model for Simulation of
 // Color Vision Deficiency", 2009, severity 1.  Differences are Euclidean in Oklab (Ottosson, 2020), times 100.
@@ -10,11 +10,11 @@
 import {readFileSync} from "node:fs";
 import "./page_stub.mjs";
 import {head} from "../../viewer/assets/data.js";
-import {ABSENT, latencyColours, reasonColours, stateClass, stateColours, stateIsLock, stateName, statesInit, stripePixel, textOn, typeColours} from "../../viewer/assets/palette.js";
+import {ABSENT, CLASS, latencyColours, reasonColours, stateClass, stateColours, stateIsLock, stateName, statesInit, stripePixel, textOn, typeColours} from "../../viewer/assets/palette.js";
 import {MERGED} from "../../viewer/assets/states.js";
 
-const [assets] = process.argv.slice(2);
-const LEAST = 8, CONTRAST = 4.5;
+const [assets, format] = process.argv.slice(2);
+const LEAST = 8, CONTRAST = 4.5, TYPES = 5;
 const seen = {
 	all: [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
 	protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -71,7 +71,7 @@ function contrast(a, b) {
 function palette() {
 	head.reasons = [null, ...Object.keys(reasonColours).map((name) => [name, ""])];
 	statesInit();
-	return {stateName, stateClass, stateIsLock, stateColours, typeColours, latencyColours, textOn, ABSENT, MERGED, stripes: stripePixel};
+	return {CLASS, reasonColours, stateName, stateClass, stateIsLock, stateColours, typeColours, latencyColours, textOn, ABSENT, MERGED, stripes: stripePixel};
 }
 
 // Variables of the style sheet: {light, dark}.
@@ -94,6 +94,16 @@ check(difference("#b55b00", "#6b7a00", seen.deuteranopia) < difference("#b55b00"
 check(Math.abs(difference("#000000", "#ffffff", seen.protanopia) - 100) < 2, "and keeps black and white");
 check(Math.abs(contrast("#000000", "#ffffff") - 21) < 0.01, "black on white is 21 : 1");
 
+// Each reason has a colour of the class that the report counts it to (format/schema.h, format/waits.c).
+const classes = {LOCKS: p.CLASS.LOCK, THREADS: p.CLASS.SYNC, FILES: p.CLASS.IO}, classOf = {};
+for (const [, cases, name] of readFileSync(`${format}/waits.c`, "utf8").matchAll(/((?:\tcase TRC_REASON_\w+:.*\n)+)\t\treturn TRC_WAIT_(\w+);/g))
+	for (const [, reason] of cases.matchAll(/TRC_REASON_(\w+)/g))
+		classOf[reason] = classes[name];
+const reasons = [...readFileSync(`${format}/schema.h`, "utf8").matchAll(/REASON\((\d+), (\w+), (\w+), "/g)];
+check(reasons.length >= 30 && Object.keys(classOf).length >= 20, `${reasons.length} reasons, ${Object.keys(classOf).length} with a class`);
+for (const [, , constant, name] of reasons)
+	check(p.reasonColours[name]?.[0] === (classOf[constant] ?? p.CLASS.IDLE), `the class of ${name}: ${p.reasonColours[name]?.[0]}, in the report ${classOf[constant] ?? p.CLASS.IDLE}`);
+
 for (const theme of ["light", "dark"]) {
 	const states = [...p.stateName.keys()].filter((s) => s !== p.ABSENT && s < p.MERGED && p.stateColours[theme][s]);
 
@@ -114,6 +124,11 @@ for (const theme of ["light", "dark"]) {
 	}
 	for (const colour of p.typeColours[theme])
 		check(contrast(colour, style[theme].text) >= CONTRAST, `${theme}: text on a region's ${colour}: ${contrast(colour, style[theme].text).toFixed(2)}`);
+	for (const [kind, matrix] of Object.entries(seen))
+		p.typeColours[theme].forEach((a, i, all) => all.slice(0, i).forEach((b, j) => {
+			const far = difference(a, b, matrix), least = i - j === 1 || i - j === all.length - 1 ? LEAST : TYPES;
+			check(far >= least, `${theme}, ${kind}: types ${j} and ${i} differ by ${far.toFixed(1)}`);
+		}));
 	const away = p.latencyColours[theme].map((colour) => contrast(colour, style[theme].bg));
 	check(away.every((ratio, i) => ratio > 1.15 * (i ? away[i - 1] : 1)), `${theme}: the slower a task, the farther from the background: ${away}`);
 	for (const colour of p.latencyColours[theme])

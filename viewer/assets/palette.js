@@ -32,11 +32,13 @@ export const reasonColours = {
 	spin: [CLASS.LOCK, "#75151e", "#d24c4c"],
 	cond_mutex: [CLASS.LOCK, "#af2934", "#e54f39"],
 	flock: [CLASS.LOCK, "#a21b48", "#dd4360"],
+	once: [CLASS.LOCK, "#8c1330", "#d4404f"],
+	futex_lock: [CLASS.LOCK, "#a52a17", "#e25038"],
+	sem_lock: [CLASS.LOCK, "#8f2416", "#d94a41"],
 	cond: [CLASS.SYNC, "#5c2eaf", "#6a3cc4"],
 	sem: [CLASS.SYNC, "#733ab9", "#7f47c7"],
 	barrier: [CLASS.SYNC, "#421c8d", "#5431a9"],
 	join: [CLASS.SYNC, "#764aa2", "#7847a6"],
-	once: [CLASS.SYNC, "#792291", "#7f33a5"],
 	futex: [CLASS.SYNC, "#5637bf", "#6044cd"],
 	msg: [CLASS.SYNC, "#3d39a6", "#4643b9"],
 	user: [CLASS.SYNC, "#76399c", "#8046ab"],
@@ -88,12 +90,12 @@ export function statesInit() {
 	});
 }
 
-// Regions and tasks, by type.
+// Regions, fibers, labels and functions, by type. Also without red or green two of them differ, types in a row most.
 export const typeColours = {
-	light: ["#9fc4e8", "#f3c592", "#a9d9a4", "#e6aeb8", "#c9b6e4", "#d8c69f", "#9fd6d2", "#e8b6dc",
-		"#c3ced9", "#d9de93", "#b7b2ea", "#eab09a"],
-	dark: ["#2f5379", "#7d5727", "#33663a", "#7a3a46", "#55437a", "#63552f", "#2a6460", "#6e3d63",
-		"#46525e", "#5f6428", "#474089", "#7a4430"],
+	light: ["#a2c9fa", "#aa82c2", "#d8a89c", "#bbf2c4", "#b29039", "#c4a2d8", "#e9dafa", "#c8c37a",
+		"#cf7f91", "#fdb1ca", "#fbe392", "#95b16b"],
+	dark: ["#385b6d", "#1e2c6c", "#4b2016", "#2a4948", "#835d11", "#334785", "#2a6e58", "#61430d",
+		"#553668", "#6e5d91", "#824733", "#55133d"],
 };
 
 // Tasks, by how long they took (LATENCY_FACTORS): the slower, the farther from the background.

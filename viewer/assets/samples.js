@@ -13,7 +13,7 @@ import {bannerAdd, cellLine, topTable} from "./tops.js";
 
 const SAMPLE_ROWS = 12, NOT_SAMPLED = "(not sampled)";
 export const TRC_ITSELF = "trc, recording";
-const sampleHues = ["flock", "read", "mutex", "barrier", "connect", "once"];
+const sampleHues = ["flock", "read", "mutex", "barrier", "connect", "user"];
 
 export function sampleEventName(event) {
 	return event ? text(trace.sampled.name[event - 1]) || `event ${trace.sampled.event[event - 1]}` : "?";

@@ -95,7 +95,7 @@ export function waitCell(state, what, ...where) {
 
 // Of waits for objects in memory: which kind that is. A descriptor is another file's at another time.
 export const objectKinds = {mutex: "mutex", cond_mutex: "mutex", rwlock_read: "rwlock", rwlock_write: "rwlock", spin: "spin",
-	cond: "cond", sem: "sem", barrier: "barrier", once: "once", futex: "futex"};
+	cond: "cond", sem: "sem", barrier: "barrier", once: "once", futex: "futex", futex_lock: "futex_lock", sem_lock: "sem_lock"};
 
 // As in the report, the waits for one object are one row, with the places, most costly first.
 function byObject(rows) {
