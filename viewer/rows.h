@@ -110,6 +110,9 @@ void trc_rows_free(struct trc_rows *r);
 /* The next six are for rows.c and its neighbours. */
 /* The page's number of what was waited for at this stack; 0 = nothing. */
 uint32_t trc_rows_object(struct trc_rows *r, uint64_t object, uint32_t stack);
+
+/* What a wait was for, as the report calls it, by trc_park.descriptor; 0 = not known. */
+uint32_t trc_rows_descriptor(struct trc_rows *r, uint32_t descriptor);
 uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial);
 uint64_t trc_rows_time(const struct trc_rows *r, int64_t ns);
 /* The same + 1, 0 for TRC_NEVER. */

@@ -32,10 +32,9 @@ static uint8_t park_flags(const struct trc_rows *r, const struct trc_park *p)
 	return flags;
 }
 
-/* What it was, as the report calls it; 0 = not known. */
-static uint32_t descriptor_text(struct trc_rows *r, const struct trc_park *p)
+uint32_t trc_rows_descriptor(struct trc_rows *r, uint32_t descriptor)
 {
-	const struct trc_descriptor_name *name = trc_model_descriptor(r->m, p->descriptor);
+	const struct trc_descriptor_name *name = trc_model_descriptor(r->m, descriptor);
 
 	return name ? trc_texts_id(&r->texts, name->name) : 0;
 }
@@ -199,7 +198,7 @@ static uint64_t park_value(struct trc_rows *r, const struct trc_park *p, enum pa
 	case PARK_RESULT:
 		return p->result < 0 ? 0 : (uint64_t)p->result + 1;
 	case PARK_DESCRIPTOR:
-		return descriptor_text(r, p);
+		return trc_rows_descriptor(r, p->descriptor);
 	case PARK_SET:
 		return trc_park_labels(r->m, p);
 	case PARK_COLUMNS:

@@ -18,10 +18,12 @@ enum { IDLE = 128 };
 struct sum {
 	uint64_t key; /* stack << 8 | reason */
 	uint64_t count, total_ns, max_ns;
-	uint32_t max_idx;    /* in the page, + 1; 0 = left out */
-	uint64_t object;     /* the first of them; of joins the thread whose end it waited for, */
-	bool is_joined;	     /* ... if that is known */
-	bool several;	     /* others as well */
+	uint32_t max_idx; /* in the page, + 1; 0 = left out */
+	uint64_t object;  /* the first of them; of joins the thread whose end it waited for, */
+	bool is_joined;	  /* ... if that is known */
+	bool several;	  /* others as well */
+	uint32_t
+		descriptor; /* of waits for one file: trc_rows_descriptor(); 0 = none, or several */
 	uint64_t no_proc_ns; /* of waits: what of them their threads could have run (timeline:P1) */
 };
 
@@ -85,7 +87,20 @@ static int sum_compare(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-enum { REASON, STACK, COUNT, TOTAL, MAX, ROW, OBJECT, SEVERAL, NO_PROC, JOINED, N_COLUMNS };
+enum {
+	REASON,
+	STACK,
+	COUNT,
+	TOTAL,
+	MAX,
+	ROW,
+	OBJECT,
+	SEVERAL,
+	NO_PROC,
+	JOINED,
+	DESCRIPTOR,
+	N_COLUMNS
+};
 
 static void sums_write(struct trc_rows *r, struct sums *s, const char *const names[N_COLUMNS])
 {
@@ -114,6 +129,7 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 						   : 0);
 		trc_column_add(&c[SEVERAL], s->sum[i].several);
 		trc_column_add(&c[NO_PROC], s->sum[i].no_proc_ns);
+		trc_column_add(&c[DESCRIPTOR], trc_rows_descriptor(r, s->sum[i].descriptor));
 	}
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		trc_page_column(r->page, &c[i]);
@@ -125,9 +141,9 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 static void fiber_waits_top(struct trc_rows *r)
 {
 	static const char *const names[N_COLUMNS] = {
-		"fiberwait.reason",  "fiberwait.stack", "fiberwait.count",  "fiberwait.total",
-		"fiberwait.max",     "fiberwait.wait",	"fiberwait.object", "fiberwait.several",
-		"fiberwait.no_proc", "fiberwait.joined"};
+		"fiberwait.reason",  "fiberwait.stack",	 "fiberwait.count",	"fiberwait.total",
+		"fiberwait.max",     "fiberwait.wait",	 "fiberwait.object",	"fiberwait.several",
+		"fiberwait.no_proc", "fiberwait.joined", "fiberwait.descriptor"};
 	struct sums waits = {0};
 	size_t n;
 	const struct trc_fiber_wait *w = trc_model_fiber_waits(r->m, &n);
@@ -173,11 +189,13 @@ static uint64_t no_proc_ns(const struct trc_rows *r, const struct trc_preempted 
 void trc_rows_top(struct trc_rows *r)
 {
 	static const char *const wait_names[N_COLUMNS] = {
-		"wait.reason", "wait.stack",  "wait.count",   "wait.total",   "wait.max",
-		"wait.park",   "wait.object", "wait.several", "wait.no_proc", "wait.joined"};
+		"wait.reason",	"wait.stack",  "wait.count",	 "wait.total",
+		"wait.max",	"wait.park",   "wait.object",	 "wait.several",
+		"wait.no_proc", "wait.joined", "wait.descriptor"};
 	static const char *const hold_names[N_COLUMNS] = {
-		"hold.reason", "hold.stack",  "hold.count",   "hold.total",   "hold.max",
-		"hold.unlock", "hold.object", "hold.several", "hold.no_proc", "hold.joined"};
+		"hold.reason",	"hold.stack",  "hold.count",	 "hold.total",
+		"hold.max",	"hold.unlock", "hold.object",	 "hold.several",
+		"hold.no_proc", "hold.joined", "hold.descriptor"};
 	struct sums waits = {0}, holds = {0};
 	size_t n_parks, n_unlocks;
 	const struct trc_park *p = trc_model_parks(r->m, &n_parks);
@@ -196,8 +214,12 @@ void trc_rows_top(struct trc_rows *r)
 			sum = sums_add(&waits, r->idle_park[i] ? p[i].reason | IDLE : p[i].reason,
 				       p[i].stack, is_joined ? p[i].holder : p[i].object, inside.ns,
 				       r->park_idx[i]);
-		if (sum && sum->count == 1)
+		if (sum && sum->count == 1) {
 			sum->is_joined = is_joined;
+			sum->descriptor = p[i].descriptor;
+		}
+		if (sum && sum->descriptor != p[i].descriptor)
+			sum->descriptor = 0;
 		if (sum)
 			sum->no_proc_ns += no_proc_ns(r, preempted, &p[i], end);
 	}

@@ -35,10 +35,10 @@ async function placesOnce(page, trace) {
 	const [sum] = analyzer.rowsOf(analyze, trace, "SELECT count(*) AS n, sum(caused_ns) AS ns, count(DISTINCT stack) AS stacks FROM unlocks WHERE thread = 2", []);
 
 	same([sum.n, sum.ns, sum.stacks], [5, 6450000, 2], "five sections of two stacks made wait, says SQL");
-	same((await rowsOf(page, "Who made others wait"))[0], ["mutex save bank.c:2 < main", "5", "6.45 ms", "4.00 ms"], "they are one row: calls of one line");
+	same((await rowsOf(page, "Who made others wait"))[0], ["mutex (several) save bank.c:2 < main", "5", "6.45 ms", "4.00 ms"], "they are one row: calls of one line");
 	const [first, second] = await rowsOf(page, "Waiting for locks");
-	same(first, ["mutex look_up_an_account_by_its_number bank.c:3 < pay < main", "2", "6.50 ms", "4.50 ms"], "so are the waits for it");
-	check(/^mutex 67 % pay bank\.c:7 < main 33 % pay bank\.c:6 < main$/.test(second[0]), "two places in one function have their lines", second);
+	same(first, ["mutex 0x7f0000001000 look_up_an_account_by_its_number bank.c:3 < pay < main", "2", "6.50 ms", "4.50 ms"], "so are the waits for it");
+	check(/^mutex 0x7f0000002000 67 % pay bank\.c:7 < main 33 % pay bank\.c:6 < main$/.test(second[0]), "two places in one function have their lines", second);
 	await page.locator("#tops button", {hasText: "save bank.c:2"}).first().click();
 	await settle(page);
 	check(/made others wait 4.00 ms/.test(await detailsOf(page)), "the row leads to the longest of all of them", await detailsOf(page));
@@ -198,6 +198,53 @@ async function deadlock(page) {
 	check(/starter waits 9?[\d.]+ .s for join payer/.test(now) && !/join 0x/.test(now), "whose end it waits for", now);
 }
 
+// A lock of the program's own making is a lock, as in the report; what is waited for has a name, a file's or an address.
+async function locksNamed(page) {
+	const locks = (await rowsOf(page, "Waiting for locks")).map(([cell]) => cell), files = (await rowsOf(page, "Waiting for files and sockets")).map(([cell]) => cell);
+
+	check(locks[0].startsWith("futex_lock 0x7f0000005000 "), "the lock of the program's own making leads", locks);
+	check(locks[1]?.startsWith("mutex 0x7f0000006000 "), "then the mutex", locks);
+	same(files.map((cell) => cell.replace(/ \S*bank\.c:\d+.*/, "")), ["fsync /var/log/first (fd 7) pay", "fsync save"], "a file is named where all waits are for it");
+	const legend = await page.locator("#legend button").allInnerTexts();
+	check(Math.abs(legend.indexOf("futex_lock") - legend.indexOf("mutex")) === 1, "it stands with the locks", legend);
+}
+
+// Where a finding leads is told; a tab of the panel is in sight before there is a panel; where all tables are.
+async function wordsLead(page) {
+	const finding = page.locator(".findings .said").first(), sentence = words(await finding.innerText()), note = page.locator("#details .of-finding");
+
+	await finding.click();
+	await settle(page);
+	check(words(await note.innerText()).endsWith(sentence), "the details say of which finding they are", await note.allInnerTexts());
+	await page.keyboard.press("Escape");
+	await settle(page);
+	same(await note.count(), 0, "and no longer when nothing is selected");
+	same(await page.locator("#details .tabs-named button").allInnerTexts(), await page.locator("#panel-tabs [role=tab]").allInnerTexts(), "the tabs are named");
+	await page.locator("#details .tabs-named button", {hasText: "Locks"}).click();
+	same(await page.locator("#panel-tabs [aria-selected=true]").innerText(), "Locks", "and open");
+	await page.keyboard.press("q");
+	await page.locator(".sql-scope button", {hasText: / tables$/}).click();
+	await holds(page, () => /^\d+ rows in/.test(document.querySelector(".sql-state").textContent));
+	check(/CREATE (VIRTUAL )?TABLE/.test(await page.locator(".sql-result").innerText()), "all tables, and their columns");
+}
+
+// A range has whole nanoseconds wherever it was dragged, and so has all that is summed in it.
+async function wholeNanoseconds(page) {
+	const {x, y} = await pointOf(page, 0, 3 * MS);
+
+	await page.keyboard.down("Shift");
+	await page.keyboard.down("Alt");
+	await page.mouse.move(x, y);
+	await page.mouse.down();
+	await page.mouse.move(x + 101, y);
+	await page.mouse.up();
+	await page.keyboard.up("Alt");
+	await page.keyboard.up("Shift");
+	await settle(page);
+	const range = await page.evaluate(() => window.trc.range);
+	check(range && Number.isInteger(range.t0) && Number.isInteger(range.t1) && range.t1 > range.t0, "no fractions", range);
+}
+
 // The range and the order that are chosen are read whole.
 async function fieldsWhole(page) {
 	await page.evaluate(() => window.trc.setRange({t0: 1000001, t1: 9876543}));
@@ -243,6 +290,9 @@ await withBrowser("light", async (context) => {
 	await opened(context, "bank", noType);
 	await opened(context, "bank", compared);
 	await opened(context, "dead", deadlock);
+	await opened(context, "own", locksNamed);
+	await opened(context, "bank", wordsLead);
+	await opened(context, "bank", wholeNanoseconds);
 	await opened(context, "bank", fieldsWhole, {width: 1600, height: 900});
 });
 console.log(`newcomer.mjs: ${results.passed} passed, ${results.failed} failed`);

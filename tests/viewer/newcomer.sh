@@ -97,4 +97,50 @@ thread 4 tid=404 name="clock"
 @9000 thread=4 log category="end" message="still here"
 END
 
+# A futex goes from hand to hand, as a lock does; a mutex is waited for once; files are written, at one place one file, at the other two.
+park()
+{
+	echo "@$1 thread=$2 park reason=futex object=0x7f0000005000 stack=pay"
+}
+
+# hand AT FROM WOKEN AGAIN: who has the lock wakes another thread, and waits for it again.
+hand()
+{
+	echo "@$1 thread=$2 unpark reason=futex object=0x7f0000005000 count=1 stack=save"
+	echo "@$(($1 + 5000)) thread=$3 resume reason=futex object=0x7f0000005000"
+	[ -z "$4" ] || park $(($1 + 10000)) "$4"
+}
+
+# file AT STACK DESCRIPTOR
+file()
+{
+	echo "@$1 thread=1 wait reason=fsync object=7 since=$(($1 - 100000)) stack=$2 descriptor=\"$3\""
+}
+
+assembled own <<END
+stack save $(at save 8) $(at main 8)
+stack pay $(at pay 8) $(at main 8)
+thread 1 tid=501 name="payer"
+thread 2 tid=502 name="clerk"
+thread 3 tid=503 name="saver"
+$(park 1000000 2)
+$(park 1100000 3)
+$(hand 2000000 1 2 1)
+$(hand 3000000 2 3 2)
+$(hand 4000000 3 1 3)
+$(hand 5000000 1 2 1)
+$(hand 6000000 2 3 "")
+@6100000 thread=3 unpark reason=futex object=0x7f0000005000 count=1 stack=save
+@6105000 thread=1 resume reason=futex object=0x7f0000005000
+@7000000 thread=1 park reason=mutex object=0x7f0000006000 holder=2 stack=pay
+@7100000 thread=2 unlock reason=mutex object=0x7f0000006000 waiters=1 stack=save
+@7100100 thread=1 resume reason=mutex object=0x7f0000006000
+$(file 8000000 pay /var/log/first)
+$(file 8200000 pay /var/log/first)
+$(file 8300000 pay /var/log/first)
+$(file 8400000 save /var/log/first)
+$(file 8500000 save /var/log/second)
+@9000000 thread=1 log category="x" message="y"
+END
+
 browse "$work/newcomer.mjs" "$analyze" "$pages"

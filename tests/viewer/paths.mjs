@@ -107,12 +107,12 @@ async function pathsAre(page, trace) {
 }
 
 // A task beyond the slowest says how its path is found.
-async function othersSayHow(page, tasks) {
+async function othersSayHow(page, trace, tasks) {
 	check(tasks.length > PATHS_OF_TYPE + 10, "a type with many tasks", tasks.length);
 	const {id} = tasks[tasks.length - 1], {pieces, drawn} = await choose(page, id);
 
 	same([pieces, drawn], [[], 0], "the fastest has no path in the page");
-	check((await detailsOf(page)).includes(`trace-analyze --critical-path task:${id} dump.trc`), "but a command that has it", await detailsOf(page));
+	check((await detailsOf(page)).includes(`trace-analyze --critical-path task:${id} ${trace}.trc`), "but a command that has it, with the trace's name", await detailsOf(page));
 }
 
 // From the path to its longest piece, and back.
@@ -257,7 +257,7 @@ async function whyMissing(page) {
 	check(id !== undefined, "some wait has no causes in the page", csv);
 	await page.evaluate((park) => { location.hash = `#sel=park:${park}`; }, id);
 	await settle(page);
-	check((await detailsOf(page)).includes(`trace-analyze --why wait:${id} dump.trc`), "a command that has them", await detailsOf(page));
+	check((await detailsOf(page)).includes(`trace-analyze --why wait:${id} demo.trc`), "a command that has them", await detailsOf(page));
 }
 
 await withBrowser("light", async (context) => {
@@ -271,7 +271,7 @@ await withBrowser("light", async (context) => {
 		if (trace === "demo") {
 			await whyLeads(page, longest);
 			await whyMissing(page);
-			await othersSayHow(page, tasks);
+			await othersSayHow(page, trace, tasks);
 			await leadsThere(page, tasks[0]);
 		}
 		same(page.troubles, [], `${trace}: no error, no warning, no request`);

@@ -80,6 +80,24 @@ async function partIsDownloaded(context, page, inner) {
 	await inner.evaluate(() => window.trc.setRange(null));
 }
 
+// A task that is none of the slowest has no critical path in the page; a link leads to a page that has it.
+async function pathIsThere(context, inner) {
+	const tasks = execFileSync(analyze, ["--output", "csv", "--sql", "SELECT id FROM tasks WHERE duration_ns > 0 ORDER BY duration_ns DESC", trace]).toString().trim().split("\n").slice(1);
+	const id = tasks.at(-1), told = JSON.parse(execFileSync(analyze, ["--output", "json", "--sql", `SELECT count(*) AS n FROM task_path WHERE task = ${id}`, trace]).toString());
+
+	check(tasks.length > 150 && told[0].n > 0, "many tasks, and SQL has the path of the fastest", [tasks.length, told]);
+	await inner.evaluate((task) => { location.hash = `#sel=task:${task}`; }, id);
+	await inner.waitForFunction((task) => document.querySelector("#details h2").textContent.includes(` ${task}:`), id);
+	same(await inner.evaluate(() => window.trc.path().pieces), [], "the page of the whole has no path of it");
+	const [other] = await Promise.all([context.waitForEvent("page"), inner.locator("#details a", {hasText: "Open a page that has it"}).click()]);
+	await other.waitForFunction(() => document.documentElement.dataset.trcReady);
+	await other.waitForFunction((task) => document.querySelector("#details h2").textContent.includes(` ${task}:`), id);
+	check((await other.evaluate(() => window.trc.path().pieces)).length > 0, "the page of its time has it");
+	same(await other.locator("#details a", {hasText: "Open a page"}).count(), 0, "and no link to another one");
+	await other.close();
+	await inner.evaluate(() => { location.hash = "#"; });
+}
+
 async function traceIsShown(context) {
 	const server = await served(trace);
 	const page = await opened(context, server);
@@ -100,6 +118,7 @@ async function traceIsShown(context) {
 	check(await agree.then(() => true, () => false), "the address is the page's");
 
 	await partIsDownloaded(context, page, inner);
+	await pathIsThere(context, inner);
 
 	// An address that somebody else is told shows the same.
 	const other = await opened(context, server, "#t=1000,5000");

@@ -2,7 +2,7 @@
 // waits of each place (viewer/rows_causes.c).
 
 import {head} from "./data.js";
-import {copyButton} from "./export.js";
+import {copyButton, quoted, traceFile, traceFileHint} from "./export.js";
 import {waitClass} from "./flame_items.js";
 import {count, duration, el, percent} from "./format.js";
 import {pathPlace, pathPlaceView, pathWords} from "./paths.js";
@@ -111,10 +111,10 @@ export function causesView(park) {
 		return [el("h3", {}, "Why"), el("table", {class: "path why"}, el("tbody", {}, ...causeLines(root, root.ns).map((line) => causeRow(line, root.ns))))];
 	if (waitClass(p.reason[park - 1]) >= 2 || !p.length[park - 1])
 		return [];
-	const command = `trace-analyze --why wait:${parkId(park)} dump.trc`;
+	const command = `trace-analyze --why wait:${parkId(park)} ${quoted(traceFile())}`;
 	return [el("h3", {}, "Why"), el("p", {class: "dim"}, `The page has the causes of the ${count(head.caused)} longest waits of each place, where they are ` +
 		"not too many. For this wait: "), el("p", {}, el("code", {}, command), " ",
-	copyButton("Copy command", "Put the trace's name in the place of dump.trc", () => command))];
+	copyButton("Copy command", traceFileHint(), () => command))];
 }
 
 // ---- for tests ----

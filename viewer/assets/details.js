@@ -12,7 +12,7 @@ import {copyButton, copyIcon, rangeExports, sqlText, stackText, threadExports} f
 import {fiberRunOf, regionStretches, selectionFiber} from "./fibers.js";
 import {fiberAt, fiberDetails, fiberLink, fiberRunDetails,
 	fiberWaitDetails} from "./fibers_details.js";
-import {findingsView} from "./findings.js";
+import {findingNote, findingsView} from "./findings.js";
 import {taskRegions} from "./flame_select.js";
 import {byId, count, duration, el, exactTime, percent, plural} from "./format.js";
 import {rangeSet, zoomToSelection} from "./input.js";
@@ -20,6 +20,7 @@ import {laneRange} from "./levels.js";
 import {laneSums} from "./lod.js";
 import {ABSENT, RUNNABLE, latencyColours, stateCss, stateDoc, stateIsLock, stateName,
 	theme} from "./palette.js";
+import {panelShow, panelTabs} from "./panel.js";
 import {pathView} from "./paths.js";
 import {cpuDetails, noProcText} from "./procs.js";
 import {BEYOND_END, BEYOND_START, MARK_FATAL, MARK_TRIGGER, joinedName, labelText, lastedLonger,
@@ -651,7 +652,9 @@ function nothingDetails() {
 		...findings,
 		findings.length ? null : el("h2", {}, "Nothing selected"),
 		el("p", {class: "dim"}, "Click an interval for its stack, and who ended it. Shift+drag sums a ",
-			"range. Press ? for all keys."),
+			"range. Ctrl+wheel zooms. Press ? for all keys."),
+		el("p", {class: "dim tabs-named"}, "Below the timeline: ", ...panelTabs.filter((tab) => !tab.isThere || tab.isThere()).flatMap((tab, i) => [i ? " · " : "",
+			el("button", {type: "button", class: "link", onclick: () => panelShow(tab, {focus: true})}, tab.label)])),
 	];
 }
 
@@ -672,7 +675,7 @@ export function detailsDraw() {
 	const parts = view.range ? rangeDetails()
 		: view.selection ? detailViews[view.selection.kind](view.selection) : nothingDetails();
 
-	parts.splice(1, 0, view.range ? null : hiddenView(view.selection));
+	parts.splice(1, 0, findingNote(), view.range ? null : hiddenView(view.selection));
 	findingsBackDraw();
 	const box = byId("details"), hadFocus = box.contains(document.activeElement);
 	box.replaceChildren(...parts.filter((p) => p));

@@ -217,6 +217,11 @@ export function traceFile() {
 	return (head.trace || "dump.trc").replace(/^-/, "./-");
 }
 
+// Of a command with this name.
+export function traceFileHint() {
+	return head.trace ? "Where the trace is in another directory, put that before its name." : "Put the trace's name in the place of dump.trc.";
+}
+
 // For the range, what the page is of: its threads, tasks and labels.
 /** @param {number} t0 @param {number} t1 */
 function rangeCommand(t0, t1) {
@@ -224,7 +229,7 @@ function rangeCommand(t0, t1) {
 }
 
 // Whether trace-view shows a trace in the frame around this page: then it makes the page of any part.
-function isServed() {
+export function isServed() {
 	try {
 		return JSON.parse(window.parent.document.getElementById("about").textContent).pid === 0;
 	} catch {
@@ -279,9 +284,7 @@ export function rangeExports(range) {
 		if (isServed())
 			bar.append(el("a", {class: "button", href: `page?from=${Math.floor(t0)}&to=${Math.ceil(t1)}&save=1`, download: "",
 				title: "Download a page of this range of time only, with all threads"}, "Download a page of it"));
-		bar.append(copyButton("Copy command for a page of it", `${rangeCommand(t0, t1)}\n${head.trace
-			? "Where the trace is in another directory, put that before its name." : "Put the trace's name in the place of dump.trc."}`,
-		() => rangeCommand(t0, t1)));
+		bar.append(copyButton("Copy command for a page of it", `${rangeCommand(t0, t1)}\n${traceFileHint()}`, () => rangeCommand(t0, t1)));
 	};
 	const choice = idx >= 0 ? exportChoice(idx, draw) : null; // it stays, and with it the focus
 

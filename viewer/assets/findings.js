@@ -10,7 +10,7 @@ import {MARK_FATAL, recovered, trace} from "./rows.js";
 import {select} from "./select.js";
 import {sqlIsThere, sqlOpen} from "./sql.js";
 import {bannerAdd} from "./tops.js";
-import {MIN_SPAN} from "./view.js";
+import {MIN_SPAN, view} from "./view.js";
 
 // Rows of trace.mark of signals that ended the process.
 function fatalMarks() {
@@ -108,6 +108,15 @@ function findingJump(f) {
 	zoomToSelection();
 }
 
+// Which finding led to the selection, or to the range: a line above its details.
+export function findingNote() {
+	const {range, selection} = view;
+	const found = head.findings.find((f) => range ? f.start !== undefined && !f.park && range.t0 === f.start && range.t1 === Math.max(f.end, f.start + MIN_SPAN)
+		: selection && selection.kind === "park" && selection.id === f.park);
+
+	return found ? el("p", {class: "of-finding"}, el("span", {class: "dim"}, range ? "Where this finding is: " : "The longest wait of a finding: "), found.text) : null;
+}
+
 // The report's sentences, each a way into the timeline if it has a place there; below it what it was due
 // to, and what helps.
 function findingsList() {
@@ -115,7 +124,7 @@ function findingsList() {
 		: el("button", {type: "button", class: "link said", title: "Show it in the timeline",
 			onclick: () => findingJump(f)}, f.text);
 	const rows = (f) => f.sql && sqlIsThere() ? el("button", {type: "button", class: "link rows", title: f.sql,
-		onclick: () => sqlOpen(f.sql)}, "its rows") : null;
+		onclick: () => sqlOpen(f.sql)}, "its rows (SQL)") : null;
 	// Red is for what failed, and not for what somebody ended.
 	const item = (f) => el("li", {class: f.kind === "killed" && f.severity === "alarm" ? "killed" : f.severity}, said(f), " ",
 		el("span", {class: "about"}, rows(f), " ", copyIcon("Copy the finding", () => [f.text, f.why, f.remedy && `helps: ${f.remedy}`].filter((part) => part).join("\n"))), f.why ? el("p", {class: "why"}, f.why) : null,

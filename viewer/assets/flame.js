@@ -122,14 +122,14 @@ function mostChange(tree) {
 
 /** @param {Asked} asked */
 function* flameWork(asked) {
-	const {kind} = flame, folds = [];
+	const {kind, before, file} = flame, folds = []; // they may be others when the work is done
 
-	if (flame.before)
-		folds.push(yield* flameSum(kind, flame.before));
+	if (before)
+		folds.push(yield* flameSum(kind, before));
 	folds.push(yield* flameSum(kind, asked));
 	const sides = folds.map((fold) => fold.values), last = folds[folds.length - 1];
 	/** @type {FlameResult} */
-	const result = {kind, asked, sides, sums: [], unseen: last.unseen, samples: last.samples, whole: last.whole, tree: null, callers: null, callees: null};
+	const result = {kind, asked, before, file, sides, sums: [], unseen: last.unseen, samples: last.samples, whole: last.whole, tree: null, callers: null, callees: null};
 	for (const side of sides) // makes all chains
 		for (let combo = 0; combo < side.length; combo++) {
 			if (side[combo] > 0)
@@ -137,8 +137,8 @@ function* flameWork(asked) {
 			if (combo % 512 === 0)
 				yield;
 		}
-	if (flame.file)
-		sides.unshift(yield* profileSum(flame.file.profile, kind));
+	if (file)
+		sides.unshift(yield* profileSum(file.profile, kind));
 	result.sums = sides.map(sumOf);
 	result.totals = sides.map(functionTotals);
 	const fn = functions.list.findIndex((f) => functionId(f) === flame.fn);

@@ -227,12 +227,12 @@ function flameTip(box, clientX, clientY) {
 
 // What the picture is of, and what is missing in it.
 function flameSummary() {
-	const {result} = flame, {kind} = result, side = result.sums.length - 1, sum = result.sums[side], parts = [];
+	const {result} = flame, {kind, before, file} = result, side = result.sums.length - 1, sum = result.sums[side], parts = [];
 
-	if (side && !flame.file && askedText(flame.before) === askedText(result.asked))
-		return `A: ${flameAmount(result.sums[0])}, ${askedText(flame.before)}. Now choose B: another range, other threads, labels or tasks`;
+	if (side && !file && askedText(before) === askedText(result.asked))
+		return `A: ${flameAmount(result.sums[0])}, ${askedText(before)}. Now choose B: another range, other threads, labels or tasks`;
 	if (side)
-		return `A: ${flameAmount(result.sums[0])}, ${flame.file ? flame.file.name : askedText(flame.before)}. B: ${flameAmount(sum)}, ${askedText(result.asked)}. ` +
+		return `A: ${flameAmount(result.sums[0])}, ${file ? file.name : askedText(before)}. B: ${flameAmount(sum)}, ${askedText(result.asked)}. ` +
 			"+ and red: a greater part of B than of A; − and blue: a smaller one";
 	parts.push(`${flameAmount(sum)} of ${kind.of}, ${askedText(result.asked)}`);
 	if (result.unseen && result.whole)

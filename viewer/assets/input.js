@@ -29,7 +29,7 @@ export const drag = {mode: null, x: 0, y: 0, t0: 0, t1: 0, scroll: 0, moved: fal
 export function rangeSet(range, remember = true) {
 	if (remember)
 		stepAdd("choice");
-	view.range = range;
+	view.range = range && {t0: Math.round(range.t0), t1: Math.round(range.t1)}; // whole nanoseconds, as all that is summed in it
 	viewChanged("range-selection");
 }
 

@@ -92,8 +92,8 @@ export function statesInit() {
 
 // Regions, fibers, labels and functions, by type. Also without red or green two of them differ, types in a row most.
 export const typeColours = {
-	light: ["#a2c9fa", "#aa82c2", "#d8a89c", "#bbf2c4", "#b29039", "#c4a2d8", "#e9dafa", "#c8c37a",
-		"#cf7f91", "#fdb1ca", "#fbe392", "#95b16b"],
+	light: ["#cca858", "#e896a8", "#ccd384", "#eabfcd", "#cbfecc", "#90b1f6", "#f0e4fc", "#d4ba9a",
+		"#efe98c", "#a0dafb", "#bfabcd", "#f4d5af"],
 	dark: ["#385b6d", "#1e2c6c", "#4b2016", "#2a4948", "#835d11", "#334785", "#2a6e58", "#61430d",
 		"#553668", "#6e5d91", "#824733", "#55133d"],
 };

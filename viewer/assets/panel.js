@@ -32,7 +32,7 @@ const PANEL_ROOM = 200; // free pixels in which it opens by itself
 const PANEL_LEAST = 120, PANEL_ABOVE = 140, PANEL_SHARE = 0.45, PANEL_STEP = 24; // CSS pixels; of the height
 
 /** @type {PanelTab[]} */
-const panelTabs = [];
+export const panelTabs = [];
 const panel = {
 	open: null, // the tab that is seen
 	last: null, // that was seen last

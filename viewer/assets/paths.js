@@ -3,7 +3,7 @@
 
 import {head} from "./data.js";
 import {screen} from "./draw.js";
-import {copyButton} from "./export.js";
+import {copyButton, isServed, quoted, traceFile, traceFileHint} from "./export.js";
 import {count, duration, el, exactTime, percent, plural} from "./format.js";
 import {theme} from "./palette.js";
 import {reasonAndName, reasonName, stackPath, table, taskId, trace, waitedFor} from "./rows.js";
@@ -196,14 +196,23 @@ function pathSumsView(pieces) {
 		.map(([name, kind]) => el("th", {scope: "col", class: kind}, name)))), el("tbody", {}, ...shown.map((one) => pathSumRow(one, whole)), left));
 }
 
+// trace-view has the path of any task in the page of the task's time.
+/** @param {number} task */
+function pathServed(task) {
+	const {from, until} = selectionSpan({kind: "task", id: task});
+
+	return el("p", {}, el("a", {class: "button", target: "_blank", href: `page?from=${Math.floor(from)}&to=${Math.ceil(until)}#sel=task:${taskId(task)}`,
+		title: "A page of this task's time only, with all threads"}, "Open a page that has it"));
+}
+
 // For a task that has none in the page.
 /** @param {number} task */
 function pathMissing(task) {
-	const command = `trace-analyze --critical-path task:${taskId(task)} dump.trc`;
+	const command = `trace-analyze --critical-path task:${taskId(task)} ${quoted(traceFile())}`;
 
 	return el("div", {}, el("h3", {}, "Critical path"), el("p", {class: "dim"}, `The page has those of the slowest ${count(head.paths)} tasks of each type, ` +
 		"where they are not too long. For this task: "), el("p", {}, el("code", {}, command), " ",
-	copyButton("Copy command", "Put the trace's name in the place of dump.trc", () => command)));
+	copyButton("Copy command", traceFileHint(), () => command)), isServed() ? pathServed(task) : null);
 }
 
 // For the details of a task.

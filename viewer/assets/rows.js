@@ -13,6 +13,7 @@ import {orderOf, valuesLimit} from "./matches.js";
 import {RUNNABLE, stateIsLock} from "./palette.js";
 import {refIsWait, refOf, waitAbove, waitStart, waitStarts, waitWake} from "./states.js";
 import {timeAbove, timeOf} from "./times.js";
+import {objectKinds} from "./tops.js";
 
 export const OWNER_PROGRAM = 0, OWNER_TRC = 2; // of a frame
 export const MARK_FATAL = 2, MARK_TRIGGER = 3; // kinds of marks; 1: a signal that was handled
@@ -539,6 +540,14 @@ export function waitedFor(p) {
 	if (descriptor)
 		return `${text(descriptor)} (fd ${column("object.low")[trace.park.object[p - 1] - 1]})`;
 	return objectOf(reasonName(trace.park.reason[p - 1]), trace.park.object[p - 1]);
+}
+
+// The same for a table's row: by its variable, else by its address where that tells objects apart.
+/** @param {number} p */
+export function waitedForShort(p) {
+	const {reason, object: objects, descriptor} = trace.park;
+
+	return joinedName(p) || variableName(objects[p - 1]) || (descriptor[p - 1] || objectKinds[reasonName(reason[p - 1])] ? waitedFor(p) : "");
 }
 
 // The variable that a lock or the like is, as "settings+16"; "" = not known.

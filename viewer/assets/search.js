@@ -447,7 +447,7 @@ function searchDraw() {
 	const {n} = search.matches, options = searchOptions();
 
 	status.textContent = !search.query ? "" : search.at >= 0
-		? `${count(search.at + 1)} of ${count(n)}${onlyText()}${hiddenText(view.selection) && (selectionTrack(view.selection) ? ", in a hidden track" : ", of a hidden thread")}` : n ? plural(n, "match", "matches") + onlyText() : "nothing found";
+		? `${count(search.at + 1)} of ${count(n)}${onlyText()}${hiddenText(view.selection) && (selectionTrack(view.selection) ? ", in a hidden track" : ", of a hidden thread")}` : n ? (n < 10000 ? plural(n, "match", "matches") : count(n)) + onlyText() : "nothing found";
 	status.title = status.textContent;
 	/** @type {HTMLElement[]} */
 	const rows = options.map(optionView);

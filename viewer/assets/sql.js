@@ -35,6 +35,8 @@ export const sql = {
 	told: null, // whoever waits for the answer
 };
 
+const SQL_TABLES = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+
 const sqlExamples = [
 	["Waits by reason", "SELECT reason, count(*) AS waits, sum(waited_ns) AS waited_ns, max(waited_ns) AS longest_ns\n" +
 		"FROM parks GROUP BY reason ORDER BY waited_ns DESC"],
@@ -51,7 +53,7 @@ const sqlExamples = [
 	["Slowest tasks", "SELECT id, type, start_ns, end_ns, duration_ns, start_thread\n" +
 		"FROM tasks ORDER BY duration_ns DESC LIMIT 100"],
 	["Threads", "SELECT id, tid, name, start_ns, end_ns, parked_ns, on_cpu_ns, parks FROM threads ORDER BY parked_ns DESC"],
-	["All tables", "SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name"],
+	["All tables", SQL_TABLES],
 ];
 
 // ---- what the worker needs ----
@@ -364,8 +366,8 @@ function sqlScope() {
 		parts.push(el("p", {class: "incomplete"}, "Table ", el("b", {}, visible(name)), `: ${visible(words)}.`));
 	if (lacking.length > LACKS_TOLD)
 		parts.push(el("p", {class: "incomplete"}, `${plural(lacking.length - LACKS_TOLD, "more table")} lack rows, too.`));
-	parts.push(el("p", {}, `The page has ${head.sql.tables.length} of ${plural(head.sql.tables.length + names.length, "table")}`,
-		names.length ? `, not ${visible(more.join(", "))}. ` : ". ", el("button", {type: "button", class: "link",
+	parts.push(el("p", {}, "The page has ", el("button", {type: "button", class: "link", title: "Their names and columns", onclick: () => sqlOpen(SQL_TABLES)},
+		`${head.sql.tables.length} of ${plural(head.sql.tables.length + names.length, "table")}`), names.length ? `, not ${visible(more.join(", "))}. ` : ". ", el("button", {type: "button", class: "link",
 			onclick: () => sqlOpen("SELECT * FROM page_missing")}, "What is not here, and why"), ...head.sql.missing.length ? [". All rows of all: ",
 			el("code", {}, `trace-view ${quoted(traceFile())}`), ", or ", el("code", {}, `trace-analyze --sql '…' ${quoted(traceFile())}`)] : []));
 	return el("div", {class: "sql-scope"}, ...parts);

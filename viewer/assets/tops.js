@@ -2,7 +2,7 @@
 
 import {REGION_LANES_MAX, TASK_LANES_MAX} from "./annotations.js";
 import {cutBanner} from "./cut.js";
-import {head, infoOf, text, visible} from "./data.js";
+import {column, head, infoOf, text, visible} from "./data.js";
 import {link, swatch} from "./details.js";
 import {drawSoon} from "./draw.js";
 import {topFiberWaits, topFibers} from "./fibers_details.js";
@@ -11,8 +11,9 @@ import {timeInPage} from "./flame_select.js";
 import {byId, bytesText, count, duration, el, exactTime, percent, plural} from "./format.js";
 import {heapMargin, heapMarginAdd, heapMarginValue, marginSpan} from "./margins.js";
 import {CLASS, stateClass, stateDoc, stateName, themeApply} from "./palette.js";
-import {COUNTER_TRACKS_MAX, PARK_IDLE, joinedName, lastedLonger, parkEnd, parkStart, recovered,
-	stackAlike, stackPath, stackPlace, table, trace, variableName, waitName} from "./rows.js";
+import {COUNTER_TRACKS_MAX, PARK_IDLE, lastedLonger, objectAddress, parkEnd, parkStart, recovered,
+	stackAlike, stackPath, stackPlace, table, trace, variableName, waitName,
+	waitedForShort} from "./rows.js";
 import {sampleBanners, topFunctions} from "./samples.js";
 import {select} from "./select.js";
 import {sortHead, sortedRows} from "./sorting.js";
@@ -22,7 +23,7 @@ import {PARKED} from "./states.js";
 import {view} from "./view.js";
 
 const TOP_IDLE = 128; // added to the reason of waits that the report calls idle (viewer/rows_top.c)
-const OTHERS = " and others"; // where a row is of several objects
+const OTHERS = " and others", SEVERAL = "(several)"; // where a row is of several objects
 const TOP_ROWS = 15, LONGEST_ROWS = 20, LATENCY_ROWS = 8, HEAP_ROWS = 10;
 
 // The first rows as they came, or as they are sorted (sorting.js); a cell is an element or text.
@@ -59,15 +60,17 @@ function byPlace(rows, areWaits) {
 	const places = new Map();
 
 	for (const row of rows) {
-		const key = [row.state, row.isIdle, areWaits ? row.what : "", areWaits && objectKinds[stateName[row.state]] ? row.object : 0, row.stack ? stackAlike(row.stack) : ""].join("\n"), place = places.get(key);
+		const key = [row.state, row.isIdle, areWaits && !row.isFile ? row.what : "", areWaits && objectKinds[stateName[row.state]] ? row.object : 0, row.stack ? stackAlike(row.stack) : ""].join("\n"), place = places.get(key);
 		if (!place) {
 			places.set(key, row);
 			continue;
 		}
 		if (row.max > place.max)
 			Object.assign(place, {max: row.max, row: row.row, stack: row.stack});
+		if (row.isFile && place.what !== row.what)
+			place.what = "";
 		if (place.object !== row.object)
-			Object.assign(place, {object: 0, what: place.what && !place.what.endsWith(OTHERS) ? place.what + OTHERS : place.what});
+			Object.assign(place, {object: 0, what: place.what && place.what !== SEVERAL && !place.what.endsWith(OTHERS) ? place.what + OTHERS : place.what});
 		place.count += row.count;
 		place.total += row.total;
 		place.noProc += row.noProc;
@@ -77,14 +80,16 @@ function byPlace(rows, areWaits) {
 
 // What took most, by reason and place: precomputed over all rows.
 export function topRows(prefix, key) {
-	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several", "no_proc", "joined");
+	const c = table(prefix, "reason", "stack", "count", "total", "max", key, "object", "several", "no_proc", "joined", "descriptor");
 	const rows = [], name = (i) => c.joined[i] ? trace.threads[c.joined[i] - 1].label : variableName(c.object[i]);
+	const unnamed = (i) => c.descriptor[i] ? text(c.descriptor[i]) + (c.several[i] ? "" : ` (fd ${column("object.low")[c.object[i] - 1]})`)
+		: !c.object[i] || !objectKinds[stateName[PARKED + (c.reason[i] & ~TOP_IDLE)]] ? "" : c.several[i] ? SEVERAL : objectAddress(c.object[i]);
 
 	for (let i = 0; i < c.n; i++)
 		if (c.total[i] > 0)
 			rows.push({state: PARKED + (c.reason[i] & ~TOP_IDLE), isIdle: (c.reason[i] & TOP_IDLE) !== 0, stack: c.stack[i], count: c.count[i],
 				total: c.total[i], max: c.max[i], noProc: c.no_proc[i], row: c[key][i], object: c.several[i] ? 0 : c.object[i],
-				what: name(i) && name(i) + (c.several[i] ? OTHERS : "")});
+				isFile: stateClass[PARKED + (c.reason[i] & ~TOP_IDLE)] === CLASS.IO, what: name(i) ? name(i) + (c.several[i] ? OTHERS : "") : unnamed(i)});
 	return byPlace(rows, prefix !== "hold");
 }
 
@@ -276,7 +281,7 @@ function longestTable(id, heading, open, rows) {
 	const p = trace.park;
 
 	return topTable(id, heading, rows, [
-		{id: "for", name: "for, in", wide: true, key: (i) => `${waitName(i + 1)} ${stackPath(p.stack[i])}`, cell: (i) => waitCell(PARKED + p.reason[i], joinedName(i + 1) || variableName(p.object[i]),
+		{id: "for", name: "for, in", wide: true, key: (i) => `${waitName(i + 1)} ${stackPath(p.stack[i])}`, cell: (i) => waitCell(PARKED + p.reason[i], waitedForShort(i + 1),
 			cellLine([link(stackPath(p.stack[i]) || "(no stack)", {kind: "park", id: i + 1})],
 				stackPath(p.stack[i], Infinity), "where"))},
 		{id: "thread", name: "thread", key: (i) => trace.threads[p.thread[i] - 1].label, cell: (i) => el("div", {class: "line thread"}, trace.threads[p.thread[i] - 1].label)},

@@ -606,6 +606,9 @@ interface Profile {
 interface FlameResult {
 	kind: FlameKind;
 	asked: Asked;
+	/** What it was compared with, when the work began. */
+	before: Asked | null;
+	file: {name: string, profile: Profile, number: number} | null;
 	/** Values by combo, of each side. */
 	sides: Float64Array[];
 	sums: number[];
