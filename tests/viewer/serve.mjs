@@ -249,7 +249,8 @@ async function partsAreShown(context) {
 	check(view.t0 === part.from && view.t1 === part.to, "which the page shows", view);
 	check(await innerOf(page).evaluate(() => window.trc.threads().length > 0), "with threads");
 
-	// A click chooses one as long as before; the browser's button leads back.
+	// A click chooses one as long as before; the browser's button leads back.  The words are others by now.
+	box = await page.locator("#overview").boundingBox();
 	await page.mouse.click(box.x + box.width * 0.2, box.y + 10);
 	await drawn(page, 5);
 	const clicked = await partOf(page);
