@@ -438,9 +438,9 @@ uint8_t trc_step_kind_alone(const struct trc_park *p)
 	}
 }
 
-/* Who comes last to a barrier wakes the others, and waits for nobody: it runs, or has no proc. */
-static void step_last_at_barrier(const struct trc_steps *s, const struct trc_park *p, int64_t ts_ns,
-				 struct trc_step *step)
+/* In the call, the thread waits for nobody: it runs, or has no proc. */
+static void step_in_call(const struct trc_steps *s, const struct trc_park *p, int64_t ts_ns,
+			 struct trc_step *step)
 {
 	const struct trc_thread *t = trc_model_thread(s->m, p->thread);
 
@@ -449,13 +449,28 @@ static void step_last_at_barrier(const struct trc_steps *s, const struct trc_par
 	step->stack_of = TRC_CAUSE_STACK_NONE;
 }
 
+/* When the thread had given the mutex of its condition wait back; before any time if nobody waited for it. */
+static int64_t released_ns(const struct trc_steps *s, const struct trc_park *p)
+{
+	uint32_t unlock = p->reason == TRC_REASON_COND
+				  ? trc_index_get(&s->release, (uint64_t)(p - s->park) + 1)
+				  : TRC_INDEX_NONE;
+
+	return unlock == TRC_INDEX_NONE ? INT64_MIN : s->unlock[unlock - 1].ts_ns;
+}
+
 static void step_woken(const struct trc_steps *s, const struct trc_park *p, int64_t ts_ns,
 		       struct trc_step *step)
 {
 	bool woken = p->waker && p->wake_ns != TRC_NEVER;
+	int64_t given_ns = released_ns(s, p);
 
-	if (woken && p->waker == p->thread && p->reason == TRC_REASON_BARRIER) {
-		step_last_at_barrier(s, p, ts_ns, step);
+	/* Who comes last to a barrier wakes the others; up to the release others wait for this thread. */
+	if ((woken && p->waker == p->thread && p->reason == TRC_REASON_BARRIER) ||
+	    ts_ns < given_ns) {
+		step_in_call(s, p, ts_ns, step);
+		if (ts_ns < given_ns)
+			step->until_ns = earlier(step->until_ns, given_ns);
 		return;
 	}
 	if (woken && ts_ns >= p->wake_ns) {

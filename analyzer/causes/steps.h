@@ -37,6 +37,9 @@ struct trc_steps {
 	bool cut;		/* the trace: switches of some procs may be missing at its end */
 	int64_t *lost_since_ns; /* of gaps[i] and all after it, the earliest */
 	struct trc_index holder_now; /* by park id: the thread that holds the lock at the end */
+	/* By id of a condition wait: the id of the unlock by which its thread gave the mutex back in it,
+	 * where others waited for the mutex. */
+	struct trc_index release;
 	bool is_kept;		     /* all of this is the model's (trc_model_keep()) */
 	bool is_mapped;		     /* rows that are no trc_array's are an image's */
 };

@@ -96,6 +96,42 @@ static int holders_make(struct trc_steps *s)
 	return err;
 }
 
+/* The wait that the thread was in; *next, its first wait that is not looked at yet, goes on with time.  NULL = none. */
+static const struct trc_park *wait_at(const struct trc_steps *s, uint32_t *next, size_t thread,
+				      int64_t ts_ns)
+{
+	const struct trc_park *p;
+
+	while (*next < s->parks.first[thread + 1] && s->park[s->parks.row[*next]].start_ns <= ts_ns)
+		++*next;
+	if (*next == s->parks.first[thread])
+		return NULL;
+	p = &s->park[s->parks.row[*next - 1]];
+	return trc_park_end_ns(s->m, p) > ts_ns ? p : NULL;
+}
+
+static int releases_make(struct trc_steps *s)
+{
+	uint32_t *next = calloc(s->n_threads + 1, sizeof(*next));
+	int err = next ? 0 : -ENOMEM;
+
+	for (size_t t = 0; !err && t < s->n_threads; t++)
+		next[t] = s->parks.first[t];
+	for (size_t i = 0; !err && i < s->n_unlocks; i++) {
+		const struct trc_thread *t = trc_model_thread(s->m, s->unlock[i].thread);
+		const struct trc_park *p = t ? wait_at(s, &next[t - s->thread],
+						       (size_t)(t - s->thread), s->unlock[i].ts_ns)
+					     : NULL;
+
+		if (p && p->reason == TRC_REASON_COND &&
+		    trc_index_get(&s->release, (uint64_t)(p - s->park) + 1) == TRC_INDEX_NONE)
+			err = trc_index_put(&s->release, (uint64_t)(p - s->park) + 1,
+					    (uint32_t)i + 1);
+	}
+	free(next);
+	return err;
+}
+
 static uint32_t thread_of_sample(const void *row)
 {
 	const struct trc_sample *sample = row;
@@ -155,6 +191,8 @@ static int steps_make(struct trc_steps *s, const struct trc_model *m)
 	}
 	if (!err)
 		err = gaps_make(s);
+	if (!err)
+		err = releases_make(s);
 	return err ? err : holders_make(s);
 }
 
@@ -175,6 +213,7 @@ static void steps_free(struct trc_steps *s)
 	trc_array_free(&s->locks);
 	free(s->lost_since_ns);
 	trc_index_free(&s->holder_now);
+	trc_index_free(&s->release);
 }
 
 static void kept_free(void *kept)
@@ -287,6 +326,8 @@ static int read_kept(struct trc_image *image, struct trc_kept *kept, const struc
 		err = index_locks(s);
 	if (!err)
 		err = gaps_make(s);
+	if (!err)
+		err = releases_make(s);
 	return err ? err : holders_make(s);
 }
 

@@ -29,21 +29,22 @@ static void add_joined(struct trc_report *r, struct trc_line *line, const struct
 	trc_report_thread(r, line, park[i - 1].holder, THREAD_WIDTH);
 }
 
-static bool is_at_work(uint8_t kind)
+/* In the call it ran, or had no proc, and waited for nobody: it came last to a barrier, or has not given the mutex of its condition
+ * wait back yet. */
+static bool is_in_call(const struct trc_cause *key)
 {
-	return kind == TRC_CAUSE_RUNNING || kind == TRC_CAUSE_ACTIVE || kind == TRC_CAUSE_OFF;
+	return (key->reason == TRC_REASON_BARRIER || key->reason == TRC_REASON_COND) &&
+	       (key->kind == TRC_CAUSE_RUNNING || key->kind == TRC_CAUSE_ACTIVE ||
+		key->kind == TRC_CAUSE_OFF);
 }
 
 static void add_wait(struct trc_report *r, struct trc_line *line, const struct trc_why_node *node)
 {
 	const struct trc_cause *key = &node->key;
 
-	/* timeline:P1: it was in the call, and waited for a proc.  At a barrier it came last. */
+	/* timeline:P1: it was in the call, and waited for a proc. */
 	trc_line_add(line, " %s %s",
-		     key->kind == TRC_CAUSE_PREEMPTED ||
-				     (key->reason == TRC_REASON_BARRIER && is_at_work(key->kind))
-			     ? "in"
-			     : "for",
+		     key->kind == TRC_CAUSE_PREEMPTED || is_in_call(key) ? "in" : "for",
 		     trc_reason_name(key->reason));
 	if (key->reason == TRC_REASON_JOIN) {
 		add_joined(r, line, node);

@@ -68,6 +68,32 @@ static const struct causes_case {
 	 "1 t1 active 4100-5000 unlock=1\n"
 	 "1 t2 waking 5000-5300 mutex\n"},
 
+	{"who waits on a condition has the mutex up to its release, and waits for nobody until then",
+	 THREADS "@1000 thread=1 park reason=cond object=0x30 stack=a\n"
+		 "@1100 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@1310 thread=1 unlock reason=mutex object=0x10 at=1300 waiters=1 stack=a\n"
+		 "@1350 thread=2 resume reason=mutex object=0x10\n"
+		 "@2000 thread=2 unpark reason=cond object=0x30 count=1\n"
+		 "@2100 thread=1 resume reason=cond object=0x30\n",
+	 2,
+	 "0 t2 waiting 1100-1350 mutex\n"
+	 "1 t1 active 1100-1300 cond unlock=1 wait\n"
+	 "1 t2 waking 1300-1350 mutex\n"},
+
+	{"... nor does its own wait tell of another one up to then",
+	 THREADS "@1000 thread=1 park reason=cond object=0x30 stack=a\n"
+		 "@1100 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@1310 thread=1 unlock reason=mutex object=0x10 at=1300 waiters=1 stack=a\n"
+		 "@1350 thread=2 resume reason=mutex object=0x10\n"
+		 "@2000 thread=2 unpark reason=cond object=0x30 count=1\n"
+		 "@2100 thread=1 resume reason=cond object=0x30\n",
+	 1,
+	 "0 t1 waiting 1000-2100 cond wait\n"
+	 "1 t1 active 1000-1300 cond wait\n"
+	 "1 t2 waking 1300-1350 mutex\n"
+	 "1 t2 active 1350-2000\n"
+	 "1 t1 waking 2000-2100 cond wait\n"},
+
 	{"who loses its proc in a call that sends waits for a proc meanwhile, and not for the peer",
 	 THREADS "@500 source=kernel proc=0 thread=2 proc_start\n"
 		 "@1000 thread=2 park reason=send object=5 stack=a\n"

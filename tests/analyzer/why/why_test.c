@@ -617,27 +617,40 @@ START_TEST(what_if_leaves_one_of_each)
 }
 END_TEST
 
-/* It waited for nobody there. */
-START_TEST(who_comes_last_runs_in_a_barrier)
+/* Who waits for nobody there, and the wait that is explained. */
+static const struct in_call {
+	const char *trace, *wait, *words;
+} in_calls[] = {
+	{"thread 1 tid=101 name=\"main\"\nthread 2 tid=102 name=\"late\"\n"
+	 "@1000 thread=1 park reason=barrier object=0x61\n"
+	 "@2000 thread=2 park reason=barrier object=0x61\n"
+	 "@8000 thread=2 unpark reason=barrier object=0x61 count=18446744073709551615\n"
+	 "@8100 thread=2 resume reason=barrier object=0x61\n"
+	 "@8200 thread=1 resume reason=barrier object=0x61\n",
+	 "wait:1", " late (102) did not wait in barrier"},
+	{"thread 1 tid=101 name=\"main\"\nthread 2 tid=102 name=\"late\"\nstack a 0x300 0x200 0x1f\n"
+	 "@1000 thread=2 park reason=cond object=0x61 stack=a\n"
+	 "@1100 thread=1 park reason=mutex object=0x70 holder=2\n"
+	 "@8100 thread=2 unlock reason=mutex object=0x70 at=8000 waiters=1 stack=a\n"
+	 "@8200 thread=1 resume reason=mutex object=0x70\n"
+	 "@9000 thread=1 unpark reason=cond object=0x61 count=1\n"
+	 "@9100 thread=2 resume reason=cond object=0x61\n",
+	 "wait:2", " late (102) held the lock and did not wait in cond"},
+};
+
+START_TEST(who_waits_for_nobody_is_in_the_call)
 {
-	static const char LAST[] = "thread 1 tid=101 name=\"main\"\n"
-				   "thread 2 tid=102 name=\"late\"\n"
-				   "@1000 thread=1 park reason=barrier object=0x61\n"
-				   "@2000 thread=2 park reason=barrier object=0x61\n"
-				   "@8000 thread=2 unpark reason=barrier object=0x61 "
-				   "count=18446744073709551615\n"
-				   "@8100 thread=2 resume reason=barrier object=0x61\n"
-				   "@8200 thread=1 resume reason=barrier object=0x61\n";
+	const struct in_call *c = &in_calls[_i];
 	const struct trc_report_options options = {.path = "dump.trc", .width = 200};
-	struct trc_model *m = model_of(LAST, 0);
+	struct trc_model *m = model_of(c->trace, 0);
 	struct trc_error error = {""};
 	char *text = NULL;
 	size_t n_bytes;
 	FILE *out = open_memstream(&text, &n_bytes);
 
-	ck_assert_int_eq(trc_report_why(m, out, &options, "wait:1", &error), 0);
+	ck_assert_int_eq(trc_report_why(m, out, &options, c->wait, &error), 0);
 	fclose(out);
-	ck_assert_msg(strstr(text, " late (102) did not wait in barrier"), "%s", text);
+	ck_assert_msg(strstr(text, c->words), "%s", text);
 	ck_assert_msg(!strstr(text, "in turn") && !strstr(text, "had changed"), "%s", text);
 	free(text);
 	model_close(m);
@@ -692,7 +705,8 @@ int main(void)
 	tcase_add_test(tcase, who_is_not_woken);
 	tcase_add_test(tcase, what_if_a_lock_has_no_name);
 	tcase_add_test(tcase, what_if_leaves_one_of_each);
-	tcase_add_test(tcase, who_comes_last_runs_in_a_barrier);
+	tcase_add_loop_test(tcase, who_waits_for_nobody_is_in_the_call, 0,
+			    sizeof(in_calls) / sizeof(in_calls[0]));
 	tcase_add_test(tcase, what_if_there_are_fibers);
 	tcase_add_test(tcase, there_is_no_lock);
 	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
