@@ -479,12 +479,14 @@ async function readable(page, file) {
 		const side = document.getElementById("side"), canvases = document.getElementById("canvases");
 		const idx = window.trc.shownThreads()[0], lines = [...document.querySelectorAll("#tops tr")]
 			.map((tr) => tr.getBoundingClientRect().height / Math.max(1, tr.querySelectorAll(".line").length / 2));
-		return {cut: side.scrollWidth - side.clientWidth, highest: Math.max(0, ...lines),
+		// Of a type more than 28 tasks at once, as on a busy machine, take 3 pixels each beyond what lanes have else.
+		const crowd = [...document.querySelectorAll(".label.annotation")].reduce((sum, label) => sum + Math.max(0, label.getBoundingClientRect().height - 88), 0);
+		return {cut: side.scrollWidth - side.clientWidth, highest: Math.max(0, ...lines), crowd,
 			first: window.trc.pointOf(idx, 0).y - canvases.getBoundingClientRect().top};
 	});
 
 	check(seen.cut <= 0 && seen.highest < 60, `${file}: no table is cut, or a letter wide`, seen);
-	check(seen.first < 350, `${file}: threads are in sight`, seen);
+	check(seen.first - seen.crowd < 350, `${file}: threads are in sight`, seen);
 }
 
 async function threadShown(page, t) {
