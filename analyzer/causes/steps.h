@@ -40,8 +40,8 @@ struct trc_steps {
 	/* By id of a condition wait: the id of the unlock by which its thread gave the mutex back in it,
 	 * where others waited for the mutex. */
 	struct trc_index release;
-	bool is_kept;		     /* all of this is the model's (trc_model_keep()) */
-	bool is_mapped;		     /* rows that are no trc_array's are an image's */
+	bool is_kept;	/* all of this is the model's (trc_model_keep()) */
+	bool is_mapped; /* rows that are no trc_array's are an image's */
 };
 
 struct trc_image;
