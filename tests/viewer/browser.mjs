@@ -535,6 +535,16 @@ async function hidesAndShows(page) {
 	await settle(page);
 	check((await page.locator("#nothing").innerText()).startsWith("No thread has “<b>none” in its name"),
 		"a filter that leaves nothing says so");
+	await page.setViewportSize({width: 1000, height: 480});
+	await page.evaluate(() => document.getElementById("filter").blur());
+	await page.keyboard.press("l");
+	await settle(page);
+	check(await page.evaluate(() => {
+		const room = document.getElementById("canvases").getBoundingClientRect(), button = document.getElementById("nothing-all").getBoundingClientRect();
+		return button.top >= room.top && button.bottom <= Math.min(room.bottom, innerHeight) && document.elementFromPoint((button.left + button.right) / 2, (button.top + button.bottom) / 2)?.id === "nothing-all";
+	}), "and what leads back is whole beside a panel");
+	await page.keyboard.press("l");
+	await page.setViewportSize({width: 1400, height: 800});
 	await page.click("#nothing-all");
 	await settle(page);
 	same((await shown()).length, 4, "and how to see all again");

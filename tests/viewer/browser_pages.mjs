@@ -118,6 +118,8 @@ async function elementsAreReadable(page, name) {
 			await page.keyboard.press(key);
 			await settle(page);
 			same(await shortCuts(page), [], `${name}: ${width}x${height}, ${key.toUpperCase()}: no text is cut before its seventh character`);
+			same(await page.evaluate(() => [...document.querySelectorAll("input[placeholder]")].filter((input) => getComputedStyle(input).textOverflow !== "ellipsis")
+				.map((input) => input.getAttribute("placeholder"))), [], `${name}: ${width}x${height}, ${key.toUpperCase()}: what stands in an empty field is cut with a mark`);
 		}
 }
 

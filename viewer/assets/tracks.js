@@ -15,6 +15,7 @@ import {view} from "./view.js";
 
 export const STATE_LEAST = 18, STATE_MOST = 40; // height of lanes of states: they share what room there is
 export const REGION_HEIGHT = 14, LOG_HEIGHT = 7, SAMPLE_HEIGHT = 7, COUNTER_HEIGHT = 28;
+const NOTHING_HEIGHT = 96;
 const TASK_HEIGHT = 14, TASK_LOW_HEIGHT = 7, TASK_LEAST = 3, TASKS_MOST = 84; // TASKS_MOST: of a track, but for lanes of TASK_LEAST
 export const TRACK_PAD = 5;
 const ABOVE_MAX = 6; // tracks of tasks and counters above the threads; of more, most are below them
@@ -270,9 +271,11 @@ function tracksStack(stateHeight) {
 	tracks.height = y;
 }
 
-// Of all tracks, with lanes of states so high.
+// Of all tracks, with lanes of states so high; without any, of the words that say so, and lead back.
 /** @param {number} stateHeight */
 export function tracksHeight(stateHeight) {
+	if (!tracks.all.length)
+		return NOTHING_HEIGHT;
 	return tracks.all.reduce((sum, track) => sum + trackHeight(track) + (hasStates(track) ? stateHeight - tracks.stateHeight : 0), 0);
 }
 
