@@ -2,6 +2,7 @@
 # turns.sh - of the tests that take turns each run of check-parallel has a list, and each run of .ci/run a slice; over the seeds none
 # is left out for good.
 . "$(dirname "$0")/../integration/lib.sh"
+need_unsanitized # such a build lacks some tests that stand in the lists
 
 # asked SEED WHOLE WHAT...: what make says, without what the caller's make was told.
 asked()
