@@ -3,8 +3,9 @@
  *
  *   truth_wait_times
  *
- * Prints a line for each wait: the function that it is in, and its nanoseconds by the program's own clock, read
- * just before and just after the call; separated by a tab.
+ * Prints a line for each wait: the function that it is in, its nanoseconds by the program's own clock, read just
+ * before and just after the call, and how often the kernel took the thread's processor away meanwhile; separated by
+ * tabs.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,6 +14,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "tests/bench/bench.h"
 
@@ -68,6 +70,14 @@ static void cond_after(void)
 	signalled = true;
 	pthread_cond_signal(&cond);
 	pthread_mutex_unlock(&mutex);
+}
+
+/* Of the calling thread, until now: without its own waits. */
+static long times_preempted(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
 
 /* Each place of waiting.  The clock is read in the function that waits, right around the call. */
@@ -141,6 +151,7 @@ static void *help(void *arg)
 static void measure(const struct place *place)
 {
 	static uint64_t ns[ROUNDS];
+	static long preempted[ROUNDS];
 	pthread_t helper;
 
 	ready = going = done = 0;
@@ -150,13 +161,15 @@ static void measure(const struct place *place)
 		if (place->after)
 			spin_until(&ready, round);
 		atomic_store_explicit(&going, round, memory_order_release);
+		preempted[round - 1] = times_preempted();
 		ns[round - 1] = place->wait();
+		preempted[round - 1] = times_preempted() - preempted[round - 1];
 		atomic_store_explicit(&done, round, memory_order_release);
 	}
 	if (place->after)
 		pthread_join(helper, NULL);
 	for (unsigned int i = 0; i < ROUNDS; i++)
-		printf("%s\t%llu\n", place->name, (unsigned long long)ns[i]);
+		printf("%s\t%llu\t%ld\n", place->name, (unsigned long long)ns[i], preempted[i]);
 }
 
 int main(void)
