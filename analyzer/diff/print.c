@@ -408,10 +408,16 @@ static void print_end(const struct printing *p)
 	if (isnan(sure))
 		return;
 	begin(p, &line);
-	trc_line_add(
-		&line,
-		"half of the rows that did not change would have been told from a change of %.*f%% on",
-		sure < 0.1 ? 1 : 0, 100 * fmin(sure, 1e6));
+	if (sure < 2)
+		trc_line_add(&line,
+			     "half of the rows that did not change would have been told from a "
+			     "change of %.*f%% on",
+			     sure < 0.1 ? 1 : 0, 100 * sure);
+	else
+		trc_line_add(&line,
+			     "half of the rows that did not change would only have been told from "
+			     "%.0f times as much on: record longer, or give more traces before",
+			     1 + fmin(sure, 1e6));
 	trc_line_print(&line, p->out);
 }
 

@@ -483,6 +483,54 @@ START_TEST(busier_machine)
 }
 END_TEST
 
+/* 200 sleeps of so many ns, 1000 ns apart. */
+static struct trc_diff_sums *sleeps_of(int slept_ns)
+{
+	struct trc_diff_sums *sums;
+	size_t n_bytes;
+	char *text;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	fprintf(out, "thread 1 tid=101\n");
+	for (int i = 0; i < 200; i++)
+		fprintf(out, "@%d thread=1 park reason=sleep\n@%d thread=1 resume reason=sleep\n", i * 1000,
+			i * 1000 + slept_ns);
+	fclose(out);
+	sums = sums_of_text(text, "made-up.trc");
+	free(text);
+	return sums;
+}
+
+/* How large a change had to be is said in words that mean something, however much the runs before differ. */
+static const struct {
+	int before_ns[2];
+	const char *line;
+} NOISE[] = {
+	{{500, 520}, "half of the rows that did not change would have been told from a change of "},
+	{{2, 900}, "half of the rows that did not change would only have been told from "},
+};
+
+START_TEST(noise_of_the_rest)
+{
+	struct trc_diff_sums *before[2] = {sleeps_of(NOISE[_i].before_ns[0]), sleeps_of(NOISE[_i].before_ns[1])};
+	struct trc_diff_sums *after = sleeps_of(NOISE[_i].before_ns[0]);
+	struct trc_diff *diff;
+	char *text;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert(!trc_diff_compare(&diff, before, 2, after));
+	trc_diff_print(diff, out, 0, false);
+	fclose(out);
+	ck_assert_msg(strstr(text, NOISE[_i].line) != NULL, "%s", text);
+	free(text);
+	trc_diff_free(diff);
+	trc_diff_sums_free(before[0]);
+	trc_diff_sums_free(before[1]);
+	trc_diff_sums_free(after);
+}
+END_TEST
+
 /* What was recorded in other ways is said first. */
 static const struct {
 	const char *before, *after, *line;
@@ -572,6 +620,7 @@ int main(void)
 	tcase_add_loop_test(t, the_same_work, 0, sizeof(WORK) / sizeof(*WORK));
 	tcase_add_test(t, variance_of_ratios);
 	tcase_add_test(t, busier_machine);
+	tcase_add_loop_test(t, noise_of_the_rest, 0, sizeof(NOISE) / sizeof(*NOISE));
 	tcase_add_loop_test(t, recorded_differently, 0, sizeof(DIFFERENT) / sizeof(*DIFFERENT));
 	suite_add_tcase(s, t);
 	t = tcase_create("runs");
