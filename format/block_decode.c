@@ -49,7 +49,7 @@ static int bad_block(const struct load *l, const char *format, ...)
 	return -EBADMSG;
 }
 
-static bool kind_wanted(const struct load *l, unsigned int kind)
+static bool decode_kind_wanted(const struct load *l, unsigned int kind)
 {
 	if (!l->h.count[kind] || !(l->want & TRC_WANT_ARGS))
 		return false;
@@ -73,7 +73,7 @@ static bool find_column(const struct load *l, uint8_t what, uint8_t kind, uint8_
 	return false;
 }
 
-/* n words of the result; they have been counted by load_words(). */
+/* n words of the result; they have been counted by load_bytes_needed(). */
 static uint64_t *take_words(struct load *l, size_t n)
 {
 	uint64_t *words = l->next;
@@ -353,14 +353,14 @@ static int load_kind_args(struct load *l, unsigned int kind)
 }
 
 /* What the result takes, and the most that unpacking takes. */
-static size_t load_words(const struct load *l, size_t *raw_bytes)
+static size_t load_bytes_needed(const struct load *l, size_t *raw_bytes)
 {
 	struct trc_cursor c = l->directory;
 	size_t words = 4 * ((size_t)l->h.n_events + 1); /* kind, rank, time, thread, proc */
 
 	*raw_bytes = 0;
 	for (unsigned int k = 0; k <= TRC_KIND_MAX; k++)
-		if (kind_wanted(l, k))
+		if (decode_kind_wanted(l, k))
 			words += (size_t)trc_reader_kind(l->r, k)->n_args *
 				 ((size_t)l->h.count[k] + 1);
 	for (uint32_t i = 0; i < l->h.n_columns; i++) {
@@ -369,7 +369,7 @@ static size_t load_words(const struct load *l, size_t *raw_bytes)
 		trc_block_take_column(&c, &column);
 		if (column.packed && column.raw_bytes > *raw_bytes)
 			*raw_bytes = column.raw_bytes;
-		if (column.what == TRC_COLUMN_TEXT && kind_wanted(l, column.kind))
+		if (column.what == TRC_COLUMN_TEXT && decode_kind_wanted(l, column.kind))
 			words += column.raw_bytes / 8 + 1;
 	}
 	return words;
@@ -378,7 +378,7 @@ static size_t load_words(const struct load *l, size_t *raw_bytes)
 static int load_alloc(struct load *l)
 {
 	size_t raw_bytes, n = l->h.n_events;
-	size_t words = load_words(l, &raw_bytes);
+	size_t words = load_bytes_needed(l, &raw_bytes);
 	uint64_t *scratch = malloc(2 * n * sizeof(*scratch) + raw_bytes);
 
 	l->out = malloc(sizeof(*l->out) + words * sizeof(uint64_t));
@@ -409,7 +409,7 @@ static int load_all(struct load *l)
 	if (!err && (l->want & TRC_WANT_THREAD))
 		err = load_threads(l);
 	for (unsigned int k = 0; k <= TRC_KIND_MAX && !err; k++)
-		if (kind_wanted(l, k))
+		if (decode_kind_wanted(l, k))
 			err = load_kind_args(l, k);
 	if (!err && (l->want & TRC_WANT_TIME)) {
 		uint64_t *time = take_words(l, l->h.n_events);

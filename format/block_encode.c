@@ -44,7 +44,7 @@ struct trc_block_encoder {
 	uint32_t n_columns;
 };
 
-static void kinds_init(struct trc_block_encoder *enc)
+static void encode_kinds_init(struct trc_block_encoder *enc)
 {
 	for (unsigned int k = 0; k <= TRC_KIND_MAX; k++) {
 		const struct trc_kind_info *info = trc_kind_info(k);
@@ -94,7 +94,7 @@ struct trc_block_encoder *trc_block_encoder_init(struct trc_arena *memory, uint3
 	enc->columns += TRC_SECTION_HEADER_BYTES + HEAD_BYTES_MAX;
 	enc->lz4 = lz4;
 	enc->acceleration = acceleration;
-	kinds_init(enc);
+	encode_kinds_init(enc);
 	return enc;
 }
 
@@ -226,8 +226,9 @@ static size_t column_pack(struct trc_block_encoder *enc, size_t raw_bytes, struc
 }
 
 /* Takes the raw bytes at enc->pos for a column: packs them, notes them in the directory. */
-static void column_add(struct trc_block_encoder *enc, enum trc_column_what what, unsigned int kind,
-		       unsigned int arg, uint8_t coding, size_t raw_bytes, struct lz4_habit *habit)
+static void packed_column_add(struct trc_block_encoder *enc, enum trc_column_what what,
+			      unsigned int kind, unsigned int arg, uint8_t coding, size_t raw_bytes,
+			      struct lz4_habit *habit)
 {
 	size_t stored_bytes = column_pack(enc, raw_bytes, habit);
 	uint8_t *p = enc->directory;
@@ -291,7 +292,7 @@ static void fixed_column(struct trc_block_encoder *enc, enum trc_column_what wha
 
 	if (what == TRC_COLUMN_THREAD)
 		cite_column(enc, TRC_ARG_THREAD, coding, value, n);
-	column_add(enc, what, 0, 0, coding, raw_bytes, &enc->fixed_habit[what]);
+	packed_column_add(enc, what, 0, 0, coding, raw_bytes, &enc->fixed_habit[what]);
 }
 
 static void kind_columns_add(struct trc_block_encoder *enc, const struct trc_rows *rows,
@@ -306,11 +307,13 @@ static void kind_columns_add(struct trc_block_encoder *enc, const struct trc_row
 			trc_column_encode(enc->scratch, c->arg[a], c->n, false, enc->pos, &coding);
 
 		cite_column(enc, info->arg[a].type, coding, c->arg[a], c->n);
-		column_add(enc, TRC_COLUMN_ARG, kind, a, coding, n_bytes, &enc->habit[kind][a]);
+		packed_column_add(enc, TRC_COLUMN_ARG, kind, a, coding, n_bytes,
+				  &enc->habit[kind][a]);
 	}
 	if (c->text_arg >= 0) {
-		column_add(enc, TRC_COLUMN_TEXT, kind, (unsigned int)c->text_arg, TRC_CODING_BYTES,
-			   text_gather(enc, rows, kind), &enc->habit[kind][TRC_ARGS_MAX]);
+		packed_column_add(enc, TRC_COLUMN_TEXT, kind, (unsigned int)c->text_arg,
+				  TRC_CODING_BYTES, text_gather(enc, rows, kind),
+				  &enc->habit[kind][TRC_ARGS_MAX]);
 	}
 }
 

@@ -373,8 +373,8 @@ static uint8_t *put_as(struct trc_column_scratch *scratch, const uint64_t *value
 	return out;
 }
 
-static void choose(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
-		   struct plan *plan)
+static void encoding_choose(struct trc_column_scratch *scratch, const uint64_t *value, uint32_t n,
+			    struct plan *plan)
 {
 	uint64_t cost[TRC_CODING_COUNT];
 	enum trc_coding best = TRC_CODING_VARINT;
@@ -404,7 +404,7 @@ size_t trc_column_encode(struct trc_column_scratch *scratch, const uint64_t *val
 		plan.scan = (struct scan){value[0], value[n - 1], value[0] != value[n - 1] ? n : 0};
 	else
 		plan.scan = column_scan(value, n);
-	choose(scratch, value, n, &plan);
+	encoding_choose(scratch, value, n, &plan);
 	*coding = (uint8_t)plan.coding;
 	return (size_t)(put_as(scratch, value, n, out, &plan) - out);
 }

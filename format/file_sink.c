@@ -13,7 +13,7 @@
 
 _Static_assert(TRC_FILE_PATH_BYTES >= PATH_MAX, "realpath() needs it");
 
-static int fail(int err, const char *path, char *error, size_t n_bytes)
+static int sink_fail(int err, const char *path, char *error, size_t n_bytes)
 {
 	snprintf(error, n_bytes, "%s: %s", path, strerror(-err));
 	return err;
@@ -79,7 +79,7 @@ static bool is_of_a_process(const char *path)
 }
 
 /* The name of the regular file behind fd, wherever links led; false if it cannot be told. */
-static bool name_of(int fd, const struct stat *st, char name[TRC_FILE_PATH_BYTES])
+static bool file_name_find(int fd, const struct stat *st, char name[TRC_FILE_PATH_BYTES])
 {
 	char entry[32];
 	struct stat now;
@@ -104,7 +104,8 @@ static int plan_existing(struct trc_file_sink *s, const char *path, int fd)
 	if (S_ISDIR(st.st_mode))
 		return -EISDIR;
 	s->fifo = S_ISFIFO(st.st_mode);
-	s->in_place = !S_ISREG(st.st_mode) || is_of_a_process(path) || !name_of(fd, &st, s->target);
+	s->in_place = !S_ISREG(st.st_mode) || is_of_a_process(path) ||
+		      !file_name_find(fd, &st, s->target);
 	return s->in_place ? plan_absolute(s, path) : 0;
 }
 
@@ -127,7 +128,7 @@ int trc_file_sink_plan(struct trc_file_sink *s, const char *path, char *error, s
 	err = fd >= 0 ? plan_existing(s, path, fd) : fd == -ENOENT ? plan_missing(s, path) : fd;
 	if (fd >= 0)
 		trc_raw1(SYS_close, fd);
-	return err ? fail(err, path, error, n_bytes) : 0;
+	return err ? sink_fail(err, path, error, n_bytes) : 0;
 }
 
 /* As a shell's >, but for not waiting until somebody reads a FIFO. */
@@ -172,11 +173,11 @@ int trc_file_sink_open(struct trc_file_sink *s, char *error, size_t n_bytes)
 	int err = !s->in_place && s->exists ? check_existing(s) : 0;
 
 	if (err)
-		return fail(err, s->target, error, n_bytes);
+		return sink_fail(err, s->target, error, n_bytes);
 	s->fd = s->in_place ? open_in_place(s) : open_beside(s);
 	if (!s->in_place && s->exists && (s->fd == -EACCES || s->fd == -EPERM || s->fd == -EROFS))
 		s->fd = open_in_place(s);
-	return s->fd < 0 ? fail(s->fd, s->target, error, n_bytes) : 0;
+	return s->fd < 0 ? sink_fail(s->fd, s->target, error, n_bytes) : 0;
 }
 
 int trc_file_sink_open_waiting(struct trc_file_sink *s, bool (*give_up)(void *context),
@@ -187,7 +188,7 @@ int trc_file_sink_open_waiting(struct trc_file_sink *s, bool (*give_up)(void *co
 
 	while (err == -ENXIO && s->fifo) {
 		if (give_up && give_up(context))
-			return fail(-EINTR, s->target, error, n_bytes);
+			return sink_fail(-EINTR, s->target, error, n_bytes);
 		nanosleep(&pause, NULL);
 		err = trc_file_sink_open(s, error, n_bytes);
 	}

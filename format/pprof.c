@@ -101,7 +101,7 @@ static bool is_utf8(const char *text)
 }
 
 /* P5.  A copy in which \xNN stands for each byte that belongs to no character. */
-static char *escaped(const char *text)
+static char *pprof_escape(const char *text)
 {
 	char *copy = malloc(4 * strlen(text) + 1), *to = copy;
 
@@ -152,7 +152,7 @@ uint32_t trc_pprof_string(struct trc_pprof *p, const char *text)
 
 	if (is_utf8(text))
 		return add_string(p, text);
-	copy = escaped(text);
+	copy = pprof_escape(text);
 	if (!copy) {
 		p->error = -ENOMEM;
 		return 0;

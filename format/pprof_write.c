@@ -62,13 +62,13 @@ static void output_append(ProtobufCBuffer *base, size_t n_bytes, const uint8_t *
 	}
 }
 
-static void put(struct output *output, const TrcProto__Profile *piece)
+static void output_put(struct output *output, const TrcProto__Profile *piece)
 {
 	if (!output->error)
 		protobuf_c_message_pack_to_buffer(&piece->base, &output->base);
 }
 
-static void put_header(struct output *output, const struct trc_pprof *p)
+static void profile_put_header(struct output *output, const struct trc_pprof *p)
 {
 	TrcProto__Profile piece = TRC_PROTO__PROFILE__INIT;
 	TrcProto__ValueType period_type = TRC_PROTO__VALUE_TYPE__INIT;
@@ -83,7 +83,7 @@ static void put_header(struct output *output, const struct trc_pprof *p)
 	piece.default_sample_type = p->default_type;
 	piece.n_comment = p->comment.n;
 	piece.comment = p->comment.item;
-	put(output, &piece);
+	output_put(output, &piece);
 }
 
 static void put_sample_types(struct output *output, const struct trc_pprof *p)
@@ -99,7 +99,7 @@ static void put_sample_types(struct output *output, const struct trc_pprof *p)
 		value_type.unit = type[i].unit;
 		piece.n_sample_type = 1;
 		piece.sample_type = &list;
-		put(output, &piece);
+		output_put(output, &piece);
 	}
 }
 
@@ -125,7 +125,7 @@ static void put_mappings(struct output *output, const struct trc_pprof *p)
 		mapping.has_inline_frames = mapping.has_line_numbers && map->used;
 		piece.n_mapping = 1;
 		piece.mapping = &list;
-		put(output, &piece);
+		output_put(output, &piece);
 	}
 }
 
@@ -145,11 +145,11 @@ static void put_functions(struct output *output, const struct trc_pprof *p)
 		function.start_line = code->start_line;
 		piece.n_function = 1;
 		piece.function = &list;
-		put(output, &piece);
+		output_put(output, &piece);
 	}
 }
 
-static void put_location(struct output *output, const struct trc_pprof *p, size_t i)
+static void profile_put_location(struct output *output, const struct trc_pprof *p, size_t i)
 {
 	const struct trc_pprof_place *place = (struct trc_pprof_place *)p->location.item + i;
 	const struct trc_pprof_line *line = (struct trc_pprof_line *)p->line.item;
@@ -174,13 +174,13 @@ static void put_location(struct output *output, const struct trc_pprof *p, size_
 	location.line = lines;
 	piece.n_location = 1;
 	piece.location = &list;
-	put(output, &piece);
+	output_put(output, &piece);
 	free(lines);
 	free(storage);
 }
 
 /* Whether all its values are 0, as those of what came and went. */
-static bool is_nothing(const struct trc_pprof *p, const struct trc_pprof_point *point)
+static bool point_is_zero(const struct trc_pprof *p, const struct trc_pprof_point *point)
 {
 	const int64_t *value = (int64_t *)p->sample_value.item + point->first_value;
 
@@ -190,8 +190,8 @@ static bool is_nothing(const struct trc_pprof *p, const struct trc_pprof_point *
 	return true;
 }
 
-static void put_sample(struct output *output, const struct trc_pprof *p,
-		       const struct trc_pprof_point *point)
+static void profile_put_sample(struct output *output, const struct trc_pprof *p,
+			       const struct trc_pprof_point *point)
 {
 	const struct trc_pprof_tag *tag =
 		(struct trc_pprof_tag *)p->label.item + point->first_label;
@@ -219,7 +219,7 @@ static void put_sample(struct output *output, const struct trc_pprof *p,
 	sample.label = labels;
 	piece.n_sample = 1;
 	piece.sample = &list;
-	put(output, &piece);
+	output_put(output, &piece);
 	free(labels);
 	free(storage);
 }
@@ -233,7 +233,7 @@ static void put_strings(struct output *output, const struct trc_pprof *p)
 
 		piece.n_string_table = 1;
 		piece.string_table = &string[i];
-		put(output, &piece);
+		output_put(output, &piece);
 	}
 }
 
@@ -258,17 +258,17 @@ int trc_pprof_write_to(const struct trc_pprof *p,
 		free(output);
 		return -ENOMEM;
 	}
-	put_header(output, p);
+	profile_put_header(output, p);
 	put_sample_types(output, p);
 	for (size_t i = 0; i < p->sample.n; i++) {
 		const struct trc_pprof_point *point = (struct trc_pprof_point *)p->sample.item + i;
 
-		if (!is_nothing(p, point))
-			put_sample(output, p, point);
+		if (!point_is_zero(p, point))
+			profile_put_sample(output, p, point);
 	}
 	put_mappings(output, p);
 	for (size_t i = 0; i < p->location.n; i++)
-		put_location(output, p, i);
+		profile_put_location(output, p, i);
 	put_functions(output, p);
 	put_strings(output, p);
 	output_deflate(output, Z_FINISH);
@@ -279,7 +279,7 @@ int trc_pprof_write_to(const struct trc_pprof *p,
 }
 
 /* To a file; the context is its descriptor. */
-static int write_all(void *context, const void *bytes, size_t n_bytes)
+static int write_to_descriptor(void *context, const void *bytes, size_t n_bytes)
 {
 	int fd = *(const int *)context;
 	const char *from = bytes;
@@ -299,5 +299,5 @@ static int write_all(void *context, const void *bytes, size_t n_bytes)
 
 int trc_pprof_write(const struct trc_pprof *p, int fd)
 {
-	return trc_pprof_write_to(p, write_all, &fd);
+	return trc_pprof_write_to(p, write_to_descriptor, &fd);
 }

@@ -12,10 +12,10 @@
 #include "check.h"
 #include "reader_private.h"
 
-static int fail(struct trc_error *error, int err, const char *format, ...)
+static int reader_fail(struct trc_error *error, int err, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int fail(struct trc_error *error, int err, const char *format, ...)
+static int reader_fail(struct trc_error *error, int err, const char *format, ...)
 {
 	va_list args;
 
@@ -100,8 +100,8 @@ static int check_version(const struct trc_reader *r, struct trc_error *error)
 
 	if (major == TRC_MAJOR)
 		return 0;
-	return fail(error, -ENOTSUP, "version %u.%u is %s than this trc, which reads %d.x", major,
-		    minor, major > TRC_MAJOR ? "newer" : "older", TRC_MAJOR);
+	return reader_fail(error, -ENOTSUP, "version %u.%u is %s than this trc, which reads %d.x",
+			   major, minor, major > TRC_MAJOR ? "newer" : "older", TRC_MAJOR);
 }
 
 static int check_header(const struct trc_reader *r, struct trc_error *error)
@@ -111,22 +111,22 @@ static int check_header(const struct trc_reader *r, struct trc_error *error)
 	int err;
 
 	if (!r->n_bytes)
-		return fail(error, -EBADMSG, "empty file");
+		return reader_fail(error, -EBADMSG, "empty file");
 	if (memcmp(r->bytes, TRC_MAGIC, magic_bytes))
-		return fail(error, -EBADMSG, "not a trc trace");
+		return reader_fail(error, -EBADMSG, "not a trc trace");
 	if (r->n_bytes < 16)
-		return fail(error, -EBADMSG, "cut off inside the header");
+		return reader_fail(error, -EBADMSG, "cut off inside the header");
 	err = check_version(r, error);
 	if (err)
 		return err;
 	header_bytes = trc_get32(r->bytes + 12);
 	if (trc_get32(r->bytes + 8) != TRC_ENDIAN_MARK || header_bytes < TRC_HEADER_BYTES ||
 	    header_bytes > TRC_HEADER_BYTES_MAX || header_bytes % 8)
-		return fail(error, -EBADMSG, "the header is damaged");
+		return reader_fail(error, -EBADMSG, "the header is damaged");
 	if (header_bytes > r->n_bytes)
-		return fail(error, -EBADMSG, "cut off inside the header");
+		return reader_fail(error, -EBADMSG, "cut off inside the header");
 	if (trc_check64(r->bytes, header_bytes - 8, 0) != trc_get64(r->bytes + header_bytes - 8))
-		return fail(error, -EBADMSG, "the header is damaged");
+		return reader_fail(error, -EBADMSG, "the header is damaged");
 	return 0;
 }
 
@@ -147,8 +147,8 @@ static int parse_header(struct trc_reader *r, struct trc_error *error)
 	r->info.creation_realtime_ns = trc_get64(h + 56);
 	r->info.file_bytes = r->n_bytes;
 	if (!r->info.n_procs || r->info.n_procs > TRC_PROCS_MAX)
-		return fail(error, -EBADMSG, "the header tells of %" PRIu32 " procs",
-			    r->info.n_procs);
+		return reader_fail(error, -EBADMSG, "the header tells of %" PRIu32 " procs",
+				   r->info.n_procs);
 	return 0;
 }
 
@@ -163,7 +163,7 @@ struct section {
 };
 
 /* The payload that a packed section holds; kept with the reader. */
-static int unpack(struct trc_reader *r, struct section *s)
+static int section_unpack(struct trc_reader *r, struct section *s)
 {
 	uint32_t raw_bytes;
 	uint8_t *raw;
@@ -198,7 +198,7 @@ static int parse_generation(struct trc_reader *r, struct trc_cursor *c, uint64_t
 	return 0;
 }
 
-static int parse_end(struct trc_reader *r, struct trc_cursor *c)
+static int end_parse(struct trc_reader *r, struct trc_cursor *c)
 {
 	uint64_t events = trc_cursor_varint(c), blocks = trc_cursor_varint(c);
 
@@ -238,7 +238,7 @@ static int parse_index(struct trc_reader *r, struct trc_cursor *c, uint64_t off)
 static int parse_section(struct trc_reader *r, struct section *s, struct trc_error *error)
 {
 	struct trc_cursor c;
-	int err = s->flags & TRC_SECTION_LZ4 ? unpack(r, s) : 0;
+	int err = s->flags & TRC_SECTION_LZ4 ? section_unpack(r, s) : 0;
 
 	if (err)
 		return err;
@@ -278,7 +278,7 @@ static int parse_section(struct trc_reader *r, struct section *s, struct trc_err
 		return trc_reader_parse_block(r, s->payload, s->n_bytes, s->off,
 					      s->n_bytes + TRC_SECTION_HEADER_BYTES);
 	case TRC_SECTION_END:
-		return parse_end(r, &c);
+		return end_parse(r, &c);
 	case TRC_SECTION_INDEX:
 		return parse_index(r, &c, s->off);
 	case TRC_SECTION_TYPE_COUNT:
@@ -343,7 +343,7 @@ static int read_section(struct trc_reader *r, uint64_t off, uint64_t *next_off,
 }
 
 /* "713 bytes", "64.9 kB", "1.5 MB": as much as tells the size. */
-static const char *bytes_text(size_t n, char text[32])
+static const char *file_bytes_text(size_t n, char text[32])
 {
 	if (n < 10000)
 		snprintf(text, 32, "%zu byte%s", n, n == 1 ? "" : "s");
@@ -367,7 +367,7 @@ static void warn_damage(struct trc_reader *r, int err, uint64_t off)
 		trc_reader_warn(r, "cut off inside the index: no event is missing");
 	else
 		trc_reader_warn(r, "cut off after %s: %zu %s readable, end missing",
-				bytes_text(r->n_bytes, text), r->blocks.n, blocks);
+				file_bytes_text(r->n_bytes, text), r->blocks.n, blocks);
 }
 
 static int walk_sections(struct trc_reader *r, struct trc_error *error)
@@ -381,7 +381,7 @@ static int walk_sections(struct trc_reader *r, struct trc_error *error)
 			off = next_off;
 	}
 	if (err == -ENOMEM)
-		return fail(error, err, "out of memory");
+		return reader_fail(error, err, "out of memory");
 	if (err == -ENOTSUP)
 		return err;
 	if (!err && !r->info.complete)
@@ -490,7 +490,7 @@ static int reader_fill(struct trc_reader *r, struct trc_error *error)
 		return err;
 	last_sync_ticks = r->syncs.n ? r->syncs.at[r->syncs.n - 1].ticks : 0;
 	if (init_clock(r) || trc_reader_finish_threads(r))
-		return fail(error, -ENOMEM, "out of memory");
+		return reader_fail(error, -ENOMEM, "out of memory");
 	finish_blocks(r);
 	finish_whole(r, last_sync_ticks);
 	return 0;
@@ -503,7 +503,7 @@ int trc_reader_open_memory(struct trc_reader **out, const void *bytes, size_t n_
 	int err;
 
 	if (!r)
-		return fail(error, -ENOMEM, "out of memory");
+		return reader_fail(error, -ENOMEM, "out of memory");
 	r->bytes = bytes;
 	r->n_bytes = n_bytes;
 	err = reader_fill(r, error);
@@ -516,21 +516,22 @@ int trc_reader_open_memory(struct trc_reader **out, const void *bytes, size_t n_
 }
 
 /* Maps a whole regular file; nothing is mapped of an empty one. */
-static int map_file(int fd, const void **bytes, size_t *n_bytes, struct trc_error *error)
+static int trace_map(int fd, const void **bytes, size_t *n_bytes, struct trc_error *error)
 {
 	struct stat st;
 	void *map;
 
 	if (fstat(fd, &st) < 0)
-		return fail(error, -errno, "%s", strerror(errno));
+		return reader_fail(error, -errno, "%s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return fail(error, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL, "not a regular file");
+		return reader_fail(error, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
+				   "not a regular file");
 	*n_bytes = (size_t)st.st_size;
 	if (!*n_bytes)
 		return 0;
 	map = mmap(NULL, *n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
-		return fail(error, -errno, "%s", strerror(errno));
+		return reader_fail(error, -errno, "%s", strerror(errno));
 	*bytes = map;
 	return 0;
 }
@@ -544,8 +545,8 @@ int trc_reader_open(struct trc_reader **out, const char *path, struct trc_error 
 	int err;
 
 	if (fd < 0)
-		return fail(error, -errno, "%s", strerror(errno));
-	err = map_file(fd, &bytes, &n_bytes, error);
+		return reader_fail(error, -errno, "%s", strerror(errno));
+	err = trace_map(fd, &bytes, &n_bytes, error);
 	close(fd);
 	if (err)
 		return err;

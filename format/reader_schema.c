@@ -38,7 +38,7 @@ static int take_name(struct trc_cursor *c, char name[NAME_BYTES_MAX + 1])
 	return 0;
 }
 
-static const char *keep_name(struct trc_reader *r, const char *name)
+static const char *schema_keep_name(struct trc_reader *r, const char *name)
 {
 	size_t n_bytes = strlen(name) + 1;
 	uint8_t *copy = trc_reader_keep(r, n_bytes);
@@ -75,12 +75,12 @@ static int parse_arg(struct trc_reader *r, struct trc_cursor *c, unsigned int k,
 		return 0;
 	info->arg[a].type = type < TRC_ARG_FILE_TYPE_COUNT ? (enum trc_arg_type)type : TRC_ARG_U64;
 	info->arg[a].doc = "";
-	info->arg[a].name = keep_name(r, name);
+	info->arg[a].name = schema_keep_name(r, name);
 	info->n_args = (uint8_t)(a + 1);
 	return info->arg[a].name ? 0 : -ENOMEM;
 }
 
-static int parse_kind(struct trc_reader *r, struct trc_cursor *c, struct trc_error *error)
+static int schema_kind_parse(struct trc_reader *r, struct trc_cursor *c, struct trc_error *error)
 {
 	uint64_t k = trc_cursor_varint_max(c, TRC_KIND_MAX);
 	char name[NAME_BYTES_MAX + 1];
@@ -95,7 +95,7 @@ static int parse_kind(struct trc_reader *r, struct trc_cursor *c, struct trc_err
 	if (known && strcmp(name, r->kind[k].name))
 		return contradiction(error, (unsigned int)k, name, r->kind[k].name);
 	if (!known) {
-		r->kind[k].name = keep_name(r, name);
+		r->kind[k].name = schema_keep_name(r, name);
 		r->kind[k].doc = "";
 		if (!r->kind[k].name)
 			return -ENOMEM;
@@ -117,7 +117,7 @@ static int parse_reason(struct trc_reader *r, struct trc_cursor *c)
 		return -EBADMSG;
 	if (reason > UINT8_MAX || r->reason[reason])
 		return 0;
-	r->reason[reason] = keep_name(r, name);
+	r->reason[reason] = schema_keep_name(r, name);
 	return r->reason[reason] ? 0 : -ENOMEM;
 }
 
@@ -130,7 +130,7 @@ int trc_reader_parse_schema(struct trc_reader *r, struct trc_cursor *c, struct t
 		return 0;
 	n = trc_cursor_varint_max(c, TRC_KIND_MAX);
 	for (uint64_t i = 0; i < n && !err; i++)
-		err = parse_kind(r, c, error);
+		err = schema_kind_parse(r, c, error);
 	if (err)
 		return err;
 	n = trc_cursor_varint_max(c, UINT16_MAX);

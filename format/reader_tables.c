@@ -78,7 +78,7 @@ int trc_reader_parse_sync(struct trc_reader *r, struct trc_cursor *c)
 }
 
 /* An id, told by its distance from the one before; ids without a hole: `highest` + 1 at most. */
-static uint64_t take_id(struct trc_cursor *c, uint64_t *last, size_t n_ids)
+static uint64_t entry_id_take(struct trc_cursor *c, uint64_t *last, size_t n_ids)
 {
 	uint64_t highest = n_ids ? n_ids - 1 : 0;
 
@@ -95,7 +95,7 @@ int trc_reader_parse_strings(struct trc_reader *r, struct trc_cursor *c)
 	while (trc_cursor_left(c)) {
 		struct trc_string_view view, *entry;
 
-		take_id(c, &id, r->strings.n);
+		entry_id_take(c, &id, r->strings.n);
 		view.n_bytes = (uint32_t)trc_cursor_varint_max(c, TRC_SECTION_BYTES_MAX);
 		view.bytes = trc_cursor_take(c, view.n_bytes);
 		if (c->bad || trc_reader_count_entry(r))
@@ -116,7 +116,7 @@ int trc_reader_parse_strings(struct trc_reader *r, struct trc_cursor *c)
 }
 
 /* The frames of a stack, behind those that are there; they stay if the entry is taken. */
-static int take_frames(struct trc_reader *r, struct trc_cursor *c, uint32_t n_frames)
+static int entry_frames_take(struct trc_reader *r, struct trc_cursor *c, uint32_t n_frames)
 {
 	uint64_t last = 0;
 
@@ -148,12 +148,12 @@ int trc_reader_parse_stacks(struct trc_reader *r, struct trc_cursor *c)
 		struct trc_stack_place *entry;
 		int err;
 
-		take_id(c, &id, r->stacks.n);
+		entry_id_take(c, &id, r->stacks.n);
 		place.epoch = (uint32_t)trc_cursor_varint_max(c, UINT32_MAX);
 		place.n_frames = (uint16_t)trc_cursor_varint_max(c, TRC_STACK_DEPTH_MAX);
 		err = c->bad ? -EBADMSG : trc_reader_count_entry(r);
 		if (!err)
-			err = take_frames(r, c, place.n_frames);
+			err = entry_frames_take(r, c, place.n_frames);
 		if (!err)
 			err = TRC_RESERVE(r->stacks, 2);
 		if (err)

@@ -62,7 +62,7 @@ void trc_row_index_free(struct trc_row_index *index)
 
 /* ---- keyed rows ---- */
 
-static void *row_at(const struct trc_keyed_rows *rows, uint32_t row)
+static void *keyed_row_at(const struct trc_keyed_rows *rows, uint32_t row)
 {
 	return (char *)rows->row + (row - 1) * rows->row_bytes;
 }
@@ -71,11 +71,11 @@ static bool same_key(const void *rows, uint32_t row, const void *key)
 {
 	const struct trc_keyed_rows *all = rows;
 
-	return !memcmp(row_at(all, row), key, all->key_bytes);
+	return !memcmp(keyed_row_at(all, row), key, all->key_bytes);
 }
 
 /* NULL = no memory, or as many as have numbers. */
-static void *row_add(struct trc_keyed_rows *rows)
+static void *keyed_row_add(struct trc_keyed_rows *rows)
 {
 	if (rows->n == rows->room) {
 		size_t room = rows->room ? 2 * rows->room : 64;
@@ -87,7 +87,7 @@ static void *row_add(struct trc_keyed_rows *rows)
 		rows->row = grown;
 		rows->room = room;
 	}
-	return memset(row_at(rows, (uint32_t)++rows->n), 0, rows->row_bytes);
+	return memset(keyed_row_at(rows, (uint32_t)++rows->n), 0, rows->row_bytes);
 }
 
 void *trc_keyed_rows_find(struct trc_keyed_rows *rows, const void *key, bool *added)
@@ -102,8 +102,8 @@ void *trc_keyed_rows_find(struct trc_keyed_rows *rows, const void *key, bool *ad
 		return NULL;
 	found = trc_row_index_find(&rows->index, hash, same_key, rows, key, &slot);
 	if (found)
-		return row_at(rows, found);
-	row = row_add(rows);
+		return keyed_row_at(rows, found);
+	row = keyed_row_add(rows);
 	if (!row)
 		return NULL;
 	memcpy(row, key, rows->key_bytes);

@@ -141,7 +141,7 @@ bool trc_reason_is_lock(unsigned int reason)
 	}
 }
 
-static uint8_t *put_name(uint8_t *p, const char *name)
+static uint8_t *name_put(uint8_t *p, const char *name)
 {
 	size_t n_bytes = strlen(name);
 
@@ -155,11 +155,11 @@ static uint8_t *put_kind(uint8_t *p, unsigned int kind)
 	const struct trc_kind_info *info = &kinds[kind];
 
 	p = trc_varint_put(p, kind);
-	p = put_name(p, info->name);
+	p = name_put(p, info->name);
 	p = trc_varint_put(p, info->n_args);
 	for (unsigned int a = 0; a < info->n_args; a++) {
 		p = trc_varint_put(p, (unsigned int)trc_arg_file_type(info->arg[a].type));
-		p = put_name(p, info->arg[a].name);
+		p = name_put(p, info->arg[a].name);
 	}
 	return p;
 }
@@ -182,7 +182,7 @@ size_t trc_schema_put(uint8_t *out)
 		if (!reasons[r].name)
 			continue;
 		p = trc_varint_put(p, r);
-		p = put_name(p, reasons[r].name);
+		p = name_put(p, reasons[r].name);
 	}
 	return (size_t)(p - out);
 }

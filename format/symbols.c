@@ -150,7 +150,7 @@ static struct object *object_new(const struct trc_symbols *s, const struct trc_m
 }
 
 /* Index + 1 of the module's object, opened now if need be; 0 = no memory. */
-static uint32_t object_find(struct trc_symbols *s, const struct trc_module_entry *module)
+static uint32_t symbols_object_find(struct trc_symbols *s, const struct trc_module_entry *module)
 {
 	struct object **grown;
 
@@ -170,7 +170,7 @@ static uint32_t object_find(struct trc_symbols *s, const struct trc_module_entry
 }
 
 /* Takes over the string; NULL if there is no room to remember it. */
-static const char *keep_name(struct trc_symbols *s, char *name)
+static const char *symbol_keep_name(struct trc_symbols *s, char *name)
 {
 	if (name && s->n_names == s->name_room) {
 		size_t room = s->name_room ? 2 * s->name_room : 64;
@@ -191,7 +191,7 @@ static const char *keep_name(struct trc_symbols *s, char *name)
 /* function and linkage of a symbol whose linker name is known. */
 static void set_linkage(struct trc_symbols *s, struct trc_symbol *symbol, const char *linkage)
 {
-	const char *readable = keep_name(s, trc_demangle(s->demangler, linkage));
+	const char *readable = symbol_keep_name(s, trc_demangle(s->demangler, linkage));
 
 	if (readable)
 		symbol->function = readable;
@@ -248,12 +248,12 @@ static bool set_stub(struct trc_symbols *s, struct object *object, uint64_t addr
 		return true;
 	}
 	target = stub_target(object, &stub);
-	symbol->function = keep_name(s, with_plt(target));
+	symbol->function = symbol_keep_name(s, with_plt(target));
 	if (!symbol->function)
 		return false;
 	readable = trc_demangle(s->demangler, target);
 	if (readable) {
-		const char *function = keep_name(s, with_plt(readable));
+		const char *function = symbol_keep_name(s, with_plt(readable));
 
 		symbol->linkage = function ? symbol->function : NULL;
 		symbol->function = function ? function : symbol->function;
@@ -268,8 +268,8 @@ static bool is_mangled(const char *name)
 	return name && (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2));
 }
 
-static size_t look_up(struct trc_symbols *s, struct object *object, uint64_t address,
-		      struct trc_symbol *out)
+static size_t look_up_in_object(struct trc_symbols *s, struct object *object, uint64_t address,
+				struct trc_symbol *out)
 {
 	struct trc_dwarf_frame frame[TRC_SYMBOL_INLINE_MAX];
 	const struct trc_table_symbol *symbol;
@@ -320,7 +320,7 @@ static bool keep_symbols(struct trc_symbols *s, const struct trc_symbol *symbol,
 size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *module,
 			uint64_t address, struct trc_symbol out[TRC_SYMBOL_INLINE_MAX])
 {
-	uint32_t object = object_find(s, module);
+	uint32_t object = symbols_object_find(s, module);
 	const struct answer_key key = {address - module->load_bias, object};
 	struct answer *answer;
 	bool added;
@@ -334,7 +334,7 @@ size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *mo
 			memcpy(out, s->symbol + answer->first, answer->n * sizeof(*out));
 		return answer->n;
 	}
-	n = look_up(s, s->object[object - 1], key.address, out);
+	n = look_up_in_object(s, s->object[object - 1], key.address, out);
 	answer->first = s->n_symbols;
 	answer->n = (uint32_t)n;
 	answer->known = keep_symbols(s, out, n);
@@ -344,7 +344,7 @@ size_t trc_symbols_find(struct trc_symbols *s, const struct trc_module_entry *mo
 size_t trc_symbols_tail_calls(struct trc_symbols *s, const struct trc_module_entry *module,
 			      uint64_t return_address, uint64_t out[TRC_SYMBOL_TAIL_MAX])
 {
-	uint32_t object = object_find(s, module);
+	uint32_t object = symbols_object_find(s, module);
 	struct trc_dwarf *dwarf = object ? s->object[object - 1]->dwarf : NULL;
 	size_t n = dwarf ? trc_dwarf_tail_calls(dwarf, return_address - module->load_bias, out,
 						TRC_SYMBOL_TAIL_MAX)
@@ -358,7 +358,7 @@ size_t trc_symbols_tail_calls(struct trc_symbols *s, const struct trc_module_ent
 uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry *module,
 			   uint64_t address)
 {
-	uint32_t id = object_find(s, module);
+	uint32_t id = symbols_object_find(s, module);
 	struct object *object = id ? s->object[id - 1] : NULL;
 	uint64_t elf_address = address - module->load_bias, start;
 	struct trc_stub_name stub;
@@ -375,7 +375,7 @@ uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry 
 }
 
 /* The symbol of the variable at an ELF address; NULL = not known. */
-static const struct trc_table_symbol *find_variable(struct object *object, uint64_t address)
+static const struct trc_table_symbol *symbols_find_variable(struct object *object, uint64_t address)
 {
 	if (!object->variables_listed) {
 		object->variables_listed = true;
@@ -387,10 +387,10 @@ static const struct trc_table_symbol *find_variable(struct object *object, uint6
 const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_entry *module,
 				 uint64_t address, uint64_t *offset)
 {
-	uint32_t id = object_find(s, module);
+	uint32_t id = symbols_object_find(s, module);
 	struct object *object = id ? s->object[id - 1] : NULL;
 	const struct trc_table_symbol *symbol =
-		object ? find_variable(object, address - module->load_bias) : NULL;
+		object ? symbols_find_variable(object, address - module->load_bias) : NULL;
 	char *readable;
 
 	if (!symbol)
@@ -405,10 +405,10 @@ const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_
 const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_entry *module,
 			       uint64_t address, uint64_t *offset)
 {
-	uint32_t id = object_find(s, module);
+	uint32_t id = symbols_object_find(s, module);
 	struct object *object = id ? s->object[id - 1] : NULL;
 	const struct trc_table_symbol *symbol =
-		object ? find_variable(object, address - module->load_bias) : NULL;
+		object ? symbols_find_variable(object, address - module->load_bias) : NULL;
 
 	*offset = 0;
 	if (!symbol)
@@ -421,7 +421,7 @@ const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_en
 
 const char *trc_symbols_trouble(struct trc_symbols *s, const struct trc_module_entry *module)
 {
-	uint32_t object = object_find(s, module);
+	uint32_t object = symbols_object_find(s, module);
 
 	return object ? s->object[object - 1]->file.trouble : "out of memory";
 }

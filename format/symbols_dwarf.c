@@ -85,7 +85,7 @@ static void list_sort(struct range_list *list)
 }
 
 /* The item whose range contains address, or -1.  Ranges that overlap are rare: look a few back. */
-static ptrdiff_t list_find(const struct range_list *list, uint64_t address)
+static ptrdiff_t ranges_find(const struct range_list *list, uint64_t address)
 {
 	size_t low = 0, high = list->n;
 
@@ -213,7 +213,7 @@ static Dwarf_Die *unit_function(struct dwarf_unit *unit, uint64_t address)
 		list_functions(unit, &unit->die, 0);
 		list_sort(&unit->ranges);
 	}
-	i = list_find(&unit->ranges, address);
+	i = ranges_find(&unit->ranges, address);
 	return i < 0 ? NULL : &unit->function[i];
 }
 
@@ -309,7 +309,7 @@ static void set_call_line(struct trc_dwarf_frame *frame, struct dwarf_unit *unit
 size_t trc_dwarf_find(struct trc_dwarf *d, uint64_t address, struct trc_dwarf_frame *out,
 		      size_t room)
 {
-	ptrdiff_t unit_index = list_find(&d->ranges, address);
+	ptrdiff_t unit_index = ranges_find(&d->ranges, address);
 	struct dwarf_unit *unit = unit_index < 0 ? NULL : &d->unit[unit_index];
 	Dwarf_Die *function, die[DEPTH_MAX];
 	size_t n = 0;
@@ -481,7 +481,7 @@ static bool function_entry(Dwarf_Die *function, Dwarf_Addr *entry)
 size_t trc_dwarf_tail_calls(struct trc_dwarf *d, uint64_t return_address, uint64_t *out,
 			    size_t room)
 {
-	ptrdiff_t unit_index = list_find(&d->ranges, return_address - 1);
+	ptrdiff_t unit_index = ranges_find(&d->ranges, return_address - 1);
 	struct dwarf_unit *unit = unit_index < 0 ? NULL : &d->unit[unit_index];
 	Dwarf_Die *caller = unit ? unit_function(unit, return_address - 1) : NULL, *callee;
 	struct returning r = {.address = return_address};

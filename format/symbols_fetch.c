@@ -28,7 +28,7 @@ struct trc_symbols_fetch *trc_symbols_fetch_open(void)
 }
 
 /* The library stays: closing it while its own libraries have state is not safe. */
-static void load(struct trc_symbols_fetch *f)
+static void fetch_load(struct trc_symbols_fetch *f)
 {
 	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 	begin_fn *begin = library ? (begin_fn *)dlsym(library, "debuginfod_begin") : NULL;
@@ -63,7 +63,7 @@ char *trc_symbols_fetch(struct trc_symbols_fetch *f, enum trc_fetched what, cons
 	int fd;
 
 	if (!f->loaded)
-		load(f);
+		fetch_load(f);
 	*why = f->dead;
 	if (f->dead || !build_id_bytes)
 		return NULL;

@@ -211,7 +211,7 @@ static bool search_beside(struct trc_elf_file *file, const struct wanted_file *w
 			 wanted->link));
 }
 
-static bool has_section(Elf *elf, const char *name, const char *other_name)
+static bool file_has_section(Elf *elf, const char *name, const char *other_name)
 {
 	size_t names;
 	Elf_Scn *section = NULL;
@@ -233,7 +233,7 @@ static bool has_section(Elf *elf, const char *name, const char *other_name)
 
 static bool has_dwarf(Elf *elf)
 {
-	return has_section(elf, ".debug_info", ".zdebug_info");
+	return file_has_section(elf, ".debug_info", ".zdebug_info");
 }
 
 bool trc_symbols_is_vdso(const char *path)
@@ -436,7 +436,7 @@ void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_modul
 		if (file->debug.elf && has_dwarf(file->debug.elf))
 			file->dwarf = begin_dwarf(file->debug.elf);
 		if (file->main.elf && !file->debug.elf &&
-		    !has_section(file->main.elf, ".symtab", ".symtab"))
+		    !file_has_section(file->main.elf, ".symtab", ".symtab"))
 			trc_symbols_mini_open(&file->mini, file->main.elf);
 	}
 	if (file->dwarf) {

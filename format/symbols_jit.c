@@ -27,7 +27,7 @@ struct trc_jit {
 	size_t n, room;
 };
 
-static uint64_t info_number(const struct trc_reader *r, const char *key)
+static uint64_t jit_info_number(const struct trc_reader *r, const char *key)
 {
 	const char *text = trc_reader_info_get(r, key);
 
@@ -51,7 +51,7 @@ static bool is_believed(int fd, uint64_t start_ns, struct stat *status)
 }
 
 /* All of it, and a zero; NULL = it is not there, or there is no memory. */
-static char *read_file(int fd, size_t n_bytes)
+static char *jit_file_read(int fd, size_t n_bytes)
 {
 	char *text = malloc(n_bytes + 1);
 	size_t at = 0;
@@ -114,7 +114,7 @@ static bool take_lines(struct trc_jit *jit)
 	return true;
 }
 
-static int by_start(const void *a, const void *b)
+static int jit_by_start(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -130,12 +130,12 @@ struct trc_jit *trc_jit_open(const struct trc_reader *r)
 	char path[48];
 	int fd;
 
-	snprintf(path, sizeof(path), TRC_JIT_MAP, (unsigned long long)info_number(r, "pid"));
+	snprintf(path, sizeof(path), TRC_JIT_MAP, (unsigned long long)jit_info_number(r, "pid"));
 	fd = jit && is_of_this_machine(r)
 		     ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW)
 		     : -1;
-	if (fd >= 0 && is_believed(fd, info_number(r, "start_time"), &status))
-		jit->text = read_file(fd, (size_t)status.st_size);
+	if (fd >= 0 && is_believed(fd, jit_info_number(r, "start_time"), &status))
+		jit->text = jit_file_read(fd, (size_t)status.st_size);
 	if (fd >= 0)
 		close(fd);
 	if (!jit || !jit->text || !take_lines(jit)) {
@@ -143,7 +143,7 @@ struct trc_jit *trc_jit_open(const struct trc_reader *r)
 		return NULL;
 	}
 	if (jit->n)
-		qsort(jit->entry, jit->n, sizeof(*jit->entry), by_start);
+		qsort(jit->entry, jit->n, sizeof(*jit->entry), jit_by_start);
 	return jit;
 }
 

@@ -69,7 +69,7 @@ void trc_members_close(struct trc_members *m)
 /* ---- variables ---- */
 
 /* Only what is at one fixed address; what moves has other operations. */
-static bool address_of(Dwarf_Die *die, uint64_t *address)
+static bool variable_address(Dwarf_Die *die, uint64_t *address)
 {
 	Dwarf_Attribute attribute, indirect;
 	Dwarf_Block block;
@@ -93,7 +93,7 @@ static bool variable_add(struct trc_members *m, Dwarf_Die *die)
 {
 	uint64_t address;
 
-	if (!address_of(die, &address))
+	if (!variable_address(die, &address))
 		return true;
 	if (m->n == m->room) {
 		size_t room = m->room ? 2 * m->room : 64;
@@ -142,7 +142,7 @@ static int compare_variables(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void list(struct trc_members *m, bool inner)
+static void members_list(struct trc_members *m, bool inner)
 {
 	Dwarf_CU *unit = NULL;
 	Dwarf_Die die, split = {0};
@@ -167,18 +167,18 @@ static struct variable *search(const struct trc_members *m, uint64_t address)
 	return m->n ? bsearch(&key, m->variable, m->n, sizeof(key), compare_variables) : NULL;
 }
 
-static struct variable *find_variable(struct trc_members *m, uint64_t address)
+static struct variable *members_find_variable(struct trc_members *m, uint64_t address)
 {
 	struct variable *variable;
 
 	if (!m->listed) {
 		m->listed = true;
-		list(m, false);
+		members_list(m, false);
 	}
 	variable = search(m, address);
 	if (!variable && !m->listed_inner) {
 		m->listed_inner = true;
-		list(m, true);
+		members_list(m, true);
 		variable = search(m, address);
 	}
 	return variable;
@@ -198,7 +198,7 @@ const char *trc_members_find(struct trc_members *m, uint64_t variable, uint64_t 
 	if (!answer)
 		return "";
 	if (!answer->text) {
-		found = find_variable(m, variable);
+		found = members_find_variable(m, variable);
 		if (found)
 			trc_types_member(&found->die, &member);
 		m->parts_left = member.parts_left;

@@ -45,7 +45,7 @@ static bool grow(lzma_stream *stream, void **bytes, size_t *room)
 }
 
 /* How many bytes; 0 = they are damaged, or too many. */
-static size_t unpack(const Elf_Data *packed, void **bytes)
+static size_t lzma_unpack(const Elf_Data *packed, void **bytes)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	lzma_ret got = lzma_stream_decoder(&stream, DECODER_BYTES_MAX, 0);
@@ -65,7 +65,7 @@ static size_t unpack(const Elf_Data *packed, void **bytes)
 void trc_symbols_mini_open(struct trc_symbols_mini *mini, Elf *elf)
 {
 	const Elf_Data *packed = find_packed(elf);
-	size_t n_bytes = packed && packed->d_buf ? unpack(packed, &mini->bytes) : 0;
+	size_t n_bytes = packed && packed->d_buf ? lzma_unpack(packed, &mini->bytes) : 0;
 
 	if (n_bytes)
 		mini->elf = elf_memory(mini->bytes, n_bytes);

@@ -19,7 +19,7 @@ static char *find_hash(char *name)
 }
 
 /* What "$LT$" at `at` stands for, and in *n how many bytes that takes; 0 = nothing that is known. */
-static char escaped(const char *at, size_t *n)
+static char rust_escape_char(const char *at, size_t *n)
 {
 	static const struct {
 		const char *text;
@@ -57,7 +57,7 @@ bool trc_rust_name(char *name)
 			from++;
 			continue;
 		}
-		is = *from == '$' ? escaped(from, &n) : 0;
+		is = *from == '$' ? rust_escape_char(from, &n) : 0;
 		if (is) {
 			*to++ = is;
 			from += n;

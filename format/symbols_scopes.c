@@ -54,7 +54,7 @@ void trc_scopes_close(struct trc_scopes *s)
 	free(s);
 }
 
-static void put(struct text *t, const char *text)
+static void scope_text_put(struct text *t, const char *text)
 {
 	size_t n_bytes = strnlen(text, sizeof(t->bytes) - 1 - t->n);
 
@@ -63,7 +63,7 @@ static void put(struct text *t, const char *text)
 	t->bytes[t->n] = '\0';
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *die_name_or_origins(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
@@ -85,13 +85,13 @@ void trc_scopes_declaration(Dwarf_Die *die)
 	}
 }
 
-static bool is_class(int tag)
+static bool scope_is_class(int tag)
 {
 	return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
 }
 
 /* "operator()"; of a generic lambda one for each list of types, "operator()<int>". */
-static bool is_call(const char *name)
+static bool is_call_operator(const char *name)
 {
 	static const char CALL[] = "operator()";
 	size_t n = sizeof(CALL) - 1;
@@ -102,16 +102,18 @@ static bool is_call(const char *name)
 /* A generic lambda that is never called has no operator, only what gcc calls its constructor. */
 static bool is_of_lambda(const char *name)
 {
-	return is_call(name) || (name && (!strcmp(name, "<lambda>") || !strcmp(name, "~<lambda>")));
+	return is_call_operator(name) ||
+	       (name && (!strcmp(name, "<lambda>") || !strcmp(name, "~<lambda>")));
 }
 
 /* The first such function of a class without a name; false: there is none. */
 static bool member_of(Dwarf_Die *die, bool (*is_it)(const char *), Dwarf_Die *member)
 {
-	if (!is_class(dwarf_tag(die)) || name_of(die) || dwarf_child(die, member) != 0)
+	if (!scope_is_class(dwarf_tag(die)) || die_name_or_origins(die) ||
+	    dwarf_child(die, member) != 0)
 		return false;
 	do {
-		if (dwarf_tag(member) == DW_TAG_subprogram && is_it(name_of(member)))
+		if (dwarf_tag(member) == DW_TAG_subprogram && is_it(die_name_or_origins(member)))
 			return true;
 	} while (dwarf_siblingof(member, member) == 0);
 	return false;
@@ -144,7 +146,7 @@ static const char *base_type(const char *name)
 	return name ? name : "?";
 }
 
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+static bool die_type(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
 
@@ -166,19 +168,19 @@ static void put_type(struct text *t, Dwarf_Die *die, const struct generic *gener
 
 	if (depth > DEPTH_MAX)
 		return;
-	if (!type_of(die, &type)) {
-		put(t, "void");
+	if (!die_type(die, &type)) {
+		scope_text_put(t, "void");
 		return;
 	}
 	if (generic && dwarf_dieoffset(&type) == generic->type) {
 		snprintf(name, sizeof(name), "auto:%u%s", generic->number,
 			 dwarf_tag(&type) == DW_TAG_reference_type ? "&&" : "");
-		put(t, name);
+		scope_text_put(t, name);
 		return;
 	}
 	switch (dwarf_tag(&type)) {
 	case DW_TAG_base_type:
-		put(t, base_type(name_of(&type)));
+		scope_text_put(t, base_type(die_name_or_origins(&type)));
 		return;
 	case DW_TAG_typedef:
 		break;
@@ -202,11 +204,11 @@ static void put_type(struct text *t, Dwarf_Die *die, const struct generic *gener
 		return;
 	}
 	put_type(t, &type, generic, depth + 1);
-	put(t, after ? after : "");
+	scope_text_put(t, after ? after : "");
 }
 
 /* gcc lists the template parameters of a generic lambda's operator twice. */
-static bool is_again(const char **first, const char *name)
+static bool name_is_again(const char **first, const char *name)
 {
 	if (!*first) {
 		*first = name;
@@ -226,14 +228,14 @@ static bool next_generic(Dwarf_Die *call, unsigned int *at, struct generic *gene
 	if (dwarf_child(call, &child) != 0)
 		return false;
 	do {
-		const char *name = name_of(&child);
+		const char *name = die_name_or_origins(&child);
 
 		n++;
 		if (dwarf_tag(&child) != DW_TAG_template_type_parameter || !name)
 			continue;
-		if (is_again(&first, name))
+		if (name_is_again(&first, name))
 			return false;
-		if (n <= *at || strncmp(name, "auto:", 5) != 0 || !type_of(&child, &type))
+		if (n <= *at || strncmp(name, "auto:", 5) != 0 || !die_type(&child, &type))
 			continue;
 		*at = n;
 		generic->type = dwarf_dieoffset(&type);
@@ -248,7 +250,7 @@ static bool is_generic(Dwarf_Die *parameter, const struct generic *generic)
 {
 	Dwarf_Die die = *parameter, type;
 
-	for (int i = 0; i < DEPTH_MAX && type_of(&die, &type); i++) {
+	for (int i = 0; i < DEPTH_MAX && die_type(&die, &type); i++) {
 		if (dwarf_dieoffset(&type) == generic->type)
 			return true;
 		switch (dwarf_tag(&type)) {
@@ -284,7 +286,7 @@ static void put_parameters(struct text *t, Dwarf_Die *call, int depth)
 		    dwarf_hasattr(&child, DW_AT_artificial))
 			continue;
 		is_auto = more && is_generic(&child, &generic);
-		put(t, separator);
+		scope_text_put(t, separator);
 		put_type(t, &child, is_auto ? &generic : NULL, depth);
 		if (is_auto)
 			more = next_generic(call, &at, &generic);
@@ -322,7 +324,7 @@ static bool has_parameters(Dwarf_Die *lambda, const struct text *parameters)
 	struct text t = {.n = 0};
 	Dwarf_Die call;
 
-	if (!member_of(lambda, is_call, &call))
+	if (!member_of(lambda, is_call_operator, &call))
 		return false;
 	put_parameters(&t, &call, 0);
 	return !strcmp(t.bytes, parameters->bytes);
@@ -356,10 +358,10 @@ static void put_lambda(struct text *t, Dwarf_Die *lambda, Dwarf_Die *call, Dwarf
 	char number[24];
 
 	put_parameters(&parameters, call, depth);
-	put(t, "{lambda(");
-	put(t, parameters.bytes);
+	scope_text_put(t, "{lambda(");
+	scope_text_put(t, parameters.bytes);
 	snprintf(number, sizeof(number), ")#%u}", 1 + lambdas_before(scope, &one, 0));
-	put(t, number);
+	scope_text_put(t, number);
 }
 
 /* Of a template, or of a pack of its parameters; false: one of them is no type. */
@@ -375,9 +377,9 @@ static bool put_arguments(struct text *t, Dwarf_Die *die, const char **separator
 	do {
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_template_type_parameter:
-			if (is_again(&first, name_of(&child)))
+			if (name_is_again(&first, die_name_or_origins(&child)))
 				return true;
-			put(t, *separator);
+			scope_text_put(t, *separator);
 			*separator = ", ";
 			put_type(t, &child, NULL, depth + 1);
 			break;
@@ -404,10 +406,10 @@ static void cut(struct text *t, size_t n)
 /* The name of `die`, without what it lies in.  True: it is not the one in DWARF. */
 static bool put_own_name(struct text *t, Dwarf_Die *die, int depth)
 {
-	const char *name = name_of(die), *arguments, *separator = "";
+	const char *name = die_name_or_origins(die), *arguments, *separator = "";
 	size_t before = t->n, bare;
 
-	put(t, name);
+	scope_text_put(t, name);
 	/* "operator()<...>", but neither operator< nor the lambda's own constructor. */
 	arguments = strncmp(name, "operator<", 9) != 0 ? strchr(name, '<') : NULL;
 	if (!arguments || arguments == name || !strstr(arguments, "<lambda("))
@@ -417,17 +419,17 @@ static bool put_own_name(struct text *t, Dwarf_Die *die, int depth)
 		return false;
 	cut(t, bare);
 	if (put_arguments(t, die, &separator, depth) && *separator) {
-		put(t, t->bytes[t->n - 1] == '>' ? " >" : ">");
+		scope_text_put(t, t->bytes[t->n - 1] == '>' ? " >" : ">");
 		return true;
 	}
 	cut(t, before);
-	put(t, name);
+	scope_text_put(t, name);
 	return false;
 }
 
 static bool is_scope(int tag)
 {
-	return tag == DW_TAG_namespace || tag == DW_TAG_subprogram || is_class(tag);
+	return tag == DW_TAG_namespace || tag == DW_TAG_subprogram || scope_is_class(tag);
 }
 
 /* Puts the names of what `die` lies in, and its own; the parts are separated by "::".  False:
@@ -449,14 +451,15 @@ static bool put_scopes(struct text *t, Dwarf_Die die, int depth)
 	free(scope);
 	if (is_in) {
 		put_scopes(t, outer, depth + 1);
-		put(t, "::");
+		scope_text_put(t, "::");
 	}
-	if (member_of(&die, is_call, &call))
+	if (member_of(&die, is_call_operator, &call))
 		put_lambda(t, &die, &call, &outer, depth + 1);
-	else if (name_of(&die))
+	else if (die_name_or_origins(&die))
 		is_own = put_own_name(t, &die, depth + 1);
 	else
-		put(t, dwarf_tag(&die) == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}");
+		scope_text_put(t, dwarf_tag(&die) == DW_TAG_namespace ? "(anonymous namespace)"
+								      : "{unnamed}");
 	return is_in || is_own;
 }
 
@@ -478,7 +481,7 @@ static bool is_cxx(Dwarf_Die *die)
 }
 
 /* Where this place is, or belongs. */
-static size_t place_of(const struct trc_scopes *s, Dwarf_Off at)
+static size_t scope_place(const struct trc_scopes *s, Dwarf_Off at)
 {
 	size_t low = 0, high = s->n;
 
@@ -502,7 +505,7 @@ const char *trc_scopes_name(struct trc_scopes *s, Dwarf_Die *function)
 	if (!s || !is_cxx(function))
 		return NULL;
 	trc_scopes_declaration(&die);
-	i = place_of(s, dwarf_dieoffset(&die));
+	i = scope_place(s, dwarf_dieoffset(&die));
 	if (i < s->n && s->known[i].at == dwarf_dieoffset(&die))
 		return s->known[i].name;
 	if (s->n == s->room) {

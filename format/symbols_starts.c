@@ -52,7 +52,7 @@ void trc_starts_find_table(struct trc_starts *starts, Elf *elf)
 	starts->base = header.sh_addr;
 }
 
-static uint64_t start_at(const struct trc_starts *starts, size_t i)
+static uint64_t pair_start(const struct trc_starts *starts, size_t i)
 {
 	return starts->base + (uint64_t)(int64_t)(int32_t)trc_get32(starts->pair + i * PAIR_BYTES);
 }
@@ -64,13 +64,13 @@ bool trc_starts_find(const struct trc_starts *starts, uint64_t address, uint64_t
 	while (first < end) {
 		size_t middle = first + (end - first) / 2;
 
-		if (start_at(starts, middle) <= address)
+		if (pair_start(starts, middle) <= address)
 			first = middle + 1;
 		else
 			end = middle;
 	}
 	if (!end)
 		return false;
-	*start = start_at(starts, end - 1);
+	*start = pair_start(starts, end - 1);
 	return true;
 }

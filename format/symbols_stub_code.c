@@ -10,7 +10,7 @@ struct cursor {
 	const uint8_t *at, *end;
 };
 
-static bool take(struct cursor *c, const void *bytes, size_t n)
+static bool code_take(struct cursor *c, const void *bytes, size_t n)
 {
 	if ((size_t)(c->end - c->at) < n || memcmp(c->at, bytes, n) != 0)
 		return false;
@@ -39,7 +39,7 @@ static bool take_operand(struct cursor *c, const struct trc_stub_code *code, uin
 	struct cursor after = *c;
 	uint32_t displacement;
 
-	if (!take(&after, opcode, sizeof(opcode)) || !take_u32(&after, &displacement))
+	if (!code_take(&after, opcode, sizeof(opcode)) || !take_u32(&after, &displacement))
 		return false;
 	*operand = code->start + (uint64_t)(after.at - code->bytes) +
 		   (uint64_t)(int64_t)(int32_t)displacement;
@@ -52,7 +52,7 @@ static bool take_jump(struct cursor *c, const struct trc_stub_code *code, uint64
 {
 	struct cursor after = *c;
 
-	take(&after, &BND, 1);
+	code_take(&after, &BND, 1);
 	if (!take_operand(&after, code, 0x25, slot))
 		return false;
 	*c = after;
@@ -65,10 +65,10 @@ static bool take_lazy(struct cursor *c, uint32_t *index)
 	struct cursor after = *c;
 	uint32_t distance;
 
-	if (!take(&after, "\x68", 1) || !take_u32(&after, index))
+	if (!code_take(&after, "\x68", 1) || !take_u32(&after, index))
 		return false;
-	take(&after, &BND, 1);
-	if (!take(&after, "\xe9", 1) || !take_u32(&after, &distance))
+	code_take(&after, &BND, 1);
+	if (!code_take(&after, "\xe9", 1) || !take_u32(&after, &distance))
 		return false;
 	*c = after;
 	return true;
@@ -79,7 +79,7 @@ static bool take_header(struct cursor *c, const struct trc_stub_code *code)
 {
 	uint64_t link_map, resolver;
 
-	take(c, "\x41\x53", 2); /* push %r11 */
+	code_take(c, "\x41\x53", 2); /* push %r11 */
 	return take_operand(c, code, 0x35, &link_map) && take_jump(c, code, &resolver) &&
 	       resolver == link_map + 8;
 }
@@ -89,8 +89,8 @@ static bool decode_x86_64(struct cursor *c, const struct trc_stub_code *code, st
 {
 	uint32_t index;
 
-	take(c, "\xf3\x0f\x1e\xfa", 4); /* endbr64 */
-	if (take(c, "\x41\xbb", 2) && !take_u32(c, &index))
+	code_take(c, "\xf3\x0f\x1e\xfa", 4); /* endbr64 */
+	if (code_take(c, "\x41\xbb", 2) && !take_u32(c, &index))
 		return false;
 	if (take_jump(c, code, &stub->value)) {
 		stub->kind = TRC_STUB_SLOT;
@@ -130,16 +130,16 @@ static bool decode_aarch64(struct cursor *c, const struct trc_stub_code *code,
 {
 	enum { BETWEEN_MAX = 2 }; /* add x16, x16, #N; autia1716 */
 
-	take(c, "\x5f\x24\x03\xd5", 4); /* bti c */
+	code_take(c, "\x5f\x24\x03\xd5", 4); /* bti c */
 	stub->kind = TRC_STUB_SLOT;
-	if (take(c, "\xf0\x7b\xbf\xa9", 4)) /* stp x16, x30, [sp, #-16]! */
+	if (code_take(c, "\xf0\x7b\xbf\xa9", 4)) /* stp x16, x30, [sp, #-16]! */
 		stub->kind = TRC_STUB_HEADER;
 	if (!take_load(c, code, &stub->value))
 		return false;
 	for (int i = 0; i <= BETWEEN_MAX; i++) {
 		uint32_t other;
 
-		if (take(c, "\x20\x02\x1f\xd6", 4)) /* br x17 */
+		if (code_take(c, "\x20\x02\x1f\xd6", 4)) /* br x17 */
 			return true;
 		if (!take_u32(c, &other))
 			return false;

@@ -20,7 +20,7 @@ struct tables {
 /* ---- the file, by address -------------------------------------------------------------- */
 
 /* The segment that has this address in the file; NULL = none. */
-static const GElf_Phdr *segment_of(const struct trc_stubs *stubs, uint64_t address)
+static const GElf_Phdr *stub_segment(const struct trc_stubs *stubs, uint64_t address)
 {
 	for (size_t i = 0; i < stubs->n_segments; i++)
 		if (address >= stubs->segment[i].p_vaddr &&
@@ -32,7 +32,7 @@ static const GElf_Phdr *segment_of(const struct trc_stubs *stubs, uint64_t addre
 /* Where in the file this address is; -1 = not all of so many bytes is in one segment. */
 static int64_t offset_of(const struct trc_stubs *stubs, uint64_t address, uint64_t n_bytes)
 {
-	const GElf_Phdr *segment = segment_of(stubs, address);
+	const GElf_Phdr *segment = stub_segment(stubs, address);
 	uint64_t into = segment ? address - segment->p_vaddr : 0;
 
 	if (!segment || !n_bytes || n_bytes > segment->p_filesz - into ||
@@ -53,7 +53,8 @@ static Elf_Data *data_at(const struct trc_stubs *stubs, uint64_t address, uint64
 }
 
 /* Copies what lies at an address; false: not all of it is in one segment and in the file. */
-static bool read_at(const struct trc_stubs *stubs, uint64_t address, void *bytes, size_t n_bytes)
+static bool read_at_address(const struct trc_stubs *stubs, uint64_t address, void *bytes,
+			    size_t n_bytes)
 {
 	int64_t offset = offset_of(stubs, address, n_bytes);
 
@@ -67,7 +68,7 @@ static bool is_stub_section(const char *name)
 	return !strcmp(name, ".plt") || !strncmp(name, ".plt.", 5) || !strcmp(name, ".iplt");
 }
 
-static void list_sections(struct trc_stubs *stubs)
+static void stub_sections(struct trc_stubs *stubs)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -116,7 +117,7 @@ void trc_stubs_open(struct trc_stubs *stubs, Elf *elf, int fd)
 	stubs->elf = elf;
 	stubs->fd = fd;
 	stubs->machine = header.e_machine;
-	list_sections(stubs);
+	stub_sections(stubs);
 	list_segments(stubs);
 }
 
@@ -252,7 +253,7 @@ static const char *symbol_name(const struct trc_stubs *stubs, uint32_t index)
 	const char *name;
 	uint32_t at;
 
-	if (!strings || !read_at(stubs, address, symbol, sizeof(symbol)))
+	if (!strings || !read_at_address(stubs, address, symbol, sizeof(symbol)))
 		return NULL;
 	at = trc_get32(symbol + offsetof(Elf64_Sym, st_name));
 	if (at >= strings->d_size)
@@ -299,7 +300,7 @@ static bool name_stub(const struct trc_stubs *stubs, const struct trc_stub *stub
 static bool bounds_of(const struct trc_stubs *stubs, uint64_t address, uint64_t *start,
 		      uint64_t *limit)
 {
-	const GElf_Phdr *segment = segment_of(stubs, address);
+	const GElf_Phdr *segment = stub_segment(stubs, address);
 
 	if (!segment || !(segment->p_flags & PF_X))
 		return false;
@@ -335,7 +336,7 @@ bool trc_stubs_find(struct trc_stubs *stubs, uint64_t address, struct trc_stub_n
 		limit = address + TRC_STUB_REACH_BYTES;
 	code.bytes = bytes;
 	code.n = (size_t)(limit - code.start); /* fits: so far before and behind it */
-	if (!read_at(stubs, code.start, bytes, code.n))
+	if (!read_at_address(stubs, code.start, bytes, code.n))
 		return false;
 	n = trc_stub_decode(stubs->machine, &code, stub);
 	if (n && !stubs->listed)

@@ -30,8 +30,8 @@ static uint32_t symbol_rank(const GElf_Sym *symbol, const char *name)
 }
 
 /* True if it names such; *header is then that of its section, or has no size. */
-static bool is_wanted(Elf *elf, const GElf_Sym *symbol, enum trc_symbols_kind kind,
-		      GElf_Shdr *header)
+static bool symbol_is_wanted(Elf *elf, const GElf_Sym *symbol, enum trc_symbols_kind kind,
+			     GElf_Shdr *header)
 {
 	Elf_Scn *section = NULL;
 	int type = GELF_ST_TYPE(symbol->st_info);
@@ -78,8 +78,8 @@ static int table_append(struct trc_symbols_table *table, const GElf_Sym *symbol,
 	return 0;
 }
 
-static int add_section(struct trc_symbols_table *table, Elf *elf, Elf_Scn *section,
-		       const GElf_Shdr *header, enum trc_symbols_kind kind)
+static int table_add_section(struct trc_symbols_table *table, Elf *elf, Elf_Scn *section,
+			     const GElf_Shdr *header, enum trc_symbols_kind kind)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t n = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
@@ -92,7 +92,7 @@ static int add_section(struct trc_symbols_table *table, Elf *elf, Elf_Scn *secti
 
 		if (!gelf_getsym(data, (int)i, &symbol))
 			break;
-		if (!is_wanted(elf, &symbol, kind, &home) ||
+		if (!symbol_is_wanted(elf, &symbol, kind, &home) ||
 		    symbol.st_value + symbol.st_size < symbol.st_value)
 			continue;
 		name = elf_strptr(elf, header->sh_link, symbol.st_name);
@@ -119,7 +119,7 @@ int trc_symbols_table_add(struct trc_symbols_table *table, Elf *elf, enum trc_sy
 
 	if (!section)
 		section = find_section(elf, SHT_DYNSYM, &header);
-	return section ? add_section(table, elf, section, &header, kind) : 0;
+	return section ? table_add_section(table, elf, section, &header, kind) : 0;
 }
 
 static int compare_symbols(const void *a, const void *b)

@@ -11,7 +11,7 @@
 enum { STEPS_MAX = 64, ALIASES_MAX = 16, ARRAYS_MAX = 4, DIMENSIONS_MAX = 8 };
 
 /* In place of a class may stand the signature of the unit that describes it. */
-static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+static bool die_type_whole(Dwarf_Die *die, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die whole;
@@ -23,7 +23,7 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 	return true;
 }
 
-static bool number_of(Dwarf_Die *die, unsigned int name, uint64_t *number)
+static bool die_number(Dwarf_Die *die, unsigned int name, uint64_t *number)
 {
 	Dwarf_Attribute attribute;
 
@@ -36,7 +36,7 @@ static bool is_alias(int tag)
 	       tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-static bool is_class(int tag)
+static bool type_is_class(int tag)
 {
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
@@ -47,7 +47,7 @@ static bool peel(Dwarf_Die *type)
 	for (int i = 0; i < ALIASES_MAX; i++)
 		if (!is_alias(dwarf_tag(type)))
 			return true;
-		else if (!type_of(type, type))
+		else if (!die_type_whole(type, type))
 			return false;
 	return false;
 }
@@ -63,11 +63,11 @@ static uint64_t count_of(Dwarf_Die *subrange)
 {
 	uint64_t count, lower = 0;
 
-	if (number_of(subrange, DW_AT_count, &count))
+	if (die_number(subrange, DW_AT_count, &count))
 		return count;
-	if (!number_of(subrange, DW_AT_upper_bound, &count))
+	if (!die_number(subrange, DW_AT_upper_bound, &count))
 		return UINT64_MAX;
-	number_of(subrange, DW_AT_lower_bound, &lower);
+	die_number(subrange, DW_AT_lower_bound, &lower);
 	return count >= lower ? count - lower + 1 : UINT64_MAX;
 }
 
@@ -83,7 +83,7 @@ static void dimensions_of(Dwarf_Die *array, struct dimensions *d)
 }
 
 /* 0 = not known. */
-static uint64_t size_of(Dwarf_Die type)
+static uint64_t type_size(Dwarf_Die type)
 {
 	struct dimensions d;
 	uint64_t factor = 1, size;
@@ -91,7 +91,7 @@ static uint64_t size_of(Dwarf_Die type)
 	for (int i = 0; i < ARRAYS_MAX; i++) {
 		if (!peel(&type))
 			return 0;
-		if (number_of(&type, DW_AT_byte_size, &size))
+		if (die_number(&type, DW_AT_byte_size, &size))
 			return __builtin_mul_overflow(size, factor, &size) ? 0 : size;
 		if (dwarf_tag(&type) != DW_TAG_array_type)
 			return 0;
@@ -100,14 +100,15 @@ static uint64_t size_of(Dwarf_Die type)
 			if (d.count[k] == UINT64_MAX ||
 			    __builtin_mul_overflow(factor, d.count[k], &factor))
 				return 0;
-		if (!type_of(&type, &type))
+		if (!die_type_whole(&type, &type))
 			return 0;
 	}
 	return 0;
 }
 
 /* What does not fit is not begun. */
-static bool put(struct trc_member *member, const char *before, const char *name, const char *after)
+static bool member_put(struct trc_member *member, const char *before, const char *name,
+		       const char *after)
 {
 	size_t room = sizeof(member->text) - member->n_bytes;
 	int n = snprintf(member->text + member->n_bytes, room, "%s%s%s", before, name, after);
@@ -129,9 +130,9 @@ static bool enter_array(Dwarf_Die *type, struct trc_member *member)
 	char text[24];
 
 	dimensions_of(type, &d);
-	if (!d.n || !type_of(type, &element))
+	if (!d.n || !die_type_whole(type, &element))
 		return false;
-	size = size_of(element);
+	size = type_size(element);
 	if (size <= 1) /* unknown, or bytes: nothing that one would count */
 		return false;
 	index = member->offset / size;
@@ -143,7 +144,7 @@ static bool enter_array(Dwarf_Die *type, struct trc_member *member)
 		return false;
 	for (int k = 0; k < d.n; k++) {
 		snprintf(text, sizeof(text), "%" PRIu64, index / stride);
-		if (!put(member, "[", text, "]"))
+		if (!member_put(member, "[", text, "]"))
 			return false;
 		index %= stride;
 		if (k + 1 < d.n)
@@ -156,7 +157,7 @@ static bool enter_array(Dwarf_Die *type, struct trc_member *member)
 
 /* ---- classes ---- */
 
-static const char *name_of(Dwarf_Die *die)
+static const char *die_name(Dwarf_Die *die)
 {
 	const char *name = dwarf_diename(die);
 
@@ -169,7 +170,7 @@ static bool is_opaque(Dwarf_Die *type)
 	static const char *const NAMES[] = {
 		"sem_t", "mtx_t",	"cnd_t",	   "once_flag",	  "condition_variable",
 		"mutex", "timed_mutex", "recursive_mutex", "shared_mutex"};
-	const char *name = name_of(type);
+	const char *name = die_name(type);
 
 	if (!name)
 		return false;
@@ -188,7 +189,7 @@ static bool is_of_library(const char *name)
 
 /* Whether the object's part that this is lies at the offset, and where it begins.  Of a part whose
  * size is not known only the first byte is. */
-static bool covers(Dwarf_Die *part, bool in_union, uint64_t offset, uint64_t *start)
+static bool part_covers(Dwarf_Die *part, bool in_union, uint64_t offset, uint64_t *start)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Die type;
@@ -197,22 +198,22 @@ static bool covers(Dwarf_Die *part, bool in_union, uint64_t offset, uint64_t *st
 	if (dwarf_tag(part) != DW_TAG_member && dwarf_tag(part) != DW_TAG_inheritance)
 		return false;
 	*start = 0;
-	if (!number_of(part, DW_AT_data_member_location, start) &&
+	if (!die_number(part, DW_AT_data_member_location, start) &&
 	    (!in_union || dwarf_attr(part, DW_AT_data_bit_offset, &attribute)))
 		return false;
-	if (*start > offset || !type_of(part, &type))
+	if (*start > offset || !die_type_whole(part, &type))
 		return false;
-	size = size_of(type);
+	size = type_size(type);
 	return offset - *start < (size ? size : 1);
 }
 
 /* An array without elements covers nothing. */
-static bool is_empty(Dwarf_Die *part)
+static bool part_is_empty(Dwarf_Die *part)
 {
 	struct dimensions d;
 	Dwarf_Die type;
 
-	if (!type_of(part, &type) || !peel(&type) || dwarf_tag(&type) != DW_TAG_array_type)
+	if (!die_type_whole(part, &type) || !peel(&type) || dwarf_tag(&type) != DW_TAG_array_type)
 		return false;
 	dimensions_of(&type, &d);
 	for (int k = 0; k < d.n; k++)
@@ -233,13 +234,13 @@ static bool enter_class(Dwarf_Die *type, struct trc_member *member)
 		const char *name;
 
 		member->parts_left--;
-		if (!covers(&part, in_union, member->offset, &start) || is_empty(&part))
+		if (!part_covers(&part, in_union, member->offset, &start) || part_is_empty(&part))
 			continue;
-		name = dwarf_tag(&part) == DW_TAG_member ? name_of(&part) : NULL;
-		if (name && !is_of_library(name) && !put(member, ".", name, ""))
+		name = dwarf_tag(&part) == DW_TAG_member ? die_name(&part) : NULL;
+		if (name && !is_of_library(name) && !member_put(member, ".", name, ""))
 			return false;
 		member->offset -= start;
-		return type_of(&part, type);
+		return die_type_whole(&part, type);
 	}
 	return false;
 }
@@ -247,7 +248,7 @@ static bool enter_class(Dwarf_Die *type, struct trc_member *member)
 void trc_types_member(Dwarf_Die *variable, struct trc_member *member)
 {
 	Dwarf_Die type;
-	bool more = type_of(variable, &type);
+	bool more = die_type_whole(variable, &type);
 
 	for (int i = 0; more && i < STEPS_MAX; i++) {
 		int tag = dwarf_tag(&type);
@@ -255,8 +256,8 @@ void trc_types_member(Dwarf_Die *variable, struct trc_member *member)
 		if (!member->offset && is_opaque(&type))
 			return;
 		if (is_alias(tag))
-			more = type_of(&type, &type);
-		else if (is_class(tag))
+			more = die_type_whole(&type, &type);
+		else if (type_is_class(tag))
 			more = enter_class(&type, member);
 		else
 			more = tag == DW_TAG_array_type && enter_array(&type, member);

@@ -91,7 +91,7 @@ static uint8_t *put_id(uint8_t *p, struct trc_section *s, uint32_t id)
 	return p;
 }
 
-static uint8_t *put_bytes(uint8_t *p, const void *bytes, uint32_t n_bytes)
+static uint8_t *bytes_put(uint8_t *p, const void *bytes, uint32_t n_bytes)
 {
 	p = trc_varint_put(p, n_bytes);
 	memcpy(p, bytes, n_bytes);
@@ -112,8 +112,8 @@ static uint8_t *entry_close(uint8_t *start, uint8_t *end)
  * The id of these bytes, which are put together from a word and an array; 0 if there is
  * no room (B2).
  */
-static uint32_t intern(struct trc_tables *t, struct trc_intern *in, const void *bytes,
-		       uint32_t n_bytes)
+static uint32_t bytes_intern(struct trc_tables *t, struct trc_intern *in, const void *bytes,
+			     uint32_t n_bytes)
 {
 	uint64_t hash = trc_check64(bytes, n_bytes, 0);
 	uint32_t i = (uint32_t)hash & in->slot_mask;
@@ -137,7 +137,7 @@ static uint32_t intern(struct trc_tables *t, struct trc_intern *in, const void *
 	return in->base + in->n;
 }
 
-static struct trc_intern_entry *entry_of(const struct trc_intern *in, uint32_t id)
+static struct trc_intern_entry *intern_entry_of(const struct trc_intern *in, uint32_t id)
 {
 	return &in->entry[id - in->base];
 }
@@ -146,7 +146,7 @@ uint32_t trc_tables_string(struct trc_tables *t, const char *bytes, uint32_t n_b
 {
 	if (n_bytes > TRC_WRITER_STRING_BYTES_MAX)
 		n_bytes = TRC_WRITER_STRING_BYTES_MAX;
-	return intern(t, &t->strings, bytes, n_bytes);
+	return bytes_intern(t, &t->strings, bytes, n_bytes);
 }
 
 uint32_t trc_tables_stack(struct trc_tables *t, uint32_t epoch, const uint64_t *frame,
@@ -158,7 +158,7 @@ uint32_t trc_tables_stack(struct trc_tables *t, uint32_t epoch, const uint64_t *
 		n_frames = TRC_STACK_DEPTH_MAX;
 	word[0] = epoch;
 	memcpy(word + 1, frame, n_frames * sizeof(*frame));
-	return intern(t, &t->stacks, word, (n_frames + 1) * (uint32_t)sizeof(*word));
+	return bytes_intern(t, &t->stacks, word, (n_frames + 1) * (uint32_t)sizeof(*word));
 }
 
 static bool labels_are_sorted(const struct trc_label *label, uint32_t n)
@@ -196,18 +196,18 @@ uint32_t trc_tables_label_set(struct trc_tables *t, const struct trc_label *labe
 	p = trc_varint_put(bytes, n);
 	for (uint32_t i = 0; i < n && p; i++)
 		p = put_label(t, p, &label[i]);
-	return p ? intern(t, &t->label_sets, bytes, (uint32_t)(p - bytes)) : 0;
+	return p ? bytes_intern(t, &t->label_sets, bytes, (uint32_t)(p - bytes)) : 0;
 }
 
 /* The entry, or NULL: there is none, or it was forgotten. */
-static const struct trc_intern_entry *entry_find(const struct trc_intern *in, uint64_t id)
+static const struct trc_intern_entry *intern_entry_find(const struct trc_intern *in, uint64_t id)
 {
-	return id > in->base && id - in->base <= in->n ? entry_of(in, (uint32_t)id) : NULL;
+	return id > in->base && id - in->base <= in->n ? intern_entry_of(in, (uint32_t)id) : NULL;
 }
 
 uint32_t trc_tables_string_of(const struct trc_tables *t, uint64_t id, const char **bytes)
 {
-	const struct trc_intern_entry *e = entry_find(&t->strings, id);
+	const struct trc_intern_entry *e = intern_entry_find(&t->strings, id);
 
 	if (e)
 		*bytes = (const char *)e->bytes;
@@ -217,7 +217,7 @@ uint32_t trc_tables_string_of(const struct trc_tables *t, uint64_t id, const cha
 uint32_t trc_tables_stack_of(const struct trc_tables *t, uint64_t id, uint32_t *epoch,
 			     const uint64_t **frame)
 {
-	const struct trc_intern_entry *e = entry_find(&t->stacks, id);
+	const struct trc_intern_entry *e = intern_entry_find(&t->stacks, id);
 	const uint64_t *word = e ? (const uint64_t *)(const void *)e->bytes : NULL;
 
 	if (!word)
@@ -230,7 +230,7 @@ uint32_t trc_tables_stack_of(const struct trc_tables *t, uint64_t id, uint32_t *
 uint32_t trc_tables_label_set_of(const struct trc_tables *t, uint64_t id,
 				 struct trc_label label[TRC_LABELS_MAX])
 {
-	const struct trc_intern_entry *e = entry_find(&t->label_sets, id);
+	const struct trc_intern_entry *e = intern_entry_find(&t->label_sets, id);
 	struct trc_cursor c = {e ? e->bytes : NULL, e ? e->bytes + e->n_bytes : NULL, false};
 	uint32_t n = e ? (uint32_t)trc_cursor_varint(&c) : 0;
 
@@ -249,17 +249,17 @@ uint32_t trc_tables_label_set_of(const struct trc_tables *t, uint64_t id,
 
 static void string_write(struct trc_tables *t, uint32_t id)
 {
-	struct trc_intern_entry *e = entry_of(&t->strings, id);
+	struct trc_intern_entry *e = intern_entry_of(&t->strings, id);
 	uint8_t *p = entry_begin(t, &t->strings.section, TRC_SECTION_STRINGS);
 
 	p = put_id(p, &t->strings.section, id);
-	entry_end(&t->strings.section, put_bytes(p, e->bytes, e->n_bytes));
+	entry_end(&t->strings.section, bytes_put(p, e->bytes, e->n_bytes));
 	e->generation = t->generation;
 }
 
 static void stack_write(struct trc_tables *t, uint32_t id)
 {
-	struct trc_intern_entry *e = entry_of(&t->stacks, id);
+	struct trc_intern_entry *e = intern_entry_of(&t->stacks, id);
 	uint8_t *p = entry_begin(t, &t->stacks.section, TRC_SECTION_STACKS);
 	const uint64_t *word = (const uint64_t *)(const void *)e->bytes;
 	uint32_t n_frames = e->n_bytes / 8 - 1;
@@ -285,7 +285,7 @@ static void cite_interned(struct trc_tables *t, struct trc_intern *in, uint64_t 
 		in->written++;
 		write(t, in->base + in->written);
 	}
-	if (entry_of(in, (uint32_t)id)->generation != t->generation)
+	if (intern_entry_of(in, (uint32_t)id)->generation != t->generation)
 		write(t, (uint32_t)id);
 }
 
@@ -306,7 +306,7 @@ static void cite_label_strings(struct trc_tables *t, const struct trc_intern_ent
 static void label_set_write(struct trc_tables *t, uint32_t id)
 {
 	struct trc_section *section = &t->label_sets.section;
-	struct trc_intern_entry *e = entry_of(&t->label_sets, id);
+	struct trc_intern_entry *e = intern_entry_of(&t->label_sets, id);
 	uint8_t *start, *p;
 
 	cite_label_strings(t, e);
@@ -374,7 +374,7 @@ static void thread_write(struct trc_tables *t, struct trc_thread_slot *slot)
 	p = trc_varint_put(p, e->creator);
 	p = trc_varint_put(p, e->start);
 	p = trc_varint_put(p, e->end);
-	p = put_bytes(p, e->name, e->name_bytes);
+	p = bytes_put(p, e->name, e->name_bytes);
 	entry_end(&t->threads.section, entry_close(start, p));
 	slot->generation = t->generation;
 }
@@ -434,8 +434,8 @@ static void module_write(struct trc_tables *t, uint32_t id)
 	p = trc_varint_put(p, e->load_bias);
 	p = trc_varint_put(p, e->first_epoch);
 	p = trc_varint_put(p, e->last_epoch);
-	p = put_bytes(p, e->build_id, e->build_id_bytes);
-	p = put_bytes(p, e->path, path_bytes(e->path));
+	p = bytes_put(p, e->build_id, e->build_id_bytes);
+	p = bytes_put(p, e->path, path_bytes(e->path));
 	entry_end(&t->modules.section, entry_close(start, p));
 }
 
@@ -523,7 +523,7 @@ int trc_tables_flush(struct trc_tables *t)
 
 /* An eighth is more than one event may need: a label set's strings.  Where ids run out the table
  * stays as it is, and becomes full (B2). */
-static bool is_crowded(const struct trc_intern *in)
+static bool intern_is_crowded(const struct trc_intern *in)
 {
 	return (in->n > in->max - in->max / 8 ||
 		in->arena.used_bytes > in->arena.size_bytes - in->arena.size_bytes / 8) &&
@@ -534,11 +534,11 @@ unsigned int trc_tables_crowded(const struct trc_tables *t)
 {
 	unsigned int crowded = 0;
 
-	if (is_crowded(&t->stacks))
+	if (intern_is_crowded(&t->stacks))
 		crowded |= TRC_WRITER_STACKS;
-	if (is_crowded(&t->label_sets))
+	if (intern_is_crowded(&t->label_sets))
 		crowded |= TRC_WRITER_LABEL_SETS;
-	if (is_crowded(&t->strings))
+	if (intern_is_crowded(&t->strings))
 		crowded |= TRC_WRITER_STRINGS | TRC_WRITER_LABEL_SETS;
 	return crowded;
 }
@@ -554,7 +554,7 @@ void trc_tables_complete(struct trc_tables *t, unsigned int tables)
 			      label_set_write);
 }
 
-static void forget(struct trc_intern *in)
+static void intern_forget(struct trc_intern *in)
 {
 	in->base += in->n;
 	in->n = in->written = 0;
@@ -565,11 +565,11 @@ static void forget(struct trc_intern *in)
 void trc_tables_forget(struct trc_tables *t, unsigned int tables)
 {
 	if (tables & TRC_WRITER_STACKS)
-		forget(&t->stacks);
+		intern_forget(&t->stacks);
 	if (tables & TRC_WRITER_LABEL_SETS)
-		forget(&t->label_sets);
+		intern_forget(&t->label_sets);
 	if (tables & TRC_WRITER_STRINGS)
-		forget(&t->strings);
+		intern_forget(&t->strings);
 }
 
 void trc_tables_generation(struct trc_tables *t, uint32_t generation)

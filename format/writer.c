@@ -119,7 +119,7 @@ static int memory_init(struct trc_writer *w, struct trc_arena *memory)
 	return chunks_init(w, memory);
 }
 
-static int streams_init(struct trc_writer *w, uint32_t n_procs)
+static int writer_streams_init(struct trc_writer *w, uint32_t n_procs)
 {
 	w->n_procs = n_procs;
 	w->n_streams = 2 * n_procs + 1;
@@ -130,7 +130,7 @@ static int streams_init(struct trc_writer *w, uint32_t n_procs)
 	return 0;
 }
 
-static void kinds_init(struct trc_writer *w)
+static void writer_kinds_init(struct trc_writer *w)
 {
 	for (unsigned int k = 1; k <= TRC_KIND_MAX; k++) {
 		const struct trc_kind_info *info = trc_kind_info(k);
@@ -142,7 +142,7 @@ static void kinds_init(struct trc_writer *w)
 	}
 }
 
-static uint64_t ticks_of(uint64_t ns, uint64_t ticks_per_second)
+static uint64_t writer_ticks(uint64_t ns, uint64_t ticks_per_second)
 {
 	unsigned __int128 ticks = (unsigned __int128)ns * ticks_per_second / 1000000000;
 
@@ -183,13 +183,13 @@ int trc_writer_open(struct trc_writer **out, const struct trc_writer_options *op
 	w->out.context = context;
 	w->out.discard = options->discard;
 	w->out.acceleration = options->compression > 0 ? options->compression : 1;
-	w->generation_ticks =
-		ticks_of(options->generation_ns ? options->generation_ns : GENERATION_NS_DEFAULT,
-			 options->ticks_per_second);
-	kinds_init(w);
+	w->generation_ticks = writer_ticks(options->generation_ns ? options->generation_ns
+								  : GENERATION_NS_DEFAULT,
+					   options->ticks_per_second);
+	writer_kinds_init(w);
 	err = memory_init(w, &memory);
 	if (!err)
-		err = streams_init(w, options->n_procs);
+		err = writer_streams_init(w, options->n_procs);
 	if (!err)
 		err = header_write(w, options);
 	if (!err)

@@ -34,7 +34,7 @@ void trc_parks_abandon(struct trc_parks *parks, uint64_t now, const struct trc_p
 
 /* ---- what a stack says (K3) ------------------------------------------------------------ */
 
-static bool is_same(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b)
+static bool frames_are_same(const uint64_t *a, uint32_t n_a, const uint64_t *b, uint32_t n_b)
 {
 	return n_a == n_b && (!n_a || !memcmp(a, b, n_a * sizeof(*a)));
 }
@@ -92,7 +92,7 @@ static bool disproves(const struct trc_open_park *park, const struct trc_park_ev
 	if (!owner->stack(context, park->stack, &parked, &n_parked) ||
 	    !owner->stack(context, e->stack, &now, &n_now))
 		return false;
-	if (is_of_park(park, e) && is_same(parked, n_parked, now, n_now))
+	if (is_of_park(park, e) && frames_are_same(parked, n_parked, now, n_now))
 		return false;
 	return park->stack == e->stack || is_no_handler(parked, n_parked, now, n_now);
 }
