@@ -17,7 +17,7 @@ static _Atomic uint32_t looking; /* the thread id of who looks; 0 = nobody */
 static _Atomic uint32_t closing; /* calls of dlclose() that are under way */
 
 /* Waits for a while for the thread that looks (Q2). */
-static void wait_for(uint32_t tid)
+static void closing_wait_for(uint32_t tid)
 {
 	const struct timespec patience = {0, 10000000};
 
@@ -40,7 +40,7 @@ bool trc_look_begin(void)
 		/* own: in a handler of a signal that came in the middle of it. */
 		if (tid == own || waits++ == WAITS_MAX)
 			return false;
-		wait_for(tid);
+		closing_wait_for(tid);
 		tid = 0;
 	}
 	if (!atomic_load_explicit(&closing, memory_order_seq_cst))
@@ -65,7 +65,7 @@ void trc_closing_begin(void)
 	atomic_fetch_add_explicit(&closing, 1, memory_order_seq_cst);
 	while ((tid = atomic_load_explicit(&looking, memory_order_seq_cst)) &&
 	       tid != (uint32_t)trc_raw1(SYS_gettid, 0) && waits++ < WAITS_MAX)
-		wait_for(tid);
+		closing_wait_for(tid);
 }
 
 void trc_closing_end(void)

@@ -26,7 +26,7 @@ bool trc_signal_recorded(void)
 	return trc_recording() && trc_rec.shared->pid == (uint32_t)trc_raw1(SYS_getpid, 0);
 }
 
-static uint64_t address_of(const siginfo_t *info)
+static uint64_t fault_address(const siginfo_t *info)
 {
 	switch (info->si_signo) {
 	case SIGSEGV:
@@ -47,7 +47,7 @@ static uint64_t crash_record(const siginfo_t *info, const void *context, bool fa
 {
 	struct trc_args_signal args = {.signal = (uint64_t)info->si_signo,
 				       .code = (uint64_t)(int64_t)info->si_code,
-				       .address = address_of(info),
+				       .address = fault_address(info),
 				       .fatal = fatal};
 
 	return trc_self_ready() ? TRC_RECORD_STACK_OF(args, context) : 0;
@@ -67,7 +67,7 @@ static void crash_fill(struct trc_crash *crash, const siginfo_t *info)
 	atomic_store_explicit(&crash->tid, (uint32_t)trc_raw1(SYS_gettid, 0), memory_order_relaxed);
 	atomic_store_explicit(&crash->serial, trc_self_ready() ? trc_self.serial : 0,
 			      memory_order_relaxed);
-	atomic_store_explicit(&crash->address, address_of(info), memory_order_relaxed);
+	atomic_store_explicit(&crash->address, fault_address(info), memory_order_relaxed);
 	atomic_store_explicit(&crash->ticks, trc_clock_now(), memory_order_relaxed);
 	/* release: pairs with the acquire of a reader: the rest is there. */
 	atomic_store_explicit(&crash->state, TRC_CRASH_COMPLETE, memory_order_release);

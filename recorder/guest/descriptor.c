@@ -48,7 +48,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 
 /* ---- changes ----------------------------------------------------------------------------- */
 
-static struct place *place_of(int fd)
+static struct place *descriptor_place(int fd)
 {
 	return &places[(unsigned int)fd % PLACES];
 }
@@ -59,7 +59,7 @@ void trc_descriptor_changed(int fd)
 	 * behind the number finds the time as well, since the kernel orders close and open. */
 	atomic_store_explicit(&changed_at[(unsigned int)fd % PLACES], trc_clock_now(),
 			      memory_order_release);
-	atomic_store_explicit(&place_of(fd)->check, 0, memory_order_relaxed);
+	atomic_store_explicit(&descriptor_place(fd)->check, 0, memory_order_relaxed);
 }
 
 void trc_descriptors_changed(void)
@@ -85,7 +85,7 @@ struct identity {
 };
 
 /* N4: of what a file system would have to ask others for, nothing is wanted. */
-static bool look(int fd, struct statx *st)
+static bool descriptor_look(int fd, struct statx *st)
 {
 	return !trc_raw5(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
 			 STATX_TYPE | STATX_INO | STATX_BTIME, st);
@@ -97,7 +97,7 @@ static bool identify(int fd, struct identity *identity)
 	struct statx st;
 	uint64_t h = mix(trc_self.session, (unsigned int)fd);
 
-	if (!look(fd, &st))
+	if (!descriptor_look(fd, &st))
 		return false;
 	identity->is_socket = S_ISSOCK(st.stx_mode);
 	if (!(st.stx_mode & S_IFMT)) { /* an inode that all of them share */
@@ -125,7 +125,7 @@ static uint64_t check_of(uint64_t identity, uint64_t name)
 /* 0 if it is not known, or another string has its place now. */
 static uint64_t remembered(int fd, const struct identity *identity)
 {
-	const struct place *p = place_of(fd);
+	const struct place *p = descriptor_place(fd);
 	uint64_t name = atomic_load_explicit(&p->name, memory_order_relaxed);
 	struct trc_entry_head *entry;
 
@@ -140,7 +140,7 @@ static uint64_t remembered(int fd, const struct identity *identity)
 
 static void remember(int fd, const struct identity *identity, uint64_t name)
 {
-	struct place *p = place_of(fd);
+	struct place *p = descriptor_place(fd);
 
 	if (!identity->key || !name)
 		return;
@@ -149,8 +149,8 @@ static void remember(int fd, const struct identity *identity, uint64_t name)
 	atomic_store_explicit(&p->check, check_of(identity->key, name), memory_order_relaxed);
 }
 
-static uint32_t ask(int fd, const struct identity *identity,
-		    char text[static TRC_DESCRIPTOR_BYTES + 1])
+static uint32_t descriptor_ask(int fd, const struct identity *identity,
+			       char text[static TRC_DESCRIPTOR_BYTES + 1])
 {
 	uint32_t n = 0;
 
@@ -166,7 +166,7 @@ static uint32_t ask(int fd, const struct identity *identity,
 static __attribute__((noinline)) void learn(int fd, const struct identity *identity, uint64_t since,
 					    struct trc_descriptor_name *name)
 {
-	uint32_t n = ask(fd, identity, name->text);
+	uint32_t n = descriptor_ask(fd, identity, name->text);
 
 	/* N2: the last look, after all questions. */
 	if (!n || has_changed(fd, since))
@@ -175,7 +175,7 @@ static __attribute__((noinline)) void learn(int fd, const struct identity *ident
 	name->n_bytes = name->id ? 0 : n;
 	remember(fd, identity, name->id);
 	if (has_changed(fd, since))
-		atomic_store_explicit(&place_of(fd)->check, 0, memory_order_relaxed);
+		atomic_store_explicit(&descriptor_place(fd)->check, 0, memory_order_relaxed);
 }
 
 void trc_descriptor_name(const struct trc_wait *wait, struct trc_descriptor_name *name)

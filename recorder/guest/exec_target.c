@@ -36,7 +36,7 @@ const char *trc_exec_preload;
  * It may be anything: the kernel would refuse it, so nothing is loaded from a page before the
  * kernel has said that it can be read.
  */
-static bool is_readable(uintptr_t at, uintptr_t *page)
+static bool target_is_readable(uintptr_t at, uintptr_t *page)
 {
 	uintptr_t its = at / TRC_AREA_BYTES + 1; /* 0 = none was asked for yet */
 
@@ -46,10 +46,10 @@ static bool is_readable(uintptr_t at, uintptr_t *page)
 }
 
 /* As strncmp(text, start, strlen(start)) == 0. */
-static bool begins_with(const char *text, const char *start, uintptr_t *page)
+static bool name_begins_with(const char *text, const char *start, uintptr_t *page)
 {
 	for (; *start; text++, start++)
-		if (!is_readable((uintptr_t)text, page) || *text != *start)
+		if (!target_is_readable((uintptr_t)text, page) || *text != *start)
 			return false;
 	return true;
 }
@@ -58,7 +58,7 @@ static bool is_text(const char *text, size_t n_bytes)
 {
 	uintptr_t page = 0;
 
-	for (size_t i = 0; i < n_bytes && is_readable((uintptr_t)text + i, &page); i++)
+	for (size_t i = 0; i < n_bytes && target_is_readable((uintptr_t)text + i, &page); i++)
 		if (!text[i])
 			return true;
 	return false;
@@ -80,16 +80,16 @@ static bool look_at_file(const char *path, struct stat *st)
 
 static bool is_word_readable(uintptr_t at, uintptr_t *page)
 {
-	return is_readable(at, page) && is_readable(at + sizeof(char *) - 1, page);
+	return target_is_readable(at, page) && target_is_readable(at + sizeof(char *) - 1, page);
 }
 
 /* What comes behind `start`, "NAME="; NULL = there is none. */
-static const char *variable_find(char *const *envp, const char *start)
+static const char *env_variable_find(char *const *envp, const char *start)
 {
 	uintptr_t page = 0, text_page = 0;
 
 	for (; envp && is_word_readable((uintptr_t)envp, &page) && *envp; envp++)
-		if (begins_with(*envp, start, &text_page))
+		if (name_begins_with(*envp, start, &text_page))
 			return *envp + strlen(start);
 	return NULL;
 }
@@ -109,7 +109,7 @@ static bool path_make(char path[TRC_EXEC_PATH_BYTES], const char *dir, size_t n,
 static bool target_find(const struct trc_exec_target *t, char path[TRC_EXEC_PATH_BYTES],
 			struct stat *st)
 {
-	const char *at = variable_find(environ, "PATH=");
+	const char *at = env_variable_find(environ, "PATH=");
 
 	if (t->how != TRC_EXEC_SEARCHED || strchr(t->path, '/')) {
 		memcpy(path, t->path, strlen(t->path) + 1); /* is_text() */
@@ -130,7 +130,7 @@ static bool target_find(const struct trc_exec_target *t, char path[TRC_EXEC_PATH
 
 /* ---- looking --------------------------------------------------------------------------- */
 
-static const char *look_at_elf(int fd, const char *head, size_t n_bytes, bool *without)
+static const char *exec_look_at_elf(int fd, const char *head, size_t n_bytes, bool *without)
 {
 	Elf64_Ehdr elf;
 	Elf64_Phdr phdr, dynamic = {.p_filesz = 0};
@@ -191,7 +191,8 @@ static const char *look_at_modes(const struct stat *st)
 }
 
 /* The loader ignores LD_PRELOAD in a program that gains rights by being executed. */
-static __attribute__((noinline)) const char *look_at_rights(const char *path, const struct stat *st)
+static __attribute__((noinline)) const char *exec_look_at_rights(const char *path,
+								 const struct stat *st)
 {
 	const char *why = st->st_mode & (S_ISUID | S_ISGID) ? look_at_modes(st) : NULL;
 	struct statfs fs;
@@ -214,7 +215,7 @@ static __attribute__((noinline)) bool look_inside(struct trc_exec_look *look)
 	bool is_script = n > 0 && take_interpreter(head, (size_t)n, look->path);
 
 	if (n >= EI_NIDENT && !memcmp(head, ELFMAG, SELFMAG))
-		look->why = look_at_elf(fd, head, (size_t)n, &look->without);
+		look->why = exec_look_at_elf(fd, head, (size_t)n, &look->without);
 	if (fd >= 0)
 		trc_raw1(SYS_close, fd);
 	return is_script;
@@ -222,7 +223,8 @@ static __attribute__((noinline)) bool look_inside(struct trc_exec_look *look)
 
 static const char *look_at_environment(const struct trc_exec_target *t)
 {
-	return variable_find(t->envp, "LD_PRELOAD=") && variable_find(t->envp, "TRC_SESSION=")
+	return env_variable_find(t->envp, "LD_PRELOAD=") &&
+			       env_variable_find(t->envp, "TRC_SESSION=")
 		       ? NULL
 		       : "started without LD_PRELOAD";
 }
@@ -243,7 +245,7 @@ static bool is_out_of_reach(void)
 /* Valgrind's tools are static, and load what LD_PRELOAD names with the program that they run. */
 static bool is_valgrind(const struct trc_exec_target *t, const char *path)
 {
-	return variable_find(t->envp, "VALGRIND_LAUNCHER=") && strstr(path, "/valgrind/");
+	return env_variable_find(t->envp, "VALGRIND_LAUNCHER=") && strstr(path, "/valgrind/");
 }
 
 void trc_exec_target_look(const struct trc_exec_target *t, struct trc_exec_look *look)
@@ -266,7 +268,7 @@ void trc_exec_target_look(const struct trc_exec_target *t, struct trc_exec_look 
 		return;
 	}
 	if (!look->why)
-		look->why = look_at_rights(look->path, &st);
+		look->why = exec_look_at_rights(look->path, &st);
 	if (look->why)
 		return;
 	look->why = look_at_environment(t);
@@ -285,7 +287,7 @@ enum {
 static const char list_start[] = "LD_PRELOAD=";
 
 /* Finds the recorder in the list, and the separator that goes with it. */
-static bool list_find(const char *variable, struct trc_exec_env *env)
+static bool env_list_find(const char *variable, struct trc_exec_env *env)
 {
 	size_t own_bytes = strlen(trc_exec_preload), n;
 	const char *at = variable + strlen(list_start);
@@ -316,8 +318,8 @@ void trc_exec_env_plan(char *const *envp, struct trc_exec_env *env)
 
 	for (; envp && n < WORDS_MAX && is_word_readable((uintptr_t)(envp + n), &page) && envp[n];
 	     n++)
-		if (!found && begins_with(envp[n], list_start, &text_page) &&
-		    is_text(envp[n], TEXT_MAX) && list_find(envp[n], env)) {
+		if (!found && name_begins_with(envp[n], list_start, &text_page) &&
+		    is_text(envp[n], TEXT_MAX) && env_list_find(envp[n], env)) {
 			env->at = n;
 			found = true;
 		}

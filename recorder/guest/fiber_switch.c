@@ -30,7 +30,7 @@ static inline bool is_ready(void)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) uint64_t name_look_up(struct trace_fiber *fiber)
+static __attribute__((noinline)) uint64_t fiber_name_look_up(struct trace_fiber *fiber)
 {
 	uint64_t id = trc_string_intern_if_spare(fiber->name, fiber->name_bytes);
 
@@ -48,7 +48,7 @@ static inline uint64_t name_known(const struct trace_fiber *fiber)
 	struct trc_entry_head *entry;
 	uint64_t id;
 
-	/* acquire: see name_look_up(). */
+	/* acquire: see fiber_name_look_up(). */
 	if (atomic_load_explicit(&fiber->name_session, memory_order_acquire) != trc_self.session)
 		return 0;
 	id = atomic_load_explicit(&fiber->name_id, memory_order_relaxed);
@@ -57,7 +57,7 @@ static inline uint64_t name_known(const struct trace_fiber *fiber)
 }
 
 /* The id of its name; where it has one but the table no room, 0 and the bytes for the record. */
-static uint64_t name_of(struct trace_fiber *fiber, struct trc_inline_string *text)
+static uint64_t fiber_name_of(struct trace_fiber *fiber, struct trc_inline_string *text)
 {
 	uint64_t id;
 
@@ -66,7 +66,7 @@ static uint64_t name_of(struct trace_fiber *fiber, struct trc_inline_string *tex
 		return 0;
 	id = name_known(fiber);
 	if (!id)
-		id = name_look_up(fiber);
+		id = fiber_name_look_up(fiber);
 	if (!id)
 		*text = (struct trc_inline_string){fiber->name, fiber->name_bytes};
 	return id;
@@ -82,7 +82,7 @@ enum { NUMBER_BITS = 44 };
 static void record_create(struct trace_fiber *fiber, uint64_t number, bool is_made_now)
 {
 	struct trc_inline_string text;
-	struct trc_args_fiber_create args = {.fiber = number, .name = name_of(fiber, &text)};
+	struct trc_args_fiber_create args = {.fiber = number, .name = fiber_name_of(fiber, &text)};
 
 	if (is_made_now)
 		TRC_RECORD_STACK_STRING(args, &text);
@@ -91,7 +91,7 @@ static void record_create(struct trace_fiber *fiber, uint64_t number, bool is_ma
 }
 
 /* `seen` is all of trace_fiber.number. */
-static inline bool is_of_session(uint64_t seen)
+static inline bool fiber_is_of_session(uint64_t seen)
 {
 	return seen && seen >> NUMBER_BITS == (trc_self.session & SESSION_MASK);
 }
@@ -109,26 +109,26 @@ static __attribute__((noinline)) uint64_t number_draw(struct trace_fiber *fiber,
 	if (!atomic_compare_exchange_strong_explicit(
 		    &fiber->number, &seen, (uint64_t)trc_self.session << NUMBER_BITS | number,
 		    memory_order_relaxed, memory_order_relaxed) &&
-	    is_of_session(seen))
+	    fiber_is_of_session(seen))
 		return seen & NUMBER_MASK;
 	record_create(fiber, number, is_made_now);
 	return number;
 }
 
-static inline uint64_t number_of(struct trace_fiber *fiber)
+static inline uint64_t fiber_number(struct trace_fiber *fiber)
 {
 	uint64_t seen;
 
 	if (!fiber)
 		return 0;
 	seen = atomic_load_explicit(&fiber->number, memory_order_relaxed);
-	return __builtin_expect(is_of_session(seen), 1) ? seen & NUMBER_MASK
-							: number_draw(fiber, seen, false);
+	return __builtin_expect(fiber_is_of_session(seen), 1) ? seen & NUMBER_MASK
+							      : number_draw(fiber, seen, false);
 }
 
 /* ---- what the slot tells --------------------------------------------------------------- */
 
-static struct trc_open_regions *regions_of(struct trace_fiber *fiber)
+static struct trc_open_regions *fiber_regions(struct trace_fiber *fiber)
 {
 	return fiber ? &fiber->regions : &here.regions;
 }
@@ -166,25 +166,25 @@ static inline void slot_put(struct trc_slot *slot, uint64_t number, uint64_t nam
 	atomic_store_explicit(&slot->fiber_name, name, memory_order_relaxed);
 }
 
-static void tell_slot(struct trace_fiber *left, struct trace_fiber *to, uint64_t number,
-		      uint64_t name)
+static void slot_tell_fiber(struct trace_fiber *left, struct trace_fiber *to, uint64_t number,
+			    uint64_t name)
 {
 	struct trc_slot *slot = trc_self.slot;
 
 	if (!trc_slot_begin(
 		    slot)) { /* this thread has none: what it begins and ends is not known */
-		regions_of(left)->session = regions_of(to)->session = 0;
+		fiber_regions(left)->session = fiber_regions(to)->session = 0;
 		return;
 	}
-	regions_save(slot, regions_of(left));
-	regions_load(slot, regions_of(to));
+	regions_save(slot, fiber_regions(left));
+	regions_load(slot, fiber_regions(to));
 	slot_put(slot, number, name);
 	trc_slot_end(slot);
 }
 
 /* ---- switching ------------------------------------------------------------------------- */
 
-static enum trc_reason reason_of(enum trace_fiber_leave how)
+static enum trc_reason leave_reason(enum trace_fiber_leave how)
 {
 	switch (how) {
 	case TRACE_FIBER_YIELD:
@@ -204,9 +204,9 @@ static void record_switch(struct trace_fiber *left, struct trace_fiber *to, enum
 			  const void *object)
 {
 	struct trc_inline_string text;
-	struct trc_args_fiber_switch args = {.fiber = number_of(to),
-					     .left = number_of(left),
-					     .name = name_of(to, &text),
+	struct trc_args_fiber_switch args = {.fiber = fiber_number(to),
+					     .left = fiber_number(left),
+					     .name = fiber_name_of(to, &text),
 					     .reason = reason};
 
 	if (reason) {
@@ -215,11 +215,11 @@ static void record_switch(struct trace_fiber *left, struct trace_fiber *to, enum
 	} else {
 		TRC_RECORD_STRING(args, &text);
 	}
-	tell_slot(left, to, args.fiber, text.n_bytes ? 0 : args.name);
+	slot_tell_fiber(left, to, args.fiber, text.n_bytes ? 0 : args.name);
 	here.told = to;
 }
 
-static __attribute__((noinline)) void arm(void)
+static __attribute__((noinline)) void fiber_arm(void)
 {
 	here.armed = true;
 	if (trc_thread_end_hook)
@@ -227,7 +227,7 @@ static __attribute__((noinline)) void arm(void)
 }
 
 /* Where what a fiber has is kept while it does not run. */
-static const struct trace_labels **labels_of(struct trace_fiber *fiber)
+static const struct trace_labels **fiber_labels_of(struct trace_fiber *fiber)
 {
 	return fiber ? &fiber->labels : &here.labels;
 }
@@ -235,10 +235,10 @@ static const struct trace_labels **labels_of(struct trace_fiber *fiber)
 /* fiber:F3 */
 static void swap_labels(struct trace_fiber *left, struct trace_fiber *to)
 {
-	const struct trace_labels *labels = *labels_of(to);
+	const struct trace_labels *labels = *fiber_labels_of(to);
 
-	*labels_of(to) = NULL;
-	*labels_of(left) = trc_labels_set(labels);
+	*fiber_labels_of(to) = NULL;
+	*fiber_labels_of(left) = trc_labels_set(labels);
 }
 
 /* What the thread runs from now on, on the stack that it has told of, if any. */
@@ -272,8 +272,8 @@ struct trace_fiber *trc_fiber_switch(struct trace_fiber *to, enum trace_fiber_le
 		return left;
 	saved_errno = errno;
 	if (__builtin_expect(!here.armed, 0))
-		arm();
-	fiber_enter(left, to, reason_of(how), object, is_ready());
+		fiber_arm();
+	fiber_enter(left, to, leave_reason(how), object, is_ready());
 	errno = saved_errno;
 	return left;
 }
@@ -285,7 +285,7 @@ void trc_fiber_ready(struct trace_fiber *fiber)
 
 	if (!fiber || !is_ready())
 		return;
-	args.fiber = number_of(fiber);
+	args.fiber = fiber_number(fiber);
 	TRC_RECORD_STACK(args);
 	errno = saved_errno;
 }
@@ -303,7 +303,7 @@ void trc_fiber_ended(struct trace_fiber *fiber)
 	uint64_t number = atomic_load_explicit(&fiber->number, memory_order_relaxed);
 	struct trc_args_fiber_end args;
 
-	if (!is_ready() || !is_of_session(number))
+	if (!is_ready() || !fiber_is_of_session(number))
 		return;
 	args.fiber = number & NUMBER_MASK;
 	TRC_RECORD(args);
@@ -346,7 +346,7 @@ bool trc_fiber_give_up(struct trc_fiber_state *state)
 void trc_fiber_take_over(const struct trc_fiber_state *state)
 {
 	if (!here.armed)
-		arm();
+		fiber_arm();
 	if (is_ready())
 		record_switch(NULL, state->current, TRC_REASON_NONE, NULL);
 	fiber_run(state->current);

@@ -154,8 +154,8 @@ static int set_flatten(struct trace_labels **set)
 	return n_bytes > TRC_LABELS_BYTES_MAX ? -E2BIG : flat ? 0 : -ENOMEM;
 }
 
-static int make(struct trace_labels **out, const struct trace_labels *base, const char *bytes,
-		uint32_t n_bytes)
+static int labels_make_on(struct trace_labels **out, const struct trace_labels *base,
+			  const char *bytes, uint32_t n_bytes)
 {
 	uint32_t n_labels = labels_in(bytes, n_bytes);
 	struct trace_labels *set;
@@ -186,7 +186,7 @@ int trc_labels_with(const struct trace_labels **out, const struct trace_labels *
 	}
 	err = own_bytes(label, n, bad, bytes);
 	if (err >= 0)
-		err = make(&set, base, bytes, (uint32_t)err);
+		err = labels_make_on(&set, base, bytes, (uint32_t)err);
 	if (!err)
 		*out = set;
 	return err;
@@ -202,7 +202,7 @@ static __attribute__((noinline)) int with_one_flat(const struct trace_labels **o
 	int err;
 
 	trc_label_put(&at, bytes + sizeof(bytes), label); /* has room: it is within its bounds */
-	err = make(&set, base, bytes, (uint32_t)(at - bytes));
+	err = labels_make_on(&set, base, bytes, (uint32_t)(at - bytes));
 	if (!err)
 		*out = set;
 	return err;

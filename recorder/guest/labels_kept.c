@@ -34,7 +34,7 @@ static const struct trace_labels **kept_at(uint32_t place)
 }
 
 /* Not 0.  Keys are literals as a rule: their address says enough here, where a set is looked for. */
-static uint16_t place_of(const struct trace_labels *base, const struct trc_label *label)
+static uint16_t kept_key(const struct trace_labels *base, const struct trc_label *label)
 {
 	uint64_t value = label->is_number ? (uint64_t)label->number
 					  : trc_content_tail(label->value, label->value_bytes);
@@ -46,8 +46,8 @@ static uint16_t place_of(const struct trace_labels *base, const struct trc_label
 }
 
 /* The set has this label alone itself: labels_bytes.h.  The lengths decide where all lies. */
-static __attribute__((noinline)) bool is_of(const struct trace_labels *set,
-					    const struct trc_label *label)
+static __attribute__((noinline)) bool is_set_of_label(const struct trace_labels *set,
+						      const struct trc_label *label)
 {
 	const char *key = set->bytes + 2, *value = key + label->key_bytes;
 	const char *number = value + label->value_bytes;
@@ -69,7 +69,8 @@ static const struct trace_labels *kept_take(uint16_t place, const struct trace_l
 
 	for (int way = 0; way < WAYS; way++) {
 		set = at[way];
-		if (set && set->place == place && set->base == base && is_of(set, label)) {
+		if (set && set->place == place && set->base == base &&
+		    is_set_of_label(set, label)) {
 			at[way] = NULL;
 			return set;
 		}
@@ -130,7 +131,7 @@ static inline bool text_is(const char *text, const char *bytes, uint32_t n_bytes
 	return !text[n_bytes];
 }
 
-/* As is_of(), of a label that has not been looked at: what is no label is that of no set. */
+/* As is_set_of_label(), of a label that has not been looked at: what is no label is that of no set. */
 static inline bool is_met(const struct trace_labels *set, const struct trace_label *label)
 {
 	uint32_t key_bytes = (uint8_t)set->bytes[0], value_bytes = (uint8_t)set->bytes[1];
@@ -187,7 +188,7 @@ int trc_labels_scope_begin(const struct trace_labels **out, const struct trace_l
 	err = trc_label_check(&only, label);
 	if (err)
 		return err;
-	place = place_of(base, &only);
+	place = kept_key(base, &only);
 	set = NULL;
 	if (kept) {
 		hint_put(base, label, place);
@@ -214,8 +215,8 @@ static __attribute__((noinline)) bool begin_to_keep(void)
 }
 
 /* Puts a set at `at`, and returns what was there. */
-static inline const struct trace_labels *exchange(const struct trace_labels **at,
-						  const struct trace_labels *labels)
+static inline const struct trace_labels *scope_exchange(const struct trace_labels **at,
+							const struct trace_labels *labels)
 {
 	const struct trace_labels *older = *at;
 
@@ -230,11 +231,11 @@ void trc_labels_scope_end(const struct trace_labels *labels)
 						 : NULL;
 
 	for (int way = 0; at && way < WAYS; way++) {
-		labels = exchange(&at[way], labels);
+		labels = scope_exchange(&at[way], labels);
 		if (!labels)
 			return;
 	}
-	trc_labels_unref(at ? exchange(&kept->spare, labels) : labels);
+	trc_labels_unref(at ? scope_exchange(&kept->spare, labels) : labels);
 }
 
 void trc_labels_kept_drop(void)

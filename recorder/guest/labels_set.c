@@ -145,7 +145,7 @@ static inline uint64_t id_seen(const struct trace_labels *labels, uint64_t stamp
 	return seen == id + stamp ? id : 0;
 }
 
-static void tell_slot(uint64_t id)
+static void slot_tell_labels(uint64_t id)
 {
 	trc_self.labels = id;
 	if (trc_self.slot != &trc_no_slot)
@@ -153,7 +153,7 @@ static void tell_slot(uint64_t id)
 }
 
 /* Its id; 0 = none, or the table has no room and its bytes are in *b. */
-static uint64_t id_of(const struct trace_labels *labels, struct labels_bytes *b)
+static uint64_t labels_id(const struct trace_labels *labels, struct labels_bytes *b)
 {
 	uint64_t id = labels ? id_known(labels) : 0;
 
@@ -206,10 +206,10 @@ static void change_ids(uint64_t id, uint64_t was)
 	TRC_RECORD_TWO(args);
 }
 
-static void change(const struct trace_labels *labels, const struct trace_labels *before)
+static void labels_change(const struct trace_labels *labels, const struct trace_labels *before)
 {
 	struct labels_bytes b[2];
-	uint64_t was = id_of(before, &b[1]), id = id_of(labels, &b[0]);
+	uint64_t was = labels_id(before, &b[1]), id = labels_id(labels, &b[0]);
 
 	/* layout:L4: the entry is there before the record.  A sample in between has the old
 	 * labels. */
@@ -217,7 +217,7 @@ static void change(const struct trace_labels *labels, const struct trace_labels 
 		change_inline(id, was, b);
 	else
 		change_ids(id, was);
-	tell_slot(id);
+	slot_tell_labels(id);
 }
 
 const struct trace_labels *trc_labels_now(void)
@@ -226,7 +226,8 @@ const struct trace_labels *trc_labels_now(void)
 }
 
 /* These return what their caller returns, who then has nothing to keep across the call. */
-static __attribute__((noinline)) const struct trace_labels *arm(const struct trace_labels *before)
+static __attribute__((noinline)) const struct trace_labels *
+labels_arm(const struct trace_labels *before)
 {
 	armed = true;
 	if (trc_thread_end_hook)
@@ -237,7 +238,7 @@ static __attribute__((noinline)) const struct trace_labels *arm(const struct tra
 static __attribute__((noinline)) const struct trace_labels *
 change_slow(const struct trace_labels *labels, const struct trace_labels *before)
 {
-	change(labels, before);
+	labels_change(labels, before);
 	return before;
 }
 
@@ -245,16 +246,16 @@ static __attribute__((noinline)) const struct trace_labels *
 change_ids_slow(uint64_t id, uint64_t was, const struct trace_labels *before)
 {
 	change_ids(id, was);
-	tell_slot(id);
+	slot_tell_labels(id);
 	return before;
 }
 
-static inline const struct trace_labels *swap(const struct trace_labels *labels)
+static inline const struct trace_labels *labels_swap(const struct trace_labels *labels)
 {
 	const struct trace_labels *before = trc_labels_in_force;
 
 	trc_labels_in_force = labels;
-	return __builtin_expect(!armed, 0) && labels ? arm(before) : before;
+	return __builtin_expect(!armed, 0) && labels ? labels_arm(before) : before;
 }
 
 /* The thread is not known to the session yet, or not armed. */
@@ -262,10 +263,10 @@ static __attribute__((noinline)) const struct trace_labels *
 set_slow(const struct trace_labels *labels)
 {
 	bool ready = trc_self_ready(); /* with the labels from before */
-	const struct trace_labels *before = swap(labels);
+	const struct trace_labels *before = labels_swap(labels);
 
 	if (ready && labels != before)
-		change(labels, before);
+		labels_change(labels, before);
 	return before;
 }
 
@@ -286,7 +287,7 @@ static inline const struct trace_labels *set_recording(const struct trace_labels
 	args = (struct trc_args_labels){.labels = id, .before = was};
 	if (rseq_put_two(TRC_ARGS_WORD1(args, 0, 0), id, was) != RSEQ_DONE)
 		return change_ids_slow(id, was, before);
-	tell_slot(id);
+	slot_tell_labels(id);
 	return before;
 }
 
@@ -296,7 +297,7 @@ const struct trace_labels *trc_labels_set(const struct trace_labels *labels)
 	uint32_t session = atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
 
 	if (!session)
-		return swap(labels);
+		return labels_swap(labels);
 	if (__builtin_expect(trc_self.session_if_loud != session || !armed, 0))
 		return set_slow(labels);
 	return set_recording(labels);
@@ -306,7 +307,7 @@ void trc_labels_attach(void)
 {
 	trc_self.labels = 0;
 	if (trc_labels_in_force)
-		change(trc_labels_in_force, NULL);
+		labels_change(trc_labels_in_force, NULL);
 }
 
 void trc_labels_inherit(const struct trace_labels *labels)

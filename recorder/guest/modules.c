@@ -85,7 +85,7 @@ static void read_build_id(const char *note, const char *end, struct trc_module_e
 }
 
 /* The pages of an executable segment; false if it is another kind of header. */
-static bool segment_of(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * p)
+static bool exec_segment_of(struct trc_module_entry *m, uint64_t bias, const ElfW(Phdr) * p)
 {
 	const uint64_t page = PAGE_BYTES - 1;
 
@@ -120,11 +120,11 @@ static bool module_describe(struct trc_module_entry *m, uint64_t bias, const Elf
 	for (uint32_t i = 0; i < n_phdrs; i++) {
 		struct trc_module_entry segment;
 
-		if (!segment_of(&segment, bias, &phdr[i]) || address < segment.start ||
+		if (!exec_segment_of(&segment, bias, &phdr[i]) || address < segment.start ||
 		    address >= segment.limit)
 			continue;
 		describe_object(m, bias, phdr, n_phdrs, name);
-		return segment_of(m, bias, &phdr[i]);
+		return exec_segment_of(m, bias, &phdr[i]);
 	}
 	return false;
 }
@@ -227,7 +227,7 @@ static bool take_again(struct trc_module_slot *slot, uint64_t now)
 }
 
 /* One that is the caller's to fill in; NULL = there is none. */
-static struct trc_module_slot *slot_take(void)
+static struct trc_module_slot *module_slot_take(void)
 {
 	struct trc_shared *shared = trc_rec.shared;
 	uint32_t n = atomic_load_explicit(&shared->n_modules_used, memory_order_relaxed);
@@ -252,9 +252,9 @@ static struct trc_module_slot *slot_take(void)
 	return NULL;
 }
 
-static void module_add(const struct trc_module_entry *m, uint32_t epoch)
+static void module_slot_add(const struct trc_module_entry *m, uint32_t epoch)
 {
-	struct trc_module_slot *slot = slot_take();
+	struct trc_module_slot *slot = module_slot_take();
 
 	if (!slot) {
 		count_full(m->start);
@@ -272,13 +272,13 @@ static void module_add(const struct trc_module_entry *m, uint32_t epoch)
 	slot->file_offset = m->file_offset;
 	slot->load_bias = m->load_bias;
 	path_put(slot, m->path);
-	/* release: pairs with the acquire of readers and of covers(). */
+	/* release: pairs with the acquire of readers and of slot_covers(). */
 	atomic_fetch_add_explicit(&slot->state, TRC_MODULE_READY - TRC_MODULE_FILLING,
 				  memory_order_release);
 }
 
 /* The object at `address` now; false if there is none, or it cannot be told. */
-static bool look_up(uint64_t address, struct trc_module_entry *m)
+static bool object_at_address(uint64_t address, struct trc_module_entry *m)
 {
 	struct found_object found;
 	const ElfW(Ehdr) * header;
@@ -310,15 +310,15 @@ static void close_slot(struct trc_module_slot *slot, uint32_t last_epoch)
 						memory_order_release, memory_order_relaxed);
 }
 
-static bool is_there(const struct trc_module_slot *copy, uint64_t address)
+static bool object_is_still_there(const struct trc_module_slot *copy, uint64_t address)
 {
 	struct trc_module_entry now;
 
-	return look_up(address, &now) && same_module(copy, &now);
+	return object_at_address(address, &now) && same_module(copy, &now);
 }
 
 /* True if an entry explains `address` in this epoch; closes the one whose object has gone (M2). */
-static bool covers(struct trc_module_slot *slot, uint64_t address, uint32_t epoch)
+static bool slot_covers(struct trc_module_slot *slot, uint64_t address, uint32_t epoch)
 {
 	struct trc_module_slot copy;
 
@@ -331,7 +331,7 @@ static bool covers(struct trc_module_slot *slot, uint64_t address, uint32_t epoc
 		return copy.first_epoch <= epoch;
 	if (copy.checked_epoch >= epoch)
 		return true;
-	if (find_object && !is_there(&copy, address)) {
+	if (find_object && !object_is_still_there(&copy, address)) {
 		close_slot(slot, epoch - 1);
 		return false;
 	}
@@ -339,12 +339,12 @@ static bool covers(struct trc_module_slot *slot, uint64_t address, uint32_t epoc
 	return true;
 }
 
-static bool is_known(uint64_t address, uint32_t epoch)
+static bool module_is_known(uint64_t address, uint32_t epoch)
 {
 	uint32_t n = slots_used();
 
 	for (uint32_t i = 0; i < n; i++)
-		if (covers(&module_slots()[i], address, epoch))
+		if (slot_covers(&module_slots()[i], address, epoch))
 			return true;
 	return false;
 }
@@ -354,7 +354,7 @@ static bool is_programs(uint64_t address)
 	struct trc_module_entry segment;
 
 	for (uint32_t i = 0; i < program.n_phdrs; i++)
-		if (segment_of(&segment, program.bias, &program.phdr[i]) &&
+		if (exec_segment_of(&segment, program.bias, &program.phdr[i]) &&
 		    address >= segment.start && address < segment.limit)
 			return true;
 	return false;
@@ -362,7 +362,7 @@ static bool is_programs(uint64_t address)
 
 /* Nothing lies where it was.  The objects themselves are not looked at: another thread may be
  * closing them.  Where another one has come to lie M2 tells. */
-static bool is_gone(const struct trc_module_slot *copy)
+static bool slot_is_gone(const struct trc_module_slot *copy)
 {
 	struct found_object found;
 
@@ -380,12 +380,12 @@ static void close_gone(uint32_t epoch)
 		struct trc_module_slot copy;
 
 		if (trc_module_copy(&module_slots()[i], &copy) && copy.last_epoch == UINT32_MAX &&
-		    is_gone(&copy))
+		    slot_is_gone(&copy))
 			close_slot(&module_slots()[i], epoch);
 	}
 }
 
-static bool is_current(uint32_t epoch)
+static bool slots_are_current(uint32_t epoch)
 {
 	return epoch == atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed);
 }
@@ -398,8 +398,9 @@ void trc_modules_note(const uint64_t *frame, uint32_t n, uint32_t epoch)
 		struct trc_module_entry m;
 
 		/* What lies there now may be another than in an epoch that is over. */
-		if (!is_known(address, epoch) && look_up(address, &m) && is_current(epoch))
-			module_add(&m, epoch);
+		if (!module_is_known(address, epoch) && object_at_address(address, &m) &&
+		    slots_are_current(epoch))
+			module_slot_add(&m, epoch);
 	}
 }
 
@@ -422,7 +423,8 @@ static int scan_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 
 	describe_object(&m, info->dlpi_addr, info->dlpi_phdr, info->dlpi_phnum, info->dlpi_name);
 	for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
-		if (n_known == KNOWN_MAX || !segment_of(&m, info->dlpi_addr, &info->dlpi_phdr[i]))
+		if (n_known == KNOWN_MAX ||
+		    !exec_segment_of(&m, info->dlpi_addr, &info->dlpi_phdr[i]))
 			continue;
 		m.path = kept_path(m.path); /* is whole then, or cannot be made so */
 		known[n_known++] = m;
@@ -431,7 +433,7 @@ static int scan_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 }
 
 /* The first object is the program. */
-static int find_program(struct dl_phdr_info *info, size_t n_bytes, void *context)
+static int program_slot_find(struct dl_phdr_info *info, size_t n_bytes, void *context)
 {
 	program.bias = info->dlpi_addr;
 	program.phdr = info->dlpi_phdr;
@@ -452,7 +454,7 @@ void trc_modules_scan(void)
 	find_object = (find_object_fn *)(uintptr_t)dlsym(RTLD_DEFAULT, "_dl_find_object");
 	n_known = 0;
 	known_path_bytes = 0;
-	dl_iterate_phdr(find_program, NULL);
+	dl_iterate_phdr(program_slot_find, NULL);
 	dl_iterate_phdr(scan_one, NULL);
 }
 
@@ -461,7 +463,7 @@ void trc_modules_publish(void)
 	uint32_t epoch = atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed);
 
 	for (uint32_t i = 0; i < n_known; i++)
-		module_add(&known[i], epoch);
+		module_slot_add(&known[i], epoch);
 }
 
 /* ---- for whoever wants them all ---------------------------------------------------------- */
@@ -481,7 +483,7 @@ static int visit_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 	m.path = path_absolute(m.path, room);
 	m.last_epoch = UINT32_MAX;
 	for (uint32_t i = 0; i < info->dlpi_phnum; i++)
-		if (segment_of(&m, info->dlpi_addr, &info->dlpi_phdr[i]))
+		if (exec_segment_of(&m, info->dlpi_addr, &info->dlpi_phdr[i]))
 			visit->fn(visit->context, &m);
 	return 0;
 }

@@ -13,7 +13,7 @@ static bool enabled(void)
 	return trc_recording();
 }
 
-static void thread_name(const char *name)
+static void runtime_thread_name(const char *name)
 {
 	trc_thread_named((uint64_t)pthread_self(), 0, name);
 }
@@ -33,7 +33,7 @@ const struct trc_runtime trc_own_runtime = {
 	.region_end = trc_annotate_region_end,
 	.log = trc_annotate_log,
 	.counter = trc_annotate_counter,
-	.thread_name = thread_name,
+	.thread_name = runtime_thread_name,
 	.trigger = trc_trigger_fire,
 	.ring = ring,
 	.labels_set = trc_labels_set,

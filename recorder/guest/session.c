@@ -39,7 +39,7 @@ static uint32_t n_procs_here; /* looked up once: a forked child may not */
 /* ---- making the mapping ---------------------------------------------------------------- */
 
 /* Reads a small file without allocating; zero-terminated. */
-static size_t read_small(const char *path, char *text, size_t n_bytes)
+static size_t setting_read(const char *path, char *text, size_t n_bytes)
 {
 	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	long n = fd < 0 ? -1 : trc_raw3(SYS_read, fd, text, n_bytes - 1);
@@ -72,7 +72,7 @@ static uint64_t process_start(void)
 	char text[1024];
 	const char *at;
 
-	read_small("/proc/self/stat", text, sizeof(text));
+	setting_read("/proc/self/stat", text, sizeof(text));
 	at = strrchr(text, ')');
 	for (int field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
@@ -89,7 +89,7 @@ static void fill_header(struct trc_shared *h, const struct trc_session_options *
 	h->schema_hash = trc_schema_hash();
 	h->pid = (uint32_t)trc_raw1(SYS_getpid, 0);
 	h->image = o->image;
-	read_small("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	setting_read("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 	parse_hex(text, h->boot_id, sizeof(h->boot_id));
 	if (trc_raw3(SYS_getrandom, h->uuid, sizeof(h->uuid), 0) != sizeof(h->uuid))
 		memcpy(h->uuid, &h->start, sizeof(h->uuid));
@@ -106,7 +106,7 @@ static void fill_header(struct trc_shared *h, const struct trc_session_options *
 	h->path = o->path;
 	n = readlink("/proc/self/exe", h->exe, sizeof(h->exe) - 1);
 	h->exe[n > 0 ? n : 0] = '\0';
-	read_small("/proc/self/cmdline", h->command, sizeof(h->command));
+	setting_read("/proc/self/cmdline", h->command, sizeof(h->command));
 	/* Until a drainer says otherwise: one is expected, and writers may wait for it. */
 	atomic_store_explicit(&h->drain_state, o->flight ? TRC_DRAIN_NONE : TRC_DRAIN_ACTIVE,
 			      memory_order_relaxed);
@@ -124,7 +124,7 @@ static int file_rename(const char *path, unsigned int flags)
 }
 
 /* At the addresses of an earlier mapping if that one had the same areas (N2). */
-static long map_file(int fd, uint64_t n_bytes)
+static long ring_map(int fd, uint64_t n_bytes)
 {
 	bool again = retired && retired_bytes == n_bytes;
 
@@ -133,7 +133,7 @@ static long map_file(int fd, uint64_t n_bytes)
 }
 
 /* Of what the kernel returned: 0 or -errno. */
-static int error_of(long result)
+static int session_error_of(long result)
 {
 	return result < 0 && result > -4096 ? (int)result : 0;
 }
@@ -159,13 +159,13 @@ static int create_file(const char *dir, uint64_t n_bytes, struct trc_shared **sh
 	if (fd < 0)
 		return fd;
 	/* Late writers may be where it will be mapped: they find the sizes. */
-	err = error_of(trc_raw2(SYS_ftruncate, fd, n_bytes));
+	err = session_error_of(trc_raw2(SYS_ftruncate, fd, n_bytes));
 	if (!err)
-		err = error_of(trc_raw4(SYS_pwrite64, fd, &planned,
-					offsetof(struct trc_shared, next_serial), 0));
+		err = session_error_of(trc_raw4(SYS_pwrite64, fd, &planned,
+						offsetof(struct trc_shared, next_serial), 0));
 	if (!err) {
-		map = map_file(fd, n_bytes);
-		err = error_of(map);
+		map = ring_map(fd, n_bytes);
+		err = session_error_of(map);
 	}
 	trc_raw1(SYS_close, fd);
 	if (err) {

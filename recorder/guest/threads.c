@@ -44,7 +44,7 @@ static bool slots_grow(struct trc_shared *shared, uint32_t i)
 	return true;
 }
 
-static struct trc_slot *slot_take(struct trc_shared *shared, uint32_t serial)
+static struct trc_slot *thread_slot_take(struct trc_shared *shared, uint32_t serial)
 {
 	/* By serial: where slots are not freed, the one that ended longest ago comes first. */
 	for (uint32_t i = 0; i < shared->n_threads; i++) {
@@ -233,7 +233,7 @@ static bool attach(uint32_t creator, uint64_t stack, uint64_t created, bool star
 		trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, &mask, 0, sizeof(mask));
 		return true;
 	}
-	trc_self.slot = slot_take(shared, trc_self.serial);
+	trc_self.slot = thread_slot_take(shared, trc_self.serial);
 	if (trc_self.slot != &trc_no_slot) {
 		slot_fill(trc_self.slot, creator, stack, start);
 		slot_see_name(trc_self.slot);

@@ -54,12 +54,12 @@ static struct open_task {
 	_Atomic uint64_t type, since;
 } tasks[TASK_SETS][TASK_WAYS];
 
-static struct open_task *set_of(uint64_t task)
+static struct open_task *trigger_set(uint64_t task)
 {
 	return tasks[task * UINT64_C(0x9e3779b97f4a7c15) >> 55];
 }
 
-static bool is_watched(uint64_t type)
+static bool trigger_is_watched(uint64_t type)
 {
 	const struct conditions *now = conditions_now();
 
@@ -87,7 +87,7 @@ static struct open_task *place_for(struct open_task set[TASK_WAYS], uint64_t *ho
 }
 
 /* Takes a place; NULL if each is just being filled in. */
-static struct open_task *place_take(struct open_task set[TASK_WAYS])
+static struct open_task *trigger_place_take(struct open_task set[TASK_WAYS])
 {
 	/* Where a signal handler or another thread was faster there is another place. */
 	for (int attempt = 0; attempt < TASK_WAYS; attempt++) {
@@ -107,9 +107,9 @@ void trc_trigger_task_begin(uint64_t task, uint64_t type)
 {
 	struct open_task *place;
 
-	if (!type || !is_watched(type))
+	if (!type || !trigger_is_watched(type))
 		return;
-	place = place_take(set_of(task));
+	place = trigger_place_take(trigger_set(task));
 	if (!place)
 		return;
 	atomic_store_explicit(&place->type, type, memory_order_relaxed);
@@ -121,7 +121,7 @@ void trc_trigger_task_begin(uint64_t task, uint64_t type)
 /* Takes the task out of the table.  False if it is not there. */
 static bool task_take(uint64_t task, uint64_t *type, uint64_t *since)
 {
-	struct open_task *set = set_of(task);
+	struct open_task *set = trigger_set(task);
 
 	for (int way = 0; way < TASK_WAYS; way++) {
 		uint64_t seen = task;
@@ -157,7 +157,7 @@ static void put_duration(struct trc_text *t, uint64_t ticks)
 }
 
 /* ", 132 ms, thread 4711 'worker'" */
-static void put_thread(struct trc_text *t, uint64_t ticks)
+static void trigger_put_thread(struct trc_text *t, uint64_t ticks)
 {
 	char name[16] = "";
 
@@ -313,7 +313,7 @@ void trc_trigger_waited(enum trc_reason reason, uint64_t object, uint64_t ticks)
 		trc_text_put(&t, trc_reason_name(reason));
 		trc_text_put(&t, " 0x");
 		trc_text_put_number(&t, object, 16);
-		put_thread(&t, ticks);
+		trigger_put_thread(&t, ticks);
 		trc_trigger_fire(text, (size_t)(t.at - text));
 	}
 }
@@ -334,7 +334,7 @@ static void spanned(enum trc_trigger_kind kind, uint64_t type, uint64_t task, ui
 		trc_text_put(&t, task ? "task " : "no task");
 		if (task)
 			trc_text_put_number(&t, task, 10);
-		put_thread(&t, ticks);
+		trigger_put_thread(&t, ticks);
 		trc_trigger_fire(text, (size_t)(t.at - text));
 	}
 }

@@ -34,8 +34,8 @@ static uint64_t site_fill(struct trace_site *site, uint64_t session, uint64_t id
 	return id;
 }
 
-static __attribute__((noinline)) void name_look_up(struct name *name, struct trace_site *site,
-						   uint64_t session)
+static __attribute__((noinline)) void site_name_look_up(struct name *name, struct trace_site *site,
+							uint64_t session)
 {
 	/* A name longer than any entry is cut. */
 	name->n_bytes = strnlen(name->bytes, TRC_STRING_BYTES_MAX);
@@ -46,19 +46,19 @@ static __attribute__((noinline)) void name_look_up(struct name *name, struct tra
 				     trc_string_intern(name->bytes, (uint32_t)name->n_bytes));
 }
 
-static inline struct name name_of(struct trace_site *site, const char *bytes)
+static inline struct name site_name(struct trace_site *site, const char *bytes)
 {
 	struct name name = {0, 0, bytes ? bytes : ""};
 
 	name.id = site_id(site, trc_self.session);
 	if (__builtin_expect(!name.id, 0))
-		name_look_up(&name, site, trc_self.session);
+		site_name_look_up(&name, site, trc_self.session);
 	return name;
 }
 
 /* A record of arguments, perhaps a text, and a name that is in no table. */
-static void record(enum trc_kind kind, const uint64_t *arg, unsigned int n_args, const char *text,
-		   uint64_t text_bytes, const struct name *name)
+static void annotation_record(enum trc_kind kind, const uint64_t *arg, unsigned int n_args,
+			      const char *text, uint64_t text_bytes, const struct name *name)
 {
 	struct trc_seg seg[6] = {{arg, n_args}};
 	uint64_t text_last, name_last, words = 2;
@@ -93,11 +93,11 @@ trace_task trc_annotate_task_begin(struct trace_site *site, const char *type, tr
 
 	if (!ready())
 		return 0;
-	name = name_of(site, type);
+	name = site_name(site, type);
 	args.task =
 		atomic_fetch_add_explicit(&trc_rec.shared->next_task, 1, memory_order_relaxed) + 1;
 	args.type = name.id;
-	record(TRC_ARGS_ARE(args), NULL, 0, &name);
+	annotation_record(TRC_ARGS_ARE(args), NULL, 0, &name);
 	if (__builtin_expect(trc_trigger_shortest(&trc_trigger_least.task) != UINT64_MAX, 0))
 		trc_trigger_task_begin(args.task, name.id);
 	return args.task;
@@ -121,7 +121,7 @@ void trc_annotate_region_begin(struct trace_site *site, trace_task task, const c
 
 	if (!ready())
 		return;
-	name = name_of(site, type);
+	name = site_name(site, type);
 	args = (struct trc_args_region_begin){.task = task, .type = name.id};
 	if (__builtin_expect(name.id != 0, 1)) {
 		TRC_RECORD_TWO(args);
@@ -129,7 +129,7 @@ void trc_annotate_region_begin(struct trace_site *site, trace_task task, const c
 		/* A copy: the address of args would keep args out of registers above. */
 		struct trc_args_region_begin slow = args;
 
-		record(TRC_ARGS_ARE(slow), NULL, 0, &name);
+		annotation_record(TRC_ARGS_ARE(slow), NULL, 0, &name);
 	}
 	trc_slot_region(task, name.id, trc_clock_now());
 }
@@ -156,9 +156,9 @@ void trc_annotate_log(struct trace_site *site, trace_task task, const char *cate
 		return;
 	if (message_bytes > TRC_TEXT_BYTES_MAX)
 		message_bytes = TRC_TEXT_BYTES_MAX;
-	name = name_of(site, category);
+	name = site_name(site, category);
 	args = (struct trc_args_log){.task = task, .category = name.id, .message = message_bytes};
-	record(TRC_ARGS_ARE(args), message, message_bytes, &name);
+	annotation_record(TRC_ARGS_ARE(args), message, message_bytes, &name);
 }
 
 void trc_annotate_counter(struct trace_site *site, const char *counter, int64_t value)
@@ -168,13 +168,13 @@ void trc_annotate_counter(struct trace_site *site, const char *counter, int64_t 
 
 	if (!ready())
 		return;
-	name = name_of(site, counter);
+	name = site_name(site, counter);
 	args = (struct trc_args_counter){.name = name.id, .value = (uint64_t)value};
 	if (__builtin_expect(name.id != 0, 1)) {
 		TRC_RECORD_TWO(args);
 	} else {
 		struct trc_args_counter slow = args; /* as above */
 
-		record(TRC_ARGS_ARE(slow), NULL, 0, &name);
+		annotation_record(TRC_ARGS_ARE(slow), NULL, 0, &name);
 	}
 }

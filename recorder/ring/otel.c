@@ -124,7 +124,7 @@ static void context_read(uint64_t where, struct trc_otel_context *is)
 		*is = (struct trc_otel_context){{0, 0}, 0};
 }
 
-static bool is_same(const struct trc_otel_context *a, const struct trc_otel_context *b)
+static bool context_is_same(const struct trc_otel_context *a, const struct trc_otel_context *b)
 {
 	return a->span == b->span && a->trace[0] == b->trace[0] && a->trace[1] == b->trace[1];
 }
@@ -161,7 +161,7 @@ void trc_otel_look(uint64_t where, uint64_t now)
 	/* seq_cst, both: a handler finds the flag set while the thread's context is half stored. */
 	atomic_signal_fence(memory_order_seq_cst);
 	context_read(where, &is);
-	if (!is_same(&is, &trc_self.otel) ||
+	if (!context_is_same(&is, &trc_self.otel) ||
 	    (is.span && now - trc_self.otel_told >= trc_clock_ns_to_ticks(TRC_OTEL_AGAIN_NS)))
 		context_record(&is, now);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -43,7 +43,7 @@ struct tls_members {
 	uint64_t offset, module; /* module 0: the object has no thread-local variables */
 };
 
-static bool copy(void *to, const void *from, size_t n_bytes)
+static bool memory_read(void *to, const void *from, size_t n_bytes)
 {
 	return trc_memory_copy(to, (uintptr_t)from, (uint32_t)n_bytes);
 }
@@ -85,7 +85,7 @@ static int compare_one(struct dl_phdr_info *info, size_t n_bytes, void *context)
 	uint64_t word[LINK_MAP_WORDS];
 
 	if (!map || n_bytes < offsetof(struct dl_phdr_info, dlpi_tls_data) + sizeof(void *) ||
-	    !copy(word, map, sizeof(word)))
+	    !memory_read(word, map, sizeof(word)))
 		return 0;
 	c->n_seen++;
 	c->n_with_tls += info->dlpi_tls_modid != 0;
@@ -130,7 +130,7 @@ struct object {
 
 static bool object_copy(struct object *o, void *to, uint64_t from, size_t n_bytes)
 {
-	bool copied = copy(to, (const void *)(uintptr_t)from, n_bytes);
+	bool copied = memory_read(to, (const void *)(uintptr_t)from, n_bytes);
 
 	o->unreadable |= !copied;
 	return copied;
@@ -161,7 +161,7 @@ static bool object_read(struct object *o, const struct link_map *map)
 	return o->symbols && o->strings && o->hash;
 }
 
-static uint32_t gnu_hash(const char *name)
+static uint32_t variable_hash(const char *name)
 {
 	uint32_t hash = 5381;
 
@@ -186,9 +186,9 @@ static bool is_variable(struct object *o, uint32_t i, uint64_t *value)
 	return true;
 }
 
-static bool variable_find(struct object *o, uint64_t *value)
+static bool context_variable_find(struct object *o, uint64_t *value)
 {
-	uint32_t head[4], i, chained, hash = gnu_hash(variable_name);
+	uint32_t head[4], i, chained, hash = variable_hash(variable_name);
 	uint64_t buckets;
 
 	if (!object_copy(o, head, o->hash, sizeof(head)) || !head[0])
@@ -239,11 +239,12 @@ static enum result search_object(const struct link_map *map, const struct link_m
 	struct tls_members tls;
 	uint64_t value;
 
-	if (!copy(&tls, (const char *)at + tls_off, sizeof(tls)))
+	if (!memory_read(&tls, (const char *)at + tls_off, sizeof(tls)))
 		return UNREADABLE;
 	if (!tls.module)
 		return NOT_THERE;
-	*where = object_read(&o, map) && variable_find(&o, &value) ? where_is(&tls, value) : 0;
+	*where = object_read(&o, map) && context_variable_find(&o, &value) ? where_is(&tls, value)
+									   : 0;
 	return *where ? THERE : o.unreadable ? UNREADABLE : NOT_THERE;
 }
 
@@ -254,9 +255,9 @@ static bool is_searched(void)
 	struct link_map map, before;
 
 	/* One that is not in the list any more: a dlopen() that failed takes out what it had put in. */
-	return last && copy(&map, last, sizeof(map)) && !map.l_next &&
+	return last && memory_read(&map, last, sizeof(map)) && !map.l_next &&
 	       (!map.l_prev ||
-		(copy(&before, map.l_prev, sizeof(before)) && before.l_next == last));
+		(memory_read(&before, map.l_prev, sizeof(before)) && before.l_next == last));
 }
 
 /* What cannot be read may be the object that has the variable: then nothing is known. */
@@ -267,7 +268,7 @@ static enum result search_all(uint64_t *where)
 	struct link_map map;
 
 	for (size_t n = 0; at && n < OBJECTS_MAX; n++, at = map.l_next) {
-		if (!copy(&map, at, sizeof(map)))
+		if (!memory_read(&map, at, sizeof(map)))
 			return UNREADABLE;
 		of_object = search_object(&map, at, where);
 		if (of_object == THERE)
@@ -281,26 +282,26 @@ static enum result search_all(uint64_t *where)
 }
 
 /* False: another thread searches. */
-static bool search_enter(uint64_t now)
+static bool search_module(uint64_t now)
 {
 	uint64_t since = atomic_load_explicit(&searching, memory_order_relaxed);
 
 	if (since && (int64_t)(now - since) < (int64_t)trc_clock_ns_to_ticks(TRC_OTEL_SEARCH_NS))
 		return false;
-	/* acquire: pairs with the release in search_leave(): one search at a time, in one order. */
+	/* acquire: pairs with the release in search_end(): one search at a time, in one order. */
 	return atomic_compare_exchange_strong_explicit(&searching, &since, now,
 						       memory_order_acquire, memory_order_relaxed);
 }
 
 /* Unless the search took so long that another thread has taken over. */
-static void search_leave(uint64_t now)
+static void search_end(uint64_t now)
 {
 	atomic_compare_exchange_strong_explicit(&searching, &now, 0, memory_order_release,
 						memory_order_relaxed);
 }
 
 /* otel:C5.  `was` is what was known when the search began, `due` when the next one was to be. */
-static void publish(uint64_t where, uint64_t was, uint64_t due)
+static void variable_publish(uint64_t where, uint64_t was, uint64_t due)
 {
 	/* release: pairs with the acquire in trc_otel_search(). */
 	if (!atomic_compare_exchange_strong_explicit(&trc_switch.otel, &was, where,
@@ -321,7 +322,7 @@ void trc_otel_search(uint64_t now)
 	uint64_t due = now + trc_clock_ns_to_ticks(TRC_OTEL_SEARCH_NS), was, where = 0;
 	enum result result = NOT_THERE;
 
-	if (!search_enter(now))
+	if (!search_module(now))
 		return;
 	/* acquire: what is read below is no older. */
 	was = atomic_load_explicit(&trc_switch.otel, memory_order_acquire);
@@ -334,8 +335,8 @@ void trc_otel_search(uint64_t now)
 	if (atomic_load_explicit(&searching, memory_order_relaxed) != now)
 		atomic_store_explicit(&searched_up_to, NULL, memory_order_relaxed);
 	else if (result != UNREADABLE)
-		publish(where, was, due);
-	search_leave(now);
+		variable_publish(where, was, due);
+	search_end(now);
 }
 
 void trc_otel_begin(bool on)

@@ -23,7 +23,7 @@ static struct trc_overflow *overflow_of(struct trc_shared *shared)
 
 /* As in ring.c: the tables' epoch ends when the cells have all been overwritten in it (layout:T3).
  * The mark counts in halves of the cells; n_cells is at least 2. */
-static void epoch_step(struct trc_shared *shared, uint64_t head)
+static void overflow_epoch_step(struct trc_shared *shared, uint64_t head)
 {
 	struct trc_overflow *o = overflow_of(shared);
 	/* acquire: what was reserved when the epoch began lies below the mark. */
@@ -83,7 +83,7 @@ static bool reserve(struct trc_shared *shared, uint32_t cells, uint64_t *positio
 		uint64_t used = head > tail ? head - tail : 0;
 
 		if (trc_is_overwritten(shared))
-			epoch_step(shared, head);
+			overflow_epoch_step(shared, head);
 		if (!drained)
 			; /* the oldest goes */
 		else if (used > shared->n_cells / 2)

@@ -72,8 +72,8 @@ static bool ring_grow(struct trc_shared *shared, struct trc_ring *ring, uint32_t
 	return true;
 }
 
-static enum rseq_result put(uint64_t word1, uint64_t words, const struct trc_seg *seg,
-			    unsigned int n_segs)
+static enum rseq_result record_put(uint64_t word1, uint64_t words, const struct trc_seg *seg,
+				   unsigned int n_segs)
 {
 	enum rseq_result result;
 
@@ -99,7 +99,7 @@ static void ring_report_losses(struct trc_ring *ring)
 
 	if (total == atomic_load_explicit(&ring->lost_reported, memory_order_relaxed))
 		return;
-	if (put(word1, TRC_REC_WORDS(word1), &seg, 1) != RSEQ_DONE)
+	if (record_put(word1, TRC_REC_WORDS(word1), &seg, 1) != RSEQ_DONE)
 		return; /* the next one to pass here, or the drainer at the end, tells */
 	atomic_store_explicit(&ring->lost_reported, total, memory_order_relaxed);
 	atomic_store_explicit(&ring->lost_since, 0, memory_order_relaxed);
@@ -112,7 +112,7 @@ enum room { ROOM_RETRY, ROOM_LOST, ROOM_ELSEWHERE };
  * overwritten whole in it (layout:T3).  limit is read after the epoch, so that what this ring held
  * when the epoch began lies below the mark.
  */
-static void epoch_step(struct trc_shared *shared, struct trc_ring *ring)
+static void ring_epoch_step(struct trc_shared *shared, struct trc_ring *ring)
 {
 	/* acquire: limit below is no older. */
 	uint64_t epoch = atomic_load_explicit(&shared->table_epoch, memory_order_acquire);
@@ -139,7 +139,7 @@ static enum room ring_next_page(struct trc_shared *shared, struct trc_ring *ring
 	uint64_t floor = next > shared->ring_words ? next - shared->ring_words : 0;
 
 	if (trc_is_overwritten(shared))
-		epoch_step(shared, ring);
+		ring_epoch_step(shared, ring);
 	if (trc_is_drained(shared)) {
 		/* acquire: pairs with the drainer's release of tail: it is done with those words.
 		 * By now it may be beyond this limit: then somebody has moved it. */
@@ -214,7 +214,7 @@ static bool record_slow(uint64_t word1, const struct trc_seg *seg, unsigned int 
 
 	for (int i = 0; i < TRIES_MAX && trc_self_is_of_session(); i++) {
 		struct trc_shared *shared = trc_rec.shared;
-		enum rseq_result result = put(word1, words, seg, n_segs);
+		enum rseq_result result = record_put(word1, words, seg, n_segs);
 
 		if (result == RSEQ_DONE)
 			return true;
@@ -237,7 +237,7 @@ bool trc_record(uint64_t word1, const struct trc_seg *seg, unsigned int n_segs)
 	/* n_procs is 0 where sequences cannot be used. */
 	if (__builtin_expect(trc_rec.n_procs == 0, 0))
 		return trc_overflow_record(word1, seg, n_segs);
-	if (__builtin_expect(put(word1, TRC_REC_WORDS(word1), seg, n_segs) == RSEQ_DONE, 1))
+	if (__builtin_expect(record_put(word1, TRC_REC_WORDS(word1), seg, n_segs) == RSEQ_DONE, 1))
 		return true;
 	return record_slow(word1, seg, n_segs);
 }

@@ -128,7 +128,8 @@ bool trc_may_wait(void)
 
 /* Made directly: syscall() is interposed, and would record this wait, for which there is no room.
  */
-static void futex(_Atomic uint32_t *word, int op, uint32_t value, const struct timespec *timeout)
+static void room_futex(_Atomic uint32_t *word, int op, uint32_t value,
+		       const struct timespec *timeout)
 {
 	/* Not FUTEX_PRIVATE: the drainer may be another process. */
 	trc_raw4(SYS_futex, word, op, value, timeout);
@@ -170,7 +171,7 @@ bool trc_wait_for_room(_Atomic uint32_t *dropping, _Atomic uint32_t *waiters,
 			break;
 		}
 		trc_wake_drainer();
-		futex(space, FUTEX_WAIT, seen, &slice);
+		room_futex(space, FUTEX_WAIT, seen, &slice);
 	}
 	atomic_fetch_sub_explicit(waiters, 1, memory_order_relaxed);
 	errno = saved_errno;
@@ -188,7 +189,7 @@ void trc_wake_drainer(void)
 	if (atomic_load_explicit(&shared->drain_wake, memory_order_relaxed) == asleep &&
 	    atomic_compare_exchange_strong_explicit(&shared->drain_wake, &asleep, 0,
 						    memory_order_relaxed, memory_order_relaxed))
-		futex(&shared->drain_wake, FUTEX_WAKE, 1, NULL);
+		room_futex(&shared->drain_wake, FUTEX_WAKE, 1, NULL);
 	errno = saved_errno;
 }
 

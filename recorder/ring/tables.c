@@ -222,8 +222,8 @@ static int set_find_or_fill(const struct set *set, const struct content *c, bool
 }
 
 /* `area` is where the entries of this class begin. */
-static uint64_t intern(char *area, unsigned int class, uint32_t sets, size_t entry_bytes,
-		       const struct content *c, bool *made)
+static uint64_t area_intern(char *area, unsigned int class, uint32_t sets, size_t entry_bytes,
+			    const struct content *c, bool *made)
 {
 	uint32_t first = (uint32_t)(c->hash >> 40) % sets * TRC_SET_WAYS;
 	const struct set set = {area + (size_t)first * entry_bytes, entry_bytes, class, first};
@@ -256,8 +256,8 @@ uint64_t trc_stack_intern(const uint64_t *frame, uint32_t n, uint32_t epoch)
 		return 0;
 	for (unsigned int k = 0; k < class; k++)
 		area += (size_t)shared->stack_sets[k] * TRC_SET_WAYS * trc_stack_entry_bytes(k);
-	id = intern(area, class, shared->stack_sets[class], trc_stack_entry_bytes(class), &c,
-		    &made);
+	id = area_intern(area, class, shared->stack_sets[class], trc_stack_entry_bytes(class), &c,
+			 &made);
 	if (!id)
 		atomic_fetch_add_explicit(&shared->stacks_full, 1, memory_order_relaxed);
 	if (made || !id)
@@ -299,7 +299,7 @@ static uint64_t intern_bytes(char *area, const uint32_t *class_bytes, const uint
 	memcpy(word, bytes, n_bytes);
 	if (class)
 		area += (size_t)sets[0] * TRC_SET_WAYS * (head_bytes + class_bytes[0]);
-	return intern(area, class, sets[class], head_bytes + class_bytes[class], &c, &made);
+	return area_intern(area, class, sets[class], head_bytes + class_bytes[class], &c, &made);
 }
 
 static uint64_t string_intern(const char *bytes, uint32_t n_bytes, int spare_ways)

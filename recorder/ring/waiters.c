@@ -43,7 +43,7 @@ void trc_waiters_start(uint32_t session)
 						memory_order_relaxed, memory_order_relaxed);
 }
 
-static uint64_t load(const _Atomic uint64_t *word)
+static uint64_t waiters_load(const _Atomic uint64_t *word)
 {
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
@@ -66,19 +66,19 @@ static uint32_t waiters_among(uint64_t place, uint64_t object)
 
 uint32_t trc_waiters(const void *object)
 {
-	return waiters_among(load(&trc_waiting.other[trc_waiter_place((uintptr_t)object)]),
+	return waiters_among(waiters_load(&trc_waiting.other[trc_waiter_place((uintptr_t)object)]),
 			     (uintptr_t)object);
 }
 
 uint32_t trc_lock_waiters(const void *lock)
 {
-	return waiters_among(load(&trc_waiting.lock[trc_waiter_place((uintptr_t)lock)]),
+	return waiters_among(waiters_load(&trc_waiting.lock[trc_waiter_place((uintptr_t)lock)]),
 			     (uintptr_t)lock);
 }
 
 /* ---- coming and going ------------------------------------------------------------------ */
 
-static _Atomic uint64_t *place_of(const struct trc_wait *wait)
+static _Atomic uint64_t *waiters_place(const struct trc_wait *wait)
 {
 	uint32_t place = trc_waiter_place(wait->object);
 
@@ -87,9 +87,9 @@ static _Atomic uint64_t *place_of(const struct trc_wait *wait)
 }
 
 /* Adds one, and the address to the sum: what is carried out of the sum must not count. */
-static void place_add(_Atomic uint64_t *place, uint64_t object, uint64_t n)
+static void waiters_place_add(_Atomic uint64_t *place, uint64_t object, uint64_t n)
 {
-	uint64_t old = load(place), new;
+	uint64_t old = waiters_load(place), new;
 
 	do
 		new = ((old >> ADDRESS_BITS) + n) << ADDRESS_BITS |
@@ -100,14 +100,14 @@ static void place_add(_Atomic uint64_t *place, uint64_t object, uint64_t n)
 
 void trc_lock_waiters_add(uint64_t lock, int n)
 {
-	place_add(&trc_waiting.lock[trc_waiter_place(lock)], lock, (uint64_t)(int64_t)n);
+	waiters_place_add(&trc_waiting.lock[trc_waiter_place(lock)], lock, (uint64_t)(int64_t)n);
 }
 
 void trc_waiter_enter(struct trc_wait *wait)
 {
 	wait->counted = atomic_load_explicit(&trc_waiting.first_session, memory_order_relaxed);
 	if (wait->counted)
-		place_add(place_of(wait), wait->object, 1);
+		waiters_place_add(waiters_place(wait), wait->object, 1);
 }
 
 bool trc_waiter_is_counted(const struct trc_wait *wait)
@@ -124,7 +124,7 @@ void trc_waiter_leave(struct trc_wait *wait, int result)
 
 	wait->counted = 0;
 	if (!stays)
-		place_add(place_of(wait), wait->object, ~UINT64_C(0));
+		waiters_place_add(waiters_place(wait), wait->object, ~UINT64_C(0));
 }
 
 /* ---- locks that somebody gave up on ---------------------------------------------------- */
@@ -178,5 +178,5 @@ bool trc_lock_released_since(uint64_t lock, uint64_t since)
 {
 	const struct trc_released *place = &trc_waiting.released[trc_waiter_place(lock)];
 
-	return load(&place->lock) == lock && load(&place->at) > since;
+	return waiters_load(&place->lock) == lock && waiters_load(&place->at) > since;
 }

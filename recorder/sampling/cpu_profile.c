@@ -35,7 +35,7 @@ void trc_cpu_profile_kernel(const struct trc_kernel_sampler *sampler)
 	atomic_store_explicit(&kernel_sampler, sampler, memory_order_release);
 }
 
-static int fail(int err, char *error, size_t n_bytes, const char *why)
+static int set_fail(int err, char *error, size_t n_bytes, const char *why)
 {
 	snprintf(error, n_bytes, "%s", why);
 	return err;
@@ -50,19 +50,19 @@ static int event_copy(struct trace_sampling_event *known, const struct trace_sam
 	size_t struct_bytes = events->struct_bytes;
 
 	if (struct_bytes < sizeof(size_t) + sizeof(char *) || struct_bytes > 4096)
-		return fail(-EINVAL, error, n_bytes,
-			    "struct_bytes is wrong: use TRACE_SAMPLING_EVENT_INIT");
+		return set_fail(-EINVAL, error, n_bytes,
+				"struct_bytes is wrong: use TRACE_SAMPLING_EVENT_INIT");
 	memset(known, 0, sizeof(*known));
 	memcpy(known, (const char *)events + i * struct_bytes,
 	       struct_bytes < sizeof(*known) ? struct_bytes : sizeof(*known));
 	if (known->struct_bytes != struct_bytes)
-		return fail(-EINVAL, error, n_bytes, "events of different sizes");
+		return set_fail(-EINVAL, error, n_bytes, "events of different sizes");
 	if (!known->name || !*known->name || strchr(known->name, ','))
-		return fail(-EINVAL, error, n_bytes, "an event needs a name, and one only");
+		return set_fail(-EINVAL, error, n_bytes, "an event needs a name, and one only");
 	if ((unsigned int)known->by > TRACE_SAMPLING_BY_KERNEL)
-		return fail(-EINVAL, error, n_bytes, "a value of by that is not in its list");
+		return set_fail(-EINVAL, error, n_bytes, "a value of by that is not in its list");
 	if (known->period && known->frequency_hz)
-		return fail(-EINVAL, error, n_bytes, "either a period or a frequency");
+		return set_fail(-EINVAL, error, n_bytes, "either a period or a frequency");
 	return 0;
 }
 
@@ -72,8 +72,8 @@ struct list {
 	struct trace_sampling_event event[TRC_CPU_EVENTS_MAX];
 };
 
-static int list_add(struct list *list, const struct trace_sampling_event *e, char *error,
-		    size_t n_bytes)
+static int set_list_add(struct list *list, const struct trace_sampling_event *e, char *error,
+			size_t n_bytes)
 {
 	size_t room = sizeof(list->text) - list->n_bytes;
 	char period[24] = "";
@@ -96,8 +96,8 @@ static int set_rate(struct trc_cpu_event *e, const struct trace_sampling_event *
 {
 	e->by = (enum trc_sample_by)from->by;
 	if (e->is_timer && e->by == TRC_SAMPLE_BY_KERNEL)
-		return fail(-EINVAL, error, n_bytes,
-			    "timer: a timer sends a signal: not by the kernel");
+		return set_fail(-EINVAL, error, n_bytes,
+				"timer: a timer sends a signal: not by the kernel");
 	if (!from->frequency_hz)
 		return 0;
 	if (!e->is_clock || !e->is_preset) {
@@ -126,15 +126,15 @@ static int understand(struct trc_cpu_event *out, const struct trace_sampling_eve
 	if (!n)
 		return trc_cpu_events_parse("auto", 0, TRC_SAMPLE_BY_AUTO, out, error, n_bytes);
 	if (!events)
-		return fail(-EINVAL, error, n_bytes, "events is NULL, and n is not 0");
+		return set_fail(-EINVAL, error, n_bytes, "events is NULL, and n is not 0");
 	if (n > TRC_CPU_EVENTS_MAX)
-		return fail(-EINVAL, error, n_bytes, "at most 16 events in a session");
+		return set_fail(-EINVAL, error, n_bytes, "at most 16 events in a session");
 	for (size_t i = 0; !err && i < n; i++) {
 		err = event_copy(&list.event[i], events, i, why, sizeof(why));
 		if (err)
 			snprintf(error, n_bytes, "event %zu: %s", i + 1, why);
 		else
-			err = list_add(&list, &list.event[i], error, n_bytes);
+			err = set_list_add(&list, &list.event[i], error, n_bytes);
 	}
 	if (err)
 		return err;
@@ -146,19 +146,19 @@ static int understand(struct trc_cpu_event *out, const struct trace_sampling_eve
 
 /* ---- start and stop -------------------------------------------------------------------- */
 
-static bool enter(void)
+static bool cpu_profile_enter(void)
 {
-	/* acquire: pairs with the release in leave(): what the last caller changed is seen. */
+	/* acquire: pairs with the release in cpu_profile_leave(): what the last caller changed is seen. */
 	if (atomic_exchange_explicit(&busy, true, memory_order_acquire))
 		return false;
 	trc_self.quiet++;
 	return true;
 }
 
-static void leave(void)
+static void cpu_profile_leave(void)
 {
 	trc_self.quiet--;
-	/* release: pairs with the acquire in enter(). */
+	/* release: pairs with the acquire in cpu_profile_enter(). */
 	atomic_store_explicit(&busy, false, memory_order_release);
 }
 
@@ -208,7 +208,7 @@ static bool set_add(struct set *set, const struct trc_cpu_event *e)
 	return true;
 }
 
-static bool is_same(const struct set *a, const struct set *b)
+static bool set_is_same(const struct set *a, const struct set *b)
 {
 	if (a->n != b->n)
 		return false;
@@ -238,7 +238,7 @@ static struct trc_cpu_event on_grid(const struct trc_cpu_event *e)
 
 /* Samples what base and wanted ask for now.  If that fails it goes on as before, as far as it
  * can. */
-static int apply(char *error, size_t n_bytes)
+static int set_apply(char *error, size_t n_bytes)
 {
 	struct set all = base;
 	char why[8];
@@ -246,12 +246,12 @@ static int apply(char *error, size_t n_bytes)
 
 	for (unsigned int i = 0; i < wanted.n; i++)
 		if (!set_add(&all, &wanted.event[i]))
-			return fail(-ENOSPC, error, n_bytes, "at most 16 events in a session");
+			return set_fail(-ENOSPC, error, n_bytes, "at most 16 events in a session");
 	err = trc_cpu_events_check_signals(all.event, all.n, error, n_bytes);
 	if (err)
 		return err;
 	/* relaxed: starts are under `busy`; who stops it elsewhere just now ends the session. */
-	if (is_same(&all, &in_force) &&
+	if (set_is_same(&all, &in_force) &&
 	    (!all.n || atomic_load_explicit(&trc_sampling, memory_order_relaxed)))
 		return 0;
 	trc_sample_stop();
@@ -272,7 +272,7 @@ static int base_begin(const struct trc_cpu_event *event, unsigned int n, char *e
 	for (unsigned int i = 0; i < n; i++)
 		if (event[i].how != TRC_SAMPLE_KERNEL)
 			set_add(&base, &event[i]);
-	err = apply(error, n_bytes);
+	err = set_apply(error, n_bytes);
 	if (err)
 		base.n = 0;
 	return err;
@@ -306,15 +306,17 @@ int trc_cpu_profile_start(const struct trace_sampling_event *events, size_t n, c
 	int err;
 
 	if (!trc_recording())
-		return fail(-EINVAL, error, n_bytes,
-			    "nothing records: trace_start() or trace_flight_start() comes first");
-	if (!enter())
-		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
+		return set_fail(
+			-EINVAL, error, n_bytes,
+			"nothing records: trace_start() or trace_flight_start() comes first");
+	if (!cpu_profile_enter())
+		return set_fail(-EBUSY, error, n_bytes,
+				"another thread starts or stops a CPU profile");
 	if (base.n || atomic_load_explicit(&kernel_run, memory_order_relaxed))
-		err = fail(-EBUSY, error, n_bytes, "a CPU profile runs already");
+		err = set_fail(-EBUSY, error, n_bytes, "a CPU profile runs already");
 	else
 		err = start(events, n, error, n_bytes);
-	leave();
+	cpu_profile_leave();
 	return err;
 }
 
@@ -323,18 +325,19 @@ int trc_cpu_profile_stop(char *error, size_t n_bytes)
 	bool kernel;
 	int err = 0;
 
-	if (!enter())
-		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
+	if (!cpu_profile_enter())
+		return set_fail(-EBUSY, error, n_bytes,
+				"another thread starts or stops a CPU profile");
 	kernel = atomic_load_explicit(&kernel_run, memory_order_relaxed);
 	stop_kernel();
 	if (base_is_programs) {
 		base.n = 0;
 		base_is_programs = false;
-		apply(error, n_bytes);
+		set_apply(error, n_bytes);
 	} else if (!kernel) {
-		err = fail(-EINVAL, error, n_bytes, "the program has started no CPU profile");
+		err = set_fail(-EINVAL, error, n_bytes, "the program has started no CPU profile");
 	}
-	leave();
+	cpu_profile_leave();
 	return err;
 }
 
@@ -345,11 +348,12 @@ int trc_cpu_profile_session(const struct trc_cpu_event *events, unsigned int n, 
 {
 	int err = 0;
 
-	if (!enter())
-		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
+	if (!cpu_profile_enter())
+		return set_fail(-EBUSY, error, n_bytes,
+				"another thread starts or stops a CPU profile");
 	if (!base.n)
 		err = base_begin(events, n, error, n_bytes);
-	leave();
+	cpu_profile_leave();
 	return err;
 }
 
@@ -360,7 +364,7 @@ void trc_cpu_profile_session_end(bool all)
 	base.n = 0;
 	base_is_programs = false;
 	if (!all) {
-		apply(why, sizeof(why));
+		set_apply(why, sizeof(why));
 		return;
 	}
 	wanted.n = in_force.n = 0;
@@ -373,20 +377,21 @@ int trc_cpu_profile_want(const struct trc_cpu_event *events, unsigned int n, cha
 	const struct set before = wanted;
 	int err = 0;
 
-	if (!enter())
-		return fail(-EBUSY, error, n_bytes, "another thread starts or stops a CPU profile");
+	if (!cpu_profile_enter())
+		return set_fail(-EBUSY, error, n_bytes,
+				"another thread starts or stops a CPU profile");
 	wanted.n = 0;
 	for (unsigned int i = 0; i < n && !err; i++) {
 		const struct trc_cpu_event e = on_grid(&events[i]);
 
 		if (!set_add(&wanted, &e))
-			err = fail(-ENOSPC, error, n_bytes, "at most 16 events in a session");
+			err = set_fail(-ENOSPC, error, n_bytes, "at most 16 events in a session");
 	}
 	if (!err)
-		err = apply(error, n_bytes);
+		err = set_apply(error, n_bytes);
 	if (err)
 		wanted = before;
-	leave();
+	cpu_profile_leave();
 	return err;
 }
 

@@ -49,7 +49,7 @@ static uint64_t random_next(void)
 }
 
 /* Whether one of these bytes is drawn (H1). */
-static bool draw(uint64_t bytes)
+static bool heap_distance_draw(uint64_t bytes)
 {
 	uint64_t period = atomic_load_explicit(&trc_switch.heap_period, memory_order_relaxed);
 
@@ -140,7 +140,8 @@ static void leave_untold(uint64_t address)
 }
 
 /* The object of a place that was taken has ended (H3). */
-static void end(_Atomic uint64_t *key, uint64_t address, const struct trc_heap_object *object)
+static void heap_object_end(_Atomic uint64_t *key, uint64_t address,
+			    const struct trc_heap_object *object)
 {
 	bool busy = trc_self.heap_busy;
 
@@ -175,7 +176,7 @@ static __attribute__((noinline)) void tell_untold(void)
 		atomic_fetch_sub_explicit(&n_untold, 1, memory_order_relaxed);
 		key = trc_heap_table_take_ended(address, &was);
 		if (key)
-			end(key, address, &was);
+			heap_object_end(key, address, &was);
 	}
 }
 
@@ -205,7 +206,7 @@ void trc_heap_due(const void *object, uint64_t n_bytes)
 	uint64_t bytes = n_bytes + !n_bytes;
 	int saved_errno = errno;
 	/* Whoever asked: else what is left would be short for the one who asks next. */
-	bool drawn = draw(bytes);
+	bool drawn = heap_distance_draw(bytes);
 
 	trc_self.heap_due++;
 	if (trc_self.quiet || trc_self.heap_busy)
@@ -231,10 +232,10 @@ void trc_heap_freed(const void *object)
 	_Atomic uint64_t *key = trc_heap_table_take((uintptr_t)object, &was);
 
 	if (key)
-		end(key, (uintptr_t)object, &was);
+		heap_object_end(key, (uintptr_t)object, &was);
 	key = trc_heap_table_take_ended((uintptr_t)object, &was);
 	if (key) /* H3: its address is seen again */
-		end(key, (uintptr_t)object, &was);
+		heap_object_end(key, (uintptr_t)object, &was);
 	trc_heap_settle();
 	errno = saved_errno;
 }
@@ -258,6 +259,6 @@ void trc_heap_moved(const struct trc_heap_move *move, bool ended)
 		return;
 	}
 	trc_heap_table_get(move->key, &was);
-	end(move->key, address, &was);
+	heap_object_end(move->key, address, &was);
 	errno = saved_errno;
 }

@@ -143,7 +143,7 @@ static void filter_add(uint64_t address, int by)
 /* ---- places ----------------------------------------------------------------------------- */
 
 /* One of the two lines of an address. */
-static struct line *line_of(unsigned int level, uint64_t address, unsigned int which)
+static struct line *heap_line_of(unsigned int level, uint64_t address, unsigned int which)
 {
 	static const uint64_t multiplier[2] = {UINT64_C(0x9e3779b97f4a7c15),
 					       UINT64_C(0xd6e8feb86659fd93)};
@@ -152,10 +152,11 @@ static struct line *line_of(unsigned int level, uint64_t address, unsigned int w
 }
 
 /* A place of the level whose key is `from`, and is `to` now. */
-static _Atomic uint64_t *exchange(unsigned int level, uint64_t address, uint64_t from, uint64_t to)
+static _Atomic uint64_t *heap_place_exchange(unsigned int level, uint64_t address, uint64_t from,
+					     uint64_t to)
 {
 	for (unsigned int i = 0; i < 2 * PLACES; i++) {
-		_Atomic uint64_t *key = &line_of(level, address, i / PLACES)->key[i % PLACES];
+		_Atomic uint64_t *key = &heap_line_of(level, address, i / PLACES)->key[i % PLACES];
 		uint64_t is = atomic_load_explicit(key, memory_order_relaxed);
 
 		/* acquire: pairs with the release of who put the object, or left the place. */
@@ -166,7 +167,7 @@ static _Atomic uint64_t *exchange(unsigned int level, uint64_t address, uint64_t
 	return NULL;
 }
 
-static struct value *value_of(const _Atomic uint64_t *key)
+static struct value *heap_value_of(const _Atomic uint64_t *key)
 {
 	uintptr_t off = (uintptr_t)key % sizeof(struct line);
 	struct line *line = (struct line *)((uintptr_t)key - off);
@@ -194,30 +195,31 @@ bool trc_heap_table_put(uint64_t address, const struct trc_heap_object *object)
 	if (address & (TRC_HEAP_KEY_BUSY | TRC_HEAP_KEY_ENDED))
 		return false; /* no allocator's */
 	for (i = 0; i < table.n_levels && !key; i++)
-		key = exchange(i, address, 0, TRC_HEAP_KEY_BUSY);
+		key = heap_place_exchange(i, address, 0, TRC_HEAP_KEY_BUSY);
 	if (!key)
 		return false;
 	note_used(i);
-	value = value_of(key);
+	value = heap_value_of(key);
 	atomic_store_explicit(&value->sample, object->sample, memory_order_relaxed);
 	atomic_store_explicit(&value->bytes, object->bytes, memory_order_relaxed);
 	atomic_store_explicit(&value->period, object->period, memory_order_relaxed);
 	filter_add(address, 1);
-	/* release: pairs with the acquire in exchange(). */
+	/* release: pairs with the acquire in heap_place_exchange(). */
 	atomic_store_explicit(key, address, memory_order_release);
 	return true;
 }
 
 void trc_heap_table_get(const _Atomic uint64_t *key, struct trc_heap_object *object)
 {
-	const struct value *value = value_of(key);
+	const struct value *value = heap_value_of(key);
 
 	object->sample = atomic_load_explicit(&value->sample, memory_order_relaxed);
 	object->bytes = atomic_load_explicit(&value->bytes, memory_order_relaxed);
 	object->period = atomic_load_explicit(&value->period, memory_order_relaxed);
 }
 
-static _Atomic uint64_t *take(uint64_t address, uint64_t bits, struct trc_heap_object *object)
+static _Atomic uint64_t *heap_place_take(uint64_t address, uint64_t bits,
+					 struct trc_heap_object *object)
 {
 	uint32_t n = atomic_load_explicit(&table.n_used, memory_order_relaxed);
 	_Atomic uint64_t *key = NULL;
@@ -225,7 +227,7 @@ static _Atomic uint64_t *take(uint64_t address, uint64_t bits, struct trc_heap_o
 	if (!address || address & (TRC_HEAP_KEY_BUSY | TRC_HEAP_KEY_ENDED))
 		return NULL;
 	for (uint32_t i = 0; i < n && !key; i++)
-		key = exchange(i, address, address | bits, TRC_HEAP_KEY_BUSY);
+		key = heap_place_exchange(i, address, address | bits, TRC_HEAP_KEY_BUSY);
 	if (key)
 		trc_heap_table_get(key, object);
 	return key;
@@ -233,7 +235,7 @@ static _Atomic uint64_t *take(uint64_t address, uint64_t bits, struct trc_heap_o
 
 _Atomic uint64_t *trc_heap_table_take(uint64_t address, struct trc_heap_object *object)
 {
-	return take(address, 0, object);
+	return heap_place_take(address, 0, object);
 }
 
 _Atomic uint64_t *trc_heap_table_take_ended(uint64_t address, struct trc_heap_object *object)
@@ -243,7 +245,7 @@ _Atomic uint64_t *trc_heap_table_take_ended(uint64_t address, struct trc_heap_ob
 	/* relaxed: see fine_add(). */
 	if (!atomic_load_explicit(&table.n_ended, memory_order_relaxed))
 		return NULL;
-	key = take(address, TRC_HEAP_KEY_ENDED, object);
+	key = heap_place_take(address, TRC_HEAP_KEY_ENDED, object);
 	if (key)
 		atomic_fetch_sub_explicit(&table.n_ended, 1, memory_order_relaxed);
 	return key;
@@ -252,7 +254,7 @@ _Atomic uint64_t *trc_heap_table_take_ended(uint64_t address, struct trc_heap_ob
 void trc_heap_table_drop(_Atomic uint64_t *key, uint64_t address)
 {
 	filter_add(address, -1);
-	/* release: pairs with the acquire in exchange(): we are done with the place. */
+	/* release: pairs with the acquire in heap_place_exchange(): we are done with the place. */
 	atomic_store_explicit(key, 0, memory_order_release);
 }
 

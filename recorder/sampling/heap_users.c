@@ -15,13 +15,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t asked[USERS_MAX]; /* each user's period; 0 = no such user */
 static bool recording;
 
-static void enter(void)
+static void heap_switch_enter(void)
 {
 	trc_self.quiet++;
 	pthread_mutex_lock(&lock);
 }
 
-static void leave(void)
+static void heap_switch_leave(void)
 {
 	pthread_mutex_unlock(&lock);
 	trc_self.quiet--;
@@ -38,7 +38,7 @@ static uint64_t finest(void)
 }
 
 /* heap:U1, heap:U2. */
-static int apply(void)
+static int heap_switch_apply(void)
 {
 	uint64_t period = recording ? finest() : 0;
 	int err = 0;
@@ -86,11 +86,11 @@ static bool is_foreign(void)
 void trc_heap_why(int err, char *why, size_t n_bytes)
 {
 	if (err == -ENOTSUP) {
-		enter();
+		heap_switch_enter();
 		snprintf(why, n_bytes,
 			 "malloc() of this program is that of %s, which comes before the recorder",
 			 whose);
-		leave();
+		heap_switch_leave();
 	} else if (err == -EBUSY) {
 		snprintf(why, n_bytes, "too many recorders of memory at once");
 	} else if (err == -ENOMEM) {
@@ -123,20 +123,20 @@ int trc_heap_begin(uint64_t period_bytes, unsigned int *user)
 
 	if (!is_period(period_bytes))
 		return -EINVAL;
-	enter();
+	heap_switch_enter();
 	while (i < USERS_MAX && asked[i])
 		i++;
 	if (is_foreign()) {
 		err = -ENOTSUP;
 	} else if (i < USERS_MAX) {
 		asked[i] = period_bytes;
-		err = apply();
+		err = heap_switch_apply();
 		if (err)
 			asked[i] = 0;
 		else
 			*user = i;
 	}
-	leave();
+	heap_switch_leave();
 	return err;
 }
 
@@ -146,13 +146,13 @@ int trc_heap_rate(unsigned int user, uint64_t period_bytes)
 
 	if (!is_period(period_bytes) || user >= USERS_MAX)
 		return -EINVAL;
-	enter();
+	heap_switch_enter();
 	err = asked[user] ? 0 : -EINVAL;
 	if (!err) {
 		asked[user] = period_bytes;
-		err = apply();
+		err = heap_switch_apply();
 	}
-	leave();
+	heap_switch_leave();
 	return err;
 }
 
@@ -160,10 +160,10 @@ void trc_heap_end(unsigned int user)
 {
 	if (user >= USERS_MAX)
 		return;
-	enter();
+	heap_switch_enter();
 	asked[user] = 0;
-	apply();
-	leave();
+	heap_switch_apply();
+	heap_switch_leave();
 }
 
 uint64_t trc_heap_period(void)
@@ -175,10 +175,10 @@ void trc_heap_session(bool on)
 {
 	int saved_errno = errno;
 
-	enter();
+	heap_switch_enter();
 	recording = on;
-	apply();
-	leave();
+	heap_switch_apply();
+	heap_switch_leave();
 	errno = saved_errno;
 }
 

@@ -62,7 +62,7 @@ static struct trc_answer *map_cells(void)
 	return map;
 }
 
-static bool is_gone(uint32_t tid)
+static bool thread_is_gone(uint32_t tid)
 {
 	return trc_raw3(SYS_tgkill, trc_raw1(SYS_getpid, 0), tid, 0) == -ESRCH;
 }
@@ -77,7 +77,7 @@ static void reclaim(uint32_t i)
 		trc_answer_give(i);
 	if (TRC_ANSWER_PHASE(state) != TRC_ANSWER_DROPPED)
 		return;
-	if (is_gone(atomic_load_explicit(&cells[i].tid, memory_order_relaxed)))
+	if (thread_is_gone(atomic_load_explicit(&cells[i].tid, memory_order_relaxed)))
 		forget_dropped(&cells[i]);
 	else
 		any_dropped = true;
@@ -152,7 +152,7 @@ int trc_answer_ask(uint32_t i, uint32_t tid)
 		atomic_store_explicit(&cells_used, i + 1, memory_order_relaxed);
 	atomic_store_explicit(&a->tid, tid, memory_order_relaxed);
 	a->sent_again = false;
-	/* release: pairs with the acquire in answer(): the cell is the thread's from here on. */
+	/* release: pairs with the acquire in thread_answer_write(): the cell is the thread's from here on. */
 	atomic_store_explicit(&a->state, asked, memory_order_release);
 	err = send(i, questions);
 	if (err && err != -EAGAIN)
@@ -354,7 +354,7 @@ static bool was_blocked(const ucontext_t *context)
 
 /* False on an alternate stack of the program's that is too small: to attach and to walk would
  * write below it. */
-static bool has_room(const ucontext_t *context)
+static bool stack_has_room(const ucontext_t *context)
 {
 	enum { ROOM = 4096 };
 	uintptr_t off = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)context->uc_stack.ss_sp;
@@ -410,11 +410,11 @@ static void fill_stack(struct trc_answer *a, const void *context)
 		a->frame[0]++;
 }
 
-static void answer(struct trc_answer *a, uint64_t number, const void *context)
+static void thread_answer_write(struct trc_answer *a, uint64_t number, const void *context)
 {
 	a->begin = trc_clock_now();
 	a->blocked = !context || was_blocked(context);
-	a->cramped = context && !has_room(context);
+	a->cramped = context && !stack_has_room(context);
 	a->n_frames = 0;
 	memset(a->name, 0, sizeof(a->name));
 	trc_raw2(SYS_prctl, PR_GET_NAME, a->name);
@@ -441,7 +441,7 @@ void trc_answer_signal(const siginfo_t *info, const void *context)
 
 	if (!a || !take_question(a, &number))
 		return;
-	answer(a, number, context);
+	thread_answer_write(a, number, context);
 	/* seq_cst, both: pairs with trc_answers_wait(). */
 	atomic_fetch_add_explicit(&n_answers, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&waiting, memory_order_seq_cst))

@@ -178,7 +178,7 @@ struct machine {
 };
 
 /* Where C2 keeps what is said of register `reg`; NULL = nowhere. */
-static struct trc_place *place_of(struct machine *m, uint64_t reg)
+static struct trc_place *register_place(struct machine *m, uint64_t reg)
 {
 	switch (reg) {
 	case TRC_REG_RA:
@@ -201,7 +201,7 @@ static struct trc_place place_make(enum trc_how how, uint64_t reg, int64_t off)
 
 static void set_place(struct machine *m, uint64_t reg, struct trc_place value)
 {
-	struct trc_place *place = place_of(m, reg);
+	struct trc_place *place = register_place(m, reg);
 
 	if (place)
 		*place = value;
@@ -223,7 +223,7 @@ static void set_cfa(struct machine *m, uint64_t reg, int64_t off)
 
 static void restore(struct machine *m, uint64_t reg)
 {
-	struct trc_place *place = place_of(m, reg);
+	struct trc_place *place = register_place(m, reg);
 
 	if (place && m->initial)
 		*place = m->initial->place[place - m->row.place];
@@ -273,7 +273,7 @@ static void restore_row(struct machine *m, struct trc_cursor *from)
 }
 
 /* Returns false where the row of pc ends. */
-static bool advance(struct machine *m, uint64_t delta)
+static bool machine_advance(struct machine *m, uint64_t delta)
 {
 	m->loc += delta * m->cie->code_align;
 	return m->loc <= m->pc;
@@ -370,11 +370,11 @@ static bool run_extended(struct machine *m, struct trc_cursor *from, uint64_t op
 		m->loc = get_pointer(from, m->cie->fde_encoding);
 		return m->loc <= m->pc;
 	case 0x02:
-		return advance(m, trc_cursor_get(from, 1));
+		return machine_advance(m, trc_cursor_get(from, 1));
 	case 0x03:
-		return advance(m, trc_cursor_get(from, 2));
+		return machine_advance(m, trc_cursor_get(from, 2));
 	case 0x04:
-		return advance(m, trc_cursor_get(from, 4));
+		return machine_advance(m, trc_cursor_get(from, 4));
 	case 0x0a:
 		remember_row(m, from);
 		return true;
@@ -391,7 +391,7 @@ static bool run_extended(struct machine *m, struct trc_cursor *from, uint64_t op
 	}
 }
 
-static void run(struct machine *m, struct trc_cursor from, bool *bad)
+static void program_run(struct machine *m, struct trc_cursor from, bool *bad)
 {
 	bool more = true;
 
@@ -400,7 +400,7 @@ static void run(struct machine *m, struct trc_cursor from, bool *bad)
 
 		switch (op >> 6) {
 		case 1:
-			more = advance(m, op & 0x3f);
+			more = machine_advance(m, op & 0x3f);
 			break;
 		case 2:
 			set_offset(m, op & 0x3f, TRC_HOW_CFA_MEM, (int64_t)trc_cursor_uleb(&from));
@@ -425,11 +425,11 @@ static int machine_run(struct machine *m, struct trc_cursor program, uintptr_t s
 	m->row = (struct row){.place[COL_CFA].how = TRC_HOW_UNKNOWN};
 	m->initial = NULL;
 	m->remembered = 0;
-	run(m, m->cie->program, &bad);
+	program_run(m, m->cie->program, &bad);
 	initial = m->row;
 	m->initial = &initial;
 	m->loc = start;
-	run(m, program, &bad);
+	program_run(m, program, &bad);
 	m->initial = NULL;
 	return bad ? -EBADMSG : 0;
 }
@@ -532,7 +532,7 @@ static uintptr_t table_field(const struct trc_cfi_bytes *bytes, const struct tab
 }
 
 /* The FDE that the table has for `pc`: the last that starts at or below it. */
-static int table_find(const struct trc_cfi_bytes *bytes, uintptr_t pc, uintptr_t *fde)
+static int header_table_find(const struct trc_cfi_bytes *bytes, uintptr_t pc, uintptr_t *fde)
 {
 	struct table table;
 	uint64_t low = 0, high;
@@ -561,7 +561,7 @@ int trc_cfi_register(const struct trc_cfi_bytes *bytes, uintptr_t pc, uint32_t r
 	struct fde fde;
 	struct machine m;
 	uintptr_t at;
-	int err = table_find(bytes, pc, &at);
+	int err = header_table_find(bytes, pc, &at);
 
 	if (!err)
 		err = fde_read(bytes, at, &fde);

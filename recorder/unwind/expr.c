@@ -117,7 +117,7 @@ static void add_const(struct stack *s, struct value v, int64_t add)
 	push(s, v);
 }
 
-static void plus(struct stack *s)
+static void expr_add(struct stack *s)
 {
 	struct value top = pop(s), below = pop(s);
 
@@ -226,7 +226,7 @@ static void operation(struct stack *s, struct trc_cursor *from, uint64_t op, uin
 	} else if (op == 0x06) {
 		deref(s);
 	} else if (op == 0x22) {
-		plus(s);
+		expr_add(s);
 	} else if (op == 0x23) { /* plus_uconst */
 		add_const(s, pop(s), (int64_t)trc_cursor_uleb(from));
 	} else if (op != 0x96) { /* nop */

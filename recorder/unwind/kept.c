@@ -69,7 +69,7 @@ static inline uint64_t get(const _Atomic uint64_t *word)
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static inline void put(_Atomic uint64_t *word, uint64_t value)
+static inline void word_put(_Atomic uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(word, value, memory_order_relaxed);
 }
@@ -83,7 +83,7 @@ static inline uint64_t rules_now(void)
 	return (uint64_t)trc_cache_epoch() << 8 | mode;
 }
 
-static inline uint32_t set_of(uintptr_t pc, uintptr_t depth)
+static inline uint32_t kept_set_of(uintptr_t pc, uintptr_t depth)
 {
 	return (uint32_t)(((pc << 20) ^ depth) * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SET_BITS));
 }
@@ -180,7 +180,7 @@ static inline TRC_NO_SANITIZE uint64_t number_if_same(struct kept *kept,
 		return 0;
 	/* Threads that find it at the same time may count one use: K6 does not need them all. */
 	if (__builtin_expect(counts & CROSSES, 0))
-		put(&kept->uses, uses - 1);
+		word_put(&kept->uses, uses - 1);
 	return number;
 }
 
@@ -200,7 +200,7 @@ TRC_NO_SANITIZE uint64_t trc_kept_find(const struct trc_unwind_start *start, uin
 
 	if (__builtin_expect(!t || depth < 8, 0))
 		return 0;
-	set = set_of(trc_pc_plain(start->pc), depth);
+	set = kept_set_of(trc_pc_plain(start->pc), depth);
 	for (uint32_t way = 0; way < WAYS; way++) {
 		uint64_t number;
 
@@ -262,11 +262,11 @@ static void word_note(struct note *note, uint32_t at, uintptr_t slot, uint64_t v
 		note->full = true;
 		return;
 	}
-	put(&quad->off, (get(&quad->off) & ~(UINT64_C(0xffff) << shift)) | distance << shift);
-	put(&quad->word[at % LANES], value);
+	word_put(&quad->off, (get(&quad->off) & ~(UINT64_C(0xffff) << shift)) | distance << shift);
+	word_put(&quad->word[at % LANES], value);
 }
 
-static bool has_room(struct note *note)
+static bool note_has_room(struct note *note)
 {
 	/* Whole quads on either side. */
 	if ((note->n_front + LANES) / LANES + (note->n_back + LANES) / LANES > QUADS)
@@ -276,7 +276,7 @@ static bool has_room(struct note *note)
 
 static TRC_NO_SANITIZE void front_note(struct note *note, uintptr_t slot)
 {
-	if (has_room(note))
+	if (note_has_room(note))
 		word_note(note, note->n_front++, slot, *(const volatile uintptr_t *)slot);
 }
 
@@ -291,7 +291,7 @@ static TRC_NO_SANITIZE void fp_note(struct note *note)
 		note->uses_fp = true;
 	else if (note->walk.fp < TRC_PC_MIN)
 		front_note(note, note->fp_slot);
-	else if (has_room(note))
+	else if (note_has_room(note))
 		word_note(note, WORDS_MAX - 1 - note->n_back++, note->fp_slot,
 			  note->walk.fp - note->start_sp);
 }
@@ -425,14 +425,14 @@ static void entry_store(const struct note *note, const struct trc_unwind_start *
 	struct kept *kept = note->kept;
 	uint32_t counts = note->n_front / LANES | note->n_back / LANES << BACK_SHIFT;
 
-	put(&kept->pc, trc_pc_plain(start->pc));
-	put(&kept->fp, start->fp - start->sp);
-	put(&kept->depth, note->depth);
-	put(&kept->rules, rules);
-	put(&kept->tag, tag);
-	put(&kept->number, number);
+	word_put(&kept->pc, trc_pc_plain(start->pc));
+	word_put(&kept->fp, start->fp - start->sp);
+	word_put(&kept->depth, note->depth);
+	word_put(&kept->rules, rules);
+	word_put(&kept->tag, tag);
+	word_put(&kept->number, number);
 	counts |= (note->uses_fp ? USES_FP : 0u) | (note->crosses ? CROSSES : 0u);
-	put(&kept->uses, CROSSING_USES);
+	word_put(&kept->uses, CROSSING_USES);
 	atomic_store_explicit(&kept->counts, counts, memory_order_relaxed);
 }
 
@@ -462,7 +462,7 @@ static bool is_second(struct table *t, uint64_t number)
 	if (last == number)
 		return true;
 	if (last != ~number)
-		put(seen, number);
+		word_put(seen, number);
 	return false;
 }
 
@@ -500,18 +500,18 @@ void trc_kept_add(const struct trc_unwind_start *start, uint64_t tag, uint64_t n
 
 	if (!t || note.depth < 8 || !is_second(t, number))
 		return;
-	set = set_of(trc_pc_plain(start->pc), note.depth);
+	set = kept_set_of(trc_pc_plain(start->pc), note.depth);
 	way = way_choose(t, set, rules, tag);
 	if (way == WAYS || !entry_claim(&t->kept[set][way]))
 		return;
 	note.kept = &t->kept[set][way];
-	put(&t->set[set].hint[way], 0);
+	word_put(&t->set[set].hint[way], 0);
 	if (note_walk(&note, start, rules, frame, n)) {
 		entry_store(&note, start, rules, tag, number);
-		put(&t->set[set].hint[way], hint_of(note.kept, at < note.n_front ? at : 0));
+		word_put(&t->set[set].hint[way], hint_of(note.kept, at < note.n_front ? at : 0));
 	} else {
-		put(&note.kept->rules, 0);
-		put(seen_at(t, number), ~number);
+		word_put(&note.kept->rules, 0);
+		word_put(seen_at(t, number), ~number);
 	}
 	entry_publish(note.kept);
 }
@@ -520,15 +520,15 @@ void trc_kept_drop(const struct trc_unwind_start *start, uint64_t number)
 {
 	/* acquire: pairs with the release in trc_kept_setup(). */
 	struct table *t = atomic_load_explicit(&table, memory_order_acquire);
-	uint32_t set = set_of(trc_pc_plain(start->pc), depth_of(start->sp));
+	uint32_t set = kept_set_of(trc_pc_plain(start->pc), depth_of(start->sp));
 
 	for (uint32_t way = 0; t && way < WAYS; way++) {
 		struct kept *kept = &t->kept[set][way];
 
 		if (get(&kept->number) != number || !entry_claim(kept))
 			continue;
-		put(&t->set[set].hint[way], 0);
-		put(&kept->number, 0);
+		word_put(&t->set[set].hint[way], 0);
+		word_put(&kept->number, 0);
 		entry_publish(kept);
 	}
 }

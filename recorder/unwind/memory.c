@@ -103,7 +103,7 @@ void trc_range_coroutine(const struct trc_range *stack)
 }
 
 /* The one that this address is in, if any.  A coroutine's may be a piece of its thread's. */
-static const struct trc_range *stack_of(uintptr_t sp)
+static const struct trc_range *stack_range_of(uintptr_t sp)
 {
 	const struct trc_range *coroutine = coroutine_stack;
 
@@ -124,7 +124,7 @@ bool trc_memory_is_own(uintptr_t from, uint32_t bytes)
 
 void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp)
 {
-	const struct trc_range *stack = stack_of(sp);
+	const struct trc_range *stack = stack_range_of(sp);
 
 	sp &= ~(uintptr_t)7;
 	range->lo = 0;
@@ -148,7 +148,7 @@ void trc_range_stack(struct trc_range *range, uintptr_t sp, uintptr_t own_sp)
 
 uintptr_t trc_range_above(uintptr_t sp)
 {
-	const struct trc_range *stack = stack_of(sp);
+	const struct trc_range *stack = stack_range_of(sp);
 
 	return within(stack, sp) ? stack->hi - sp : 0;
 }

@@ -75,7 +75,7 @@ static struct list *_Atomic list;
 
 /* ---- which module ----------------------------------------------------------------------- */
 
-static bool list_find(uintptr_t pc, struct module *module)
+static bool modules_list_find(uintptr_t pc, struct module *module)
 {
 	/* acquire: pairs with the release in list_make(): the list is zeroed and written. */
 	struct list *from = atomic_load_explicit(&list, memory_order_acquire);
@@ -104,7 +104,7 @@ static bool module_find(uintptr_t pc, struct module *module)
 	struct found found;
 
 	if (!find_object)
-		return list_find(pc, module);
+		return modules_list_find(pc, module);
 	if (find_object((void *)pc, &found) != 0)
 		return false;
 	*module = (struct module){(uintptr_t)found.map_start, (uintptr_t)found.map_end,
@@ -112,7 +112,7 @@ static bool module_find(uintptr_t pc, struct module *module)
 	return true;
 }
 
-static void list_add(struct list *to, struct dl_phdr_info *info)
+static void modules_list_add(struct list *to, struct dl_phdr_info *info)
 {
 	uintptr_t start = UINTPTR_MAX, end = 0, hdr = 0;
 	uint32_t at = atomic_load_explicit(&to->count, memory_order_relaxed);
@@ -140,7 +140,7 @@ static void list_add(struct list *to, struct dl_phdr_info *info)
 static int list_each(struct dl_phdr_info *info, size_t bytes, void *to)
 {
 	(void)bytes;
-	list_add(to, info);
+	modules_list_add(to, info);
 	return 0;
 }
 
@@ -161,7 +161,7 @@ static int list_make(void)
 	dl_iterate_phdr(list_each, to);
 	/* release: whoever sees the even sequence sees the whole list (O1). */
 	atomic_fetch_add_explicit(&to->sequence, 1, memory_order_release);
-	/* release: pairs with the acquire in list_find(). */
+	/* release: pairs with the acquire in modules_list_find(). */
 	atomic_store_explicit(&list, to, memory_order_release);
 	return 0;
 }
@@ -214,7 +214,7 @@ static bool segment_find(const struct headers *headers, uintptr_t at, uint32_t f
 
 /* Of a module that is being closed it may have been unmapped already, while what the loader says of
  * it still holds; other code may run there by now. */
-static bool is_there(uintptr_t at)
+static bool is_mapped(uintptr_t at)
 {
 	return trc_memory_readable(at);
 }
@@ -225,7 +225,7 @@ static bool module_headers(const struct module *module, struct headers *headers)
 	const ElfW(Ehdr) *elf = (const void *)module->start;
 	uint32_t i = 0;
 
-	if (module->end - module->start < sizeof(*elf) || !is_there(module->start) ||
+	if (module->end - module->start < sizeof(*elf) || !is_mapped(module->start) ||
 	    memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    elf->e_phentsize != sizeof(ElfW(Phdr)) || elf->e_phoff % 8 != 0 ||
 	    elf->e_phoff > HEADERS_BYTES ||
@@ -273,7 +273,8 @@ static int module_cfi(const struct module *module, const struct headers *headers
 
 	if (!module->hdr)
 		return -ENOENT;
-	if (!module_segment(module, headers, module->hdr, PF_R, &segment) || !is_there(module->hdr))
+	if (!module_segment(module, headers, module->hdr, PF_R, &segment) ||
+	    !is_mapped(module->hdr))
 		return -EBADMSG;
 	*bytes = (struct trc_cfi_bytes){(const uint8_t *)segment.start,
 					(const uint8_t *)segment.end, (const uint8_t *)module->hdr};
@@ -293,7 +294,7 @@ static bool module_sframe(const struct module *module, const struct headers *hea
 		if (ph->p_type != PT_GNU_SFRAME)
 			continue;
 		if (!module_segment(module, headers, start, PF_R, &segment) ||
-		    ph->p_filesz > segment.end - start || !is_there(start))
+		    ph->p_filesz > segment.end - start || !is_mapped(start))
 			return false;
 		*bytes = (struct trc_sframe_bytes){(const uint8_t *)start,
 						   (const uint8_t *)start + ph->p_filesz};
@@ -373,7 +374,7 @@ static uint32_t call_bytes(uint8_t modrm, uint8_t sib)
 }
 
 /* Whether these bytes, followed by a zero, end with a call. */
-static bool is_call(const uint8_t code[CALL_BYTES_MAX + 1])
+static bool is_call_before(const uint8_t code[CALL_BYTES_MAX + 1])
 {
 	if (code[CALL_BYTES_MAX - 5] == 0xe8)
 		return true;
@@ -391,7 +392,7 @@ static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05}
 #else
 enum { CALL_BYTES_MAX = 4 };
 
-static bool is_call(const uint8_t bytes[CALL_BYTES_MAX + 1])
+static bool is_call_before(const uint8_t bytes[CALL_BYTES_MAX + 1])
 {
 	uint32_t code;
 
@@ -442,7 +443,7 @@ static uint32_t made_look(uintptr_t pc)
 
 	made_read(pc, code);
 	memcpy(call, code, CALL_BYTES_MAX);
-	if (is_call(call))
+	if (is_call_before(call))
 		what = MADE_CALL;
 	if (memcmp(code + CALL_BYTES_MAX, sigreturn, sizeof(sigreturn)) == 0)
 		what |= MADE_SIGRETURN;
@@ -480,7 +481,8 @@ bool trc_module_is_return(uintptr_t ra)
 #endif
 	if (!module_find(ra - CALL_BYTES_MAX, &module))
 		return made_what(ra) & MADE_CALL;
-	return code_read(&module, ra - CALL_BYTES_MAX, CALL_BYTES_MAX, code) && is_call(code);
+	return code_read(&module, ra - CALL_BYTES_MAX, CALL_BYTES_MAX, code) &&
+	       is_call_before(code);
 }
 
 bool trc_module_is_sigreturn(uintptr_t pc)

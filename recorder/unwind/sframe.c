@@ -71,7 +71,8 @@ static uint32_t function_bytes(const struct section *s)
 }
 
 /* [off, off + bytes) of what follows the header (F2). */
-static bool part(struct trc_cursor body, uint64_t off, uint64_t bytes, struct trc_cursor *to)
+static bool section_part(struct trc_cursor body, uint64_t off, uint64_t bytes,
+			 struct trc_cursor *to)
 {
 	uint64_t all = (uint64_t)(body.end - body.at);
 
@@ -107,8 +108,8 @@ static int section_open(const struct trc_sframe_bytes *bytes, struct section *s)
 	if (extra > (uint64_t)(at.end - at.at))
 		return -EBADMSG;
 	at.at += extra;
-	if (!part(at, index_off, (uint64_t)s->functions * function_bytes(s), &s->index) ||
-	    !part(at, rows_off, rows_bytes, &s->rows))
+	if (!section_part(at, index_off, (uint64_t)s->functions * function_bytes(s), &s->index) ||
+	    !section_part(at, rows_off, rows_bytes, &s->rows))
 		return -EBADMSG;
 	return 0;
 }
@@ -122,14 +123,14 @@ struct function {
 	struct trc_cursor row; /* the first, and all that follow to the end of the section */
 };
 
-static const uint8_t *entry_of(const struct section *s, uint32_t i)
+static const uint8_t *section_entry(const struct section *s, uint32_t i)
 {
 	return s->index.at + (size_t)i * function_bytes(s);
 }
 
-static uintptr_t start_of(const struct section *s, uint32_t i)
+static uintptr_t entry_start(const struct section *s, uint32_t i)
 {
-	const uint8_t *field = entry_of(s, i);
+	const uint8_t *field = section_entry(s, i);
 	struct trc_cursor at = {field, s->index.end, false};
 	int64_t off =
 		s->version == 2 ? (int32_t)trc_cursor_get(&at, 4) : (int64_t)trc_cursor_get(&at, 8);
@@ -138,14 +139,14 @@ static uintptr_t start_of(const struct section *s, uint32_t i)
 }
 
 /* The last function that starts at or below pc; false: there is none. */
-static bool find(const struct section *s, uintptr_t pc, uint32_t *found)
+static bool entry_find_for(const struct section *s, uintptr_t pc, uint32_t *found)
 {
 	uint32_t low = 0, high = s->functions;
 
 	while (low < high) {
 		uint32_t mid = low + (high - low) / 2;
 
-		if (start_of(s, mid) <= pc)
+		if (entry_start(s, mid) <= pc)
 			low = mid + 1;
 		else
 			high = mid;
@@ -156,14 +157,14 @@ static bool find(const struct section *s, uintptr_t pc, uint32_t *found)
 
 static int function_read(const struct section *s, uint32_t i, struct function *f)
 {
-	struct trc_cursor at = {entry_of(s, i), s->index.end, false}, *more = &at;
+	struct trc_cursor at = {section_entry(s, i), s->index.end, false}, *more = &at;
 	uint64_t row_off;
 
-	f->start = start_of(s, i);
+	f->start = entry_start(s, i);
 	trc_cursor_get(&at, s->version == 2 ? 4 : 8);
 	f->code_bytes = trc_cursor_get(&at, 4);
 	row_off = trc_cursor_get(&at, 4);
-	if (!part(s->rows, row_off, 0, &f->row))
+	if (!section_part(s->rows, row_off, 0, &f->row))
 		return -EBADMSG;
 	f->row.end = s->rows.end;
 	if (s->version == 3) /* the rest lies before the rows */
@@ -200,14 +201,14 @@ static int row_read(struct trc_cursor *at, uint32_t address_bytes, uint64_t *sta
 	if (at->bad || size > 2)
 		return -EBADMSG;
 	row->word_bytes = 1u << size;
-	if (!part(*at, 0, (uint64_t)row->words * row->word_bytes, &row->word))
+	if (!section_part(*at, 0, (uint64_t)row->words * row->word_bytes, &row->word))
 		return -EBADMSG;
 	at->at = row->word.end;
 	return 0;
 }
 
 /* The row of the address `off` bytes into the function. */
-static int row_find(const struct function *f, uint64_t off, struct row *row)
+static int frame_row_find(const struct function *f, uint64_t off, struct row *row)
 {
 	struct trc_cursor at = f->row;
 	int found = -ENOENT;
@@ -268,7 +269,7 @@ static void rule_default(const struct section *s, struct row *row, struct trc_ru
 		rule->fp = memory_at(word_signed(row));
 }
 
-static struct trc_place place_of(uint32_t control, int32_t off)
+static struct trc_place place_at_offset(uint32_t control, int32_t off)
 {
 	uint32_t reg = control >> CONTROL_SHIFT;
 	bool memory = control & CONTROL_MEMORY;
@@ -291,7 +292,7 @@ static void take_pair(struct row *row, struct trc_place *place)
 		return;
 	control = word_unsigned(row);
 	if (control)
-		*place = place_of(control, word_signed(row));
+		*place = place_at_offset(control, word_signed(row));
 }
 
 static int rule_flexible(const struct section *s, struct row *row, struct trc_rule *rule)
@@ -308,8 +309,8 @@ static int rule_flexible(const struct section *s, struct row *row, struct trc_ru
 	return 0;
 }
 
-static int rule_make(const struct section *s, const struct function *f, struct row *row,
-		     struct trc_rule *rule)
+static int frame_rule_make(const struct section *s, const struct function *f, struct row *row,
+			   struct trc_rule *rule)
 {
 	int err = 0;
 
@@ -341,13 +342,13 @@ int trc_sframe_rule(const struct trc_sframe_bytes *bytes, uintptr_t pc, struct t
 
 	if (err)
 		return err;
-	if (!find(&s, pc, &i))
+	if (!entry_find_for(&s, pc, &i))
 		return -ENOENT;
 	err = function_read(&s, i, &f);
 	if (err)
 		return err;
 	if (pc - f.start >= f.code_bytes)
 		return -ENOENT;
-	err = row_find(&f, pc - f.start, &row);
-	return err ? err : rule_make(&s, &f, &row, rule);
+	err = frame_row_find(&f, pc - f.start, &row);
+	return err ? err : frame_rule_make(&s, &f, &row, rule);
 }

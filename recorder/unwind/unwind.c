@@ -285,8 +285,8 @@ static TRC_NO_SANITIZE uint32_t walk_outermost(struct trc_walk *walk, uint32_t m
 }
 
 /* The walk is at its start, and would write its next frame to frame[n]. */
-static TRC_NO_SANITIZE void elide(struct trc_walk *walk, uint32_t mode, uint64_t *frame,
-				  uint32_t before, int32_t n)
+static TRC_NO_SANITIZE void walk_elide(struct trc_walk *walk, uint32_t mode, uint64_t *frame,
+				       uint32_t before, int32_t n)
 {
 	enum { INNERMOST = TRC_STACK_DEPTH_MAX - TRC_STACK_OUTERMOST - 1 };
 	uint64_t ring[TRC_STACK_OUTERMOST];
@@ -313,7 +313,7 @@ TRC_NO_SANITIZE void trc_unwind_elide_from(const struct trc_unwind_start *start,
 
 	walk_start(&walk, mode, trc_copied_begin(&few));
 	start_at(&walk, start, start->sp);
-	elide(&walk, mode, frame, before, 0);
+	walk_elide(&walk, mode, frame, before, 0);
 }
 
 TRC_NO_SANITIZE uint32_t trc_unwind_other(const struct trc_unwind_start *start, uint64_t *frame,
@@ -345,7 +345,7 @@ TRC_NO_SANITIZE void trc_unwind_elide_other(const struct trc_unwind_start *start
 
 	walk_start(&walk, mode, trc_copied_begin(&few));
 	start_at(&walk, start, (uintptr_t)__builtin_frame_address(0));
-	elide(&walk, mode, frame, before, 0);
+	walk_elide(&walk, mode, frame, before, 0);
 }
 
 TRC_NO_SANITIZE uint32_t trc_unwind_whole(const struct trc_unwind_start *start,
@@ -384,5 +384,5 @@ __attribute__((noinline)) TRC_NO_SANITIZE void trc_unwind_elide(const void *ucon
 		start_at(&walk, &start, start.sp);
 		n = -1;
 	}
-	elide(&walk, mode, frame, before, n);
+	walk_elide(&walk, mode, frame, before, n);
 }

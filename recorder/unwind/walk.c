@@ -80,8 +80,8 @@ static bool register_value(const struct trc_walk *walk, uint32_t reg, uintptr_t 
 }
 
 /* The value of a place; `same` is what it is where the caller's value is this frame's. */
-static bool place_value(struct trc_walk *walk, const struct trc_place *place, uintptr_t cfa,
-			uintptr_t same, uintptr_t *value)
+static bool walk_place_value(struct trc_walk *walk, const struct trc_place *place, uintptr_t cfa,
+			     uintptr_t same, uintptr_t *value)
 {
 	uintptr_t base = cfa;
 
@@ -121,7 +121,7 @@ static bool cfa_value(struct trc_walk *walk, const struct trc_place *place, uint
 {
 	/* In terms of registers only: there is no CFA yet. */
 	return (place->how == TRC_HOW_REG || place->how == TRC_HOW_REG_MEM) &&
-	       place_value(walk, place, 0, 0, cfa);
+	       walk_place_value(walk, place, 0, 0, cfa);
 }
 
 /* The return address while it is still in its register. */
@@ -143,11 +143,11 @@ static bool step_rule(struct trc_walk *walk, const struct trc_rule *rule)
 	uintptr_t cfa, ra, fp, sp;
 
 	if (!cfa_value(walk, &rule->cfa, &cfa) ||
-	    !place_value(walk, &rule->ra, cfa, link_register(walk), &ra) ||
-	    !place_value(walk, &rule->sp, cfa, cfa, &sp))
+	    !walk_place_value(walk, &rule->ra, cfa, link_register(walk), &ra) ||
+	    !walk_place_value(walk, &rule->sp, cfa, cfa, &sp))
 		return false;
 	/* A frame pointer that cannot be known spoils only the frames that need it. */
-	if (!place_value(walk, &rule->fp, cfa, walk->fp, &fp))
+	if (!walk_place_value(walk, &rule->fp, cfa, walk->fp, &fp))
 		fp = 0;
 	/* unwind:U3; a leaf that has pushed nothing (aarch64) has its caller's stack pointer. */
 	if (!rule->exact && (sp < walk->sp || (sp == walk->sp && !walk->exact)))
@@ -175,7 +175,7 @@ static bool step_following(struct trc_walk *walk)
 	if (trc_module_cfi(at, &bytes) ||
 	    trc_cfi_register(&bytes, at, walk->followed, &rule, &place) ||
 	    rule.kind != TRC_RULE_STEP || rule.exact || !cfa_value(walk, &rule.cfa, &cfa) ||
-	    !place_value(walk, &place, cfa, walk->followed_value, &value) ||
+	    !walk_place_value(walk, &place, cfa, walk->followed_value, &value) ||
 	    !step_rule(walk, &rule))
 		return false;
 	walk->followed_value = value;
@@ -290,7 +290,7 @@ static bool step_guess(struct trc_walk *walk, bool foreign)
 /* ---- making rules ----------------------------------------------------------------------- */
 
 /* The rule for where the walk is, kept for the next time. */
-static void rule_make(const struct trc_walk *walk, struct trc_rule *rule)
+static void walk_rule_make(const struct trc_walk *walk, struct trc_rule *rule)
 {
 	uintptr_t key = trc_walk_key(walk), at = key - 1;
 	bool has_rules;
@@ -317,7 +317,7 @@ static const struct trc_rule *rule_of(const struct trc_walk *walk, struct trc_ru
 	case TRC_SHORT_WIDE:
 		return trc_cache_wide(*brief);
 	default:
-		rule_make(walk, made);
+		walk_rule_make(walk, made);
 		return made;
 	}
 }
