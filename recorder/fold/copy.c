@@ -78,7 +78,7 @@ static uint64_t duration_ns(const struct trc_fold *f, const struct trc_view *cop
 	return ns < 0x1p63 ? (uint64_t)ns : INT64_MAX;
 }
 
-static uint64_t whole(double value)
+static uint64_t whole_or_max(double value)
 {
 	return value < 0x1p63 ? (uint64_t)value : INT64_MAX;
 }
@@ -90,8 +90,8 @@ int trc_folded_make(const struct trc_fold *f, const struct trc_view *copy, struc
 					   .end = copy->end,
 					   .duration_ns = duration_ns(f, copy),
 					   .lost_events = copy->lost_events,
-					   .lost_value = whole(copy->lost_value),
-					   .alone_value = whole(copy->alone_value),
+					   .lost_value = whole_or_max(copy->lost_value),
+					   .alone_value = whole_or_max(copy->alone_value),
 					   .left_out = copy->left_out,
 					   .without_stack = copy->without_stack}};
 	struct trc_arena arena = {0};

@@ -7,7 +7,7 @@
  */
 #include "private.h"
 
-static struct trc_fold_park wait_of(const struct trc_fold_fiber *fiber)
+static struct trc_fold_park fiber_park(const struct trc_fold_fiber *fiber)
 {
 	return (struct trc_fold_park){.open = {.start = fiber->start, .stack = fiber->stack},
 				      .thread = fiber->thread,
@@ -15,7 +15,7 @@ static struct trc_fold_park wait_of(const struct trc_fold_fiber *fiber)
 				      .blocked = true};
 }
 
-static void leave_out(struct trc_fold *f, struct trc_fold_fiber *fiber, uint64_t now)
+static void fiber_leave_out(struct trc_fold *f, struct trc_fold_fiber *fiber, uint64_t now)
 {
 	trc_fold_leave_out_wait(f, true, false, now);
 	trc_fold_table_remove(&f->fibers, fiber);
@@ -31,7 +31,7 @@ static void evict(struct trc_fold *f, uint64_t now)
 		struct trc_fold_fiber *fiber = trc_fold_table_at(&f->fibers, id);
 
 		if (fiber && fiber->start < f->gap_time)
-			leave_out(f, fiber, now);
+			fiber_leave_out(f, fiber, now);
 	}
 }
 
@@ -59,7 +59,7 @@ void trc_fold_fiber_end(struct trc_fold *f, uint64_t number, uint64_t time)
 
 	if (!fiber)
 		return;
-	wait = wait_of(fiber);
+	wait = fiber_park(fiber);
 	trc_fold_table_remove(&f->fibers, fiber);
 	trc_fold_count_wait(f, &wait, time > wait.open.start ? time : wait.open.start);
 }
@@ -70,7 +70,7 @@ void trc_fold_fiber_switch(struct trc_fold *f, const struct trc_fold_event *e)
 	struct trc_fold_fiber *ran = trc_fold_table_find(&f->fibers, e->b);
 
 	if (ran) /* nobody saw it go on, and it did */
-		leave_out(f, ran, e->time);
+		fiber_leave_out(f, ran, e->time);
 	if (e->b && trc_fold_is_blocked(e->reason))
 		wait_begin(f, e);
 	trc_fold_fiber_end(f, e->a, e->time);
@@ -86,7 +86,7 @@ void trc_fold_fibers_so_far(struct trc_fold *f, struct trc_view *copy)
 
 		if (!fiber)
 			continue;
-		wait = wait_of(fiber);
+		wait = fiber_park(fiber);
 		trc_fold_open_so_far(f, &wait, copy);
 	}
 }

@@ -30,7 +30,7 @@ enum {
 	LOCK_EVENTS_SHARE = 4,
 };
 
-static int take_memory(struct trc_fold *f, struct trc_arena *arena)
+static int fold_memory_take(struct trc_fold *f, struct trc_arena *arena)
 {
 	size_t share = f->options.memory_bytes / 64;
 	int err = trc_fold_queue_init(&f->queue, arena, f->options.n_procs, QUEUE_SHARE * share);
@@ -58,7 +58,7 @@ static int take_memory(struct trc_fold *f, struct trc_arena *arena)
 	return f->lock_event ? err : -ENOMEM;
 }
 
-static uint64_t ticks_of(uint64_t ns, uint64_t ticks_per_second)
+static uint64_t fold_ticks(uint64_t ns, uint64_t ticks_per_second)
 {
 	return (uint64_t)((unsigned __int128)ns * ticks_per_second / 1000000000);
 }
@@ -83,11 +83,11 @@ int trc_fold_open(struct trc_fold **out, const struct trc_fold_options *options)
 	f->options.memory_bytes = bytes;
 	f->memory_bytes = arena.size_bytes;
 	f->ns_per_tick = 1e9 / (double)options->ticks_per_second;
-	f->lag_ticks = ticks_of(options->unlock_lag_ns ? options->unlock_lag_ns : UNLOCK_LAG_NS,
-				options->ticks_per_second);
-	f->gone_ticks = ticks_of(GONE_NS, options->ticks_per_second);
-	f->between_ticks = ticks_of(TRC_CHARGE_BETWEEN_NS, options->ticks_per_second);
-	err = take_memory(f, &arena);
+	f->lag_ticks = fold_ticks(options->unlock_lag_ns ? options->unlock_lag_ns : UNLOCK_LAG_NS,
+				  options->ticks_per_second);
+	f->gone_ticks = fold_ticks(GONE_NS, options->ticks_per_second);
+	f->between_ticks = fold_ticks(TRC_CHARGE_BETWEEN_NS, options->ticks_per_second);
+	err = fold_memory_take(f, &arena);
 	if (err) {
 		trc_fold_close(f);
 		return err;
@@ -107,7 +107,7 @@ void trc_fold_close(struct trc_fold *f)
 
 /* ---- events ---------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct trc_event *e)
+static bool event_is_wanted(const struct trc_event *e)
 {
 	switch (e->kind) {
 	case TRC_KIND_GAP: /* the kernel's records are of no use here but for samples, told
@@ -123,7 +123,7 @@ static bool is_wanted(const struct trc_event *e)
 	}
 }
 
-static uint32_t stream_of(const struct trc_fold *f, const struct trc_event *e)
+static uint32_t event_stream(const struct trc_fold *f, const struct trc_event *e)
 {
 	switch (e->source) {
 	case TRC_SOURCE_RING:
@@ -135,36 +135,36 @@ static uint32_t stream_of(const struct trc_fold *f, const struct trc_event *e)
 	}
 }
 
-static uint8_t reason_of(uint64_t arg)
+static uint8_t arg_reason(uint64_t arg)
 {
 	return arg < TRC_REASON_COUNT ? (uint8_t)arg : 0;
 }
 
 static void put_unlock(struct trc_fold_event *to, const struct trc_args_unlock *args, uint64_t time)
 {
-	to->reason = reason_of(args->reason);
+	to->reason = arg_reason(args->reason);
 	to->a = args->object;
 	to->b = args->held;
 	to->c = args->at && args->at < time ? args->at : time;
 }
 
-static void put_wait(struct trc_fold_event *to, const struct trc_event *e)
+static void event_put_wait(struct trc_fold_event *to, const struct trc_event *e)
 {
 	const union trc_args *args = &e->args;
 
 	switch (e->kind) {
 	case TRC_KIND_PARK:
-		to->reason = reason_of(args->park.reason);
+		to->reason = arg_reason(args->park.reason);
 		to->a = args->park.object;
 		to->b = args->park.holder;
 		break;
 	case TRC_KIND_RESUME:
-		to->reason = reason_of(args->resume.reason);
+		to->reason = arg_reason(args->resume.reason);
 		to->a = args->resume.object;
 		to->b = args->resume.result & 0x7fff;
 		break;
 	case TRC_KIND_WAIT:
-		to->reason = reason_of(args->wait.reason);
+		to->reason = arg_reason(args->wait.reason);
 		to->a = args->wait.object;
 		to->b = args->wait.result & 0x7fff;
 		to->c = args->wait.since;
@@ -195,7 +195,8 @@ static uint16_t sampled_event(struct trc_fold *f, uint64_t number)
 	return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
 }
 
-static void put_sample(struct trc_fold *f, struct trc_fold_event *to, const struct trc_event *e)
+static void event_put_sample(struct trc_fold *f, struct trc_fold_event *to,
+			     const struct trc_event *e)
 {
 	if (e->kind == TRC_KIND_SAMPLE) {
 		to->sampled = sampled_event(f, e->args.sample.event);
@@ -226,8 +227,8 @@ static void put_ids(struct trc_fold *f, const struct trc_writer *tables, struct 
 	}
 }
 
-static void put(struct trc_fold *f, const struct trc_writer *tables, struct trc_fold_event *to,
-		const struct trc_event *e)
+static void event_put(struct trc_fold *f, const struct trc_writer *tables,
+		      struct trc_fold_event *to, const struct trc_event *e)
 {
 	to->thread = e->thread;
 	to->kind = e->kind;
@@ -236,18 +237,18 @@ static void put(struct trc_fold *f, const struct trc_writer *tables, struct trc_
 	case TRC_KIND_PARK:
 	case TRC_KIND_RESUME:
 	case TRC_KIND_WAIT:
-		put_wait(to, e);
+		event_put_wait(to, e);
 		break;
 	case TRC_KIND_UNLOCK:
 		put_unlock(to, &e->args.unlock, e->time);
 		break;
 	case TRC_KIND_ACQUIRE:
-		to->reason = reason_of(e->args.acquire.reason);
+		to->reason = arg_reason(e->args.acquire.reason);
 		to->a = e->args.acquire.object;
 		break;
 	case TRC_KIND_SAMPLE:
 	case TRC_KIND_SAMPLES_LOST:
-		put_sample(f, to, e);
+		event_put_sample(f, to, e);
 		break;
 	case TRC_KIND_ALLOC:
 		put_alloc(to, &e->args.alloc);
@@ -264,7 +265,7 @@ static void put(struct trc_fold *f, const struct trc_writer *tables, struct trc_
 	case TRC_KIND_FIBER_SWITCH:
 		to->a = e->args.fiber_switch.fiber;
 		to->b = e->args.fiber_switch.left;
-		to->reason = reason_of(e->args.fiber_switch.reason);
+		to->reason = arg_reason(e->args.fiber_switch.reason);
 		break;
 	case TRC_KIND_FIBER_END:
 		to->a = e->args.fiber_end.fiber;
@@ -282,7 +283,7 @@ static void tell_lost(struct trc_fold *f, uint64_t time, uint64_t events)
 }
 
 /* What has come before is not merged yet, and in no doubt. */
-static void no_room(struct trc_fold *f, uint64_t time)
+static void fold_has_no_room(struct trc_fold *f, uint64_t time)
 {
 	if (!f->full_until) {
 		f->full_since = time;
@@ -303,13 +304,13 @@ void trc_fold_event(struct trc_fold *f, const struct trc_writer *tables, const s
 {
 	struct trc_fold_event *to;
 
-	if (!is_wanted(e))
+	if (!event_is_wanted(e))
 		return;
-	to = trc_fold_queue_put(&f->queue, stream_of(f, e), e->time);
+	to = trc_fold_queue_put(&f->queue, event_stream(f, e), e->time);
 	if (to)
-		put(f, tables, to, e);
+		event_put(f, tables, to, e);
 	else
-		no_room(f, e->time);
+		fold_has_no_room(f, e->time);
 }
 
 void trc_fold_thread_labels(struct trc_fold *f, const struct trc_writer *tables, uint32_t thread,

@@ -34,7 +34,7 @@ const uint64_t *trc_fold_content(const struct trc_fold_intern *in, uint32_t id, 
 	return c ? in->word + c->off + 1 : NULL;
 }
 
-static uint32_t intern(struct trc_fold_intern *in, const uint64_t *word, uint32_t n_bytes)
+static uint32_t fold_intern(struct trc_fold_intern *in, const uint64_t *word, uint32_t n_bytes)
 {
 	uint64_t hash = trc_check64(word, n_bytes, 0) & INT64_MAX;
 	uint32_t n_words = (n_bytes + 7) / 8, id;
@@ -70,7 +70,7 @@ static uint32_t stack_make(struct trc_fold_intern *in, const struct trc_writer *
 		return 0;
 	word[0] = epoch;
 	memcpy(word + 1, frame, n * sizeof(*frame));
-	return intern(in, word, (n + 1) * (uint32_t)sizeof(*word));
+	return fold_intern(in, word, (n + 1) * (uint32_t)sizeof(*word));
 }
 
 static uint32_t labels_make(struct trc_fold_intern *in, const struct trc_writer *tables,
@@ -85,12 +85,12 @@ static uint32_t labels_make(struct trc_fold_intern *in, const struct trc_writer 
 		if (label[i].key_bytes > TRC_LABEL_KEY_BYTES_MAX ||
 		    label[i].value_bytes > UINT8_MAX || !trc_label_put(&at, end, &label[i]))
 			return 0;
-	return n ? intern(in, word, (uint32_t)(at - (char *)word)) : 0;
+	return n ? fold_intern(in, word, (uint32_t)(at - (char *)word)) : 0;
 }
 
-static uint32_t id_of(struct trc_fold_intern *in, const struct trc_writer *tables, uint64_t id,
-		      uint32_t (*make)(struct trc_fold_intern *, const struct trc_writer *,
-				       uint64_t))
+static uint32_t fold_id(struct trc_fold_intern *in, const struct trc_writer *tables, uint64_t id,
+			uint32_t (*make)(struct trc_fold_intern *, const struct trc_writer *,
+					 uint64_t))
 {
 	uint32_t slot = (uint32_t)id % TRC_FOLD_CACHED, made;
 
@@ -108,12 +108,12 @@ static uint32_t id_of(struct trc_fold_intern *in, const struct trc_writer *table
 
 uint32_t trc_fold_stack(struct trc_fold *fold, const struct trc_writer *tables, uint64_t id)
 {
-	return id_of(&fold->stacks, tables, id, stack_make);
+	return fold_id(&fold->stacks, tables, id, stack_make);
 }
 
 uint32_t trc_fold_labels(struct trc_fold *fold, const struct trc_writer *tables, uint64_t id)
 {
-	return id_of(&fold->label_sets, tables, id, labels_make);
+	return fold_id(&fold->label_sets, tables, id, labels_make);
 }
 
 /* ---- what nothing cites any more ------------------------------------------------------- */
@@ -127,7 +127,7 @@ void trc_fold_intern_mark(struct trc_fold_intern *in, uint32_t id)
 }
 
 /* Ids stay what they are; contents move together. */
-static void sweep(struct trc_fold_intern *in)
+static void intern_sweep(struct trc_fold_intern *in)
 {
 	uint32_t to = 0;
 
@@ -156,7 +156,7 @@ static void sweep(struct trc_fold_intern *in)
 		in->collect_n = in->table.max / 8 * 7;
 }
 
-static bool is_crowded(const struct trc_fold_intern *in)
+static bool fold_intern_is_crowded(const struct trc_fold_intern *in)
 {
 	return in->n_words > in->collect_words || in->table.n > in->collect_n;
 }
@@ -179,7 +179,7 @@ static void views_mark(struct trc_fold *fold)
 
 void trc_fold_make_room(struct trc_fold *fold)
 {
-	if (!is_crowded(&fold->stacks) && !is_crowded(&fold->label_sets))
+	if (!fold_intern_is_crowded(&fold->stacks) && !fold_intern_is_crowded(&fold->label_sets))
 		return;
 	views_mark(fold);
 	trc_fold_queue_mark(fold);
@@ -187,6 +187,6 @@ void trc_fold_make_room(struct trc_fold *fold)
 	trc_fold_fibers_mark(fold);
 	trc_fold_locks_mark(fold);
 	trc_fold_live_mark(fold);
-	sweep(&fold->stacks);
-	sweep(&fold->label_sets);
+	intern_sweep(&fold->stacks);
+	intern_sweep(&fold->label_sets);
 }

@@ -7,12 +7,12 @@
  */
 #include "private.h"
 
-static struct trc_fold_lock_wait *wait_at(const struct trc_fold *f, uint32_t id)
+static struct trc_fold_lock_wait *lock_wait_at(const struct trc_fold *f, uint32_t id)
 {
 	return trc_fold_table_at(&f->lock_waits, id);
 }
 
-static struct trc_fold_lock_wait *wait_of(struct trc_lock_waiter *waiter)
+static struct trc_fold_lock_wait *lock_wait_of(struct trc_lock_waiter *waiter)
 {
 	return waiter ? (struct trc_fold_lock_wait *)(void *)((unsigned char *)waiter -
 							      offsetof(struct trc_fold_lock_wait,
@@ -22,12 +22,13 @@ static struct trc_fold_lock_wait *wait_of(struct trc_lock_waiter *waiter)
 
 /* ---- the heap -------------------------------------------------------------------------- */
 
-static bool is_before(const struct trc_fold_lock_event *a, const struct trc_fold_lock_event *b)
+static bool lock_event_is_before(const struct trc_fold_lock_event *a,
+				 const struct trc_fold_lock_event *b)
 {
 	return a->time < b->time || (a->time == b->time && a->order < b->order);
 }
 
-static void step(struct trc_fold *f, const struct trc_fold_lock_event *e);
+static void lock_step(struct trc_fold *f, const struct trc_fold_lock_event *e);
 
 static void heap_take(struct trc_fold *f, struct trc_fold_lock_event *first)
 {
@@ -36,9 +37,10 @@ static void heap_take(struct trc_fold *f, struct trc_fold_lock_event *first)
 
 	*first = heap[0];
 	for (; (child = 2 * i + 1) < f->n_lock_events; i = child) {
-		if (child + 1 < f->n_lock_events && is_before(&heap[child + 1], &heap[child]))
+		if (child + 1 < f->n_lock_events &&
+		    lock_event_is_before(&heap[child + 1], &heap[child]))
 			child++;
-		if (!is_before(&heap[child], &last))
+		if (!lock_event_is_before(&heap[child], &last))
 			break;
 		heap[i] = heap[child];
 	}
@@ -54,11 +56,11 @@ static void heap_put(struct trc_fold *f, enum trc_fold_lock_step what, struct tr
 		struct trc_fold_lock_event first;
 
 		heap_take(f, &first);
-		step(f, &first);
+		lock_step(f, &first);
 	}
 	e.order = (uint64_t)what << 62 | ++f->numbers;
 	i = f->n_lock_events++;
-	for (; i && is_before(&e, &heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i && lock_event_is_before(&e, &heap[(i - 1) / 2]); i = (i - 1) / 2)
 		heap[i] = heap[(i - 1) / 2];
 	heap[i] = e;
 }
@@ -72,7 +74,7 @@ static void drop_gave_up(struct trc_fold *f, struct trc_fold_lock *lock, uint64_
 	struct trc_lock_waiter **at = &lock->waited.gave_up;
 
 	while (*at) {
-		struct trc_fold_lock_wait *w = wait_of(*at);
+		struct trc_fold_lock_wait *w = lock_wait_of(*at);
 
 		if (w->item.key > last) {
 			at = &w->waiter.older;
@@ -104,7 +106,7 @@ static void evict_gave_up(struct trc_fold *f)
 
 		for (struct trc_lock_waiter *w = lock ? lock->waited.gave_up : NULL; w;
 		     w = w->older) {
-			uint64_t number = wait_of(w)->item.key;
+			uint64_t number = lock_wait_of(w)->item.key;
 
 			first = number < first ? number : first;
 			last = number > last ? number : last;
@@ -146,7 +148,7 @@ uint32_t trc_fold_lock_begin(struct trc_fold *f, uint64_t start, uint64_t object
 
 void trc_fold_lock_end(struct trc_fold *f, uint32_t wait, uint64_t end, int result)
 {
-	struct trc_fold_lock_wait *w = wait_at(f, wait);
+	struct trc_fold_lock_wait *w = lock_wait_at(f, wait);
 	struct trc_fold_lock_event e = {.key = w->key, .object = w->object, .wait = wait};
 
 	/* Not before it began. */
@@ -187,7 +189,7 @@ void trc_fold_locks_pass(struct trc_fold *f, uint64_t upto)
 		struct trc_fold_lock_event first;
 
 		heap_take(f, &first);
-		step(f, &first);
+		lock_step(f, &first);
 	}
 }
 
@@ -197,7 +199,7 @@ void trc_fold_locks_pass(struct trc_fold *f, uint64_t upto)
 static void forget_lock(struct trc_fold *f, struct trc_fold_lock *lock)
 {
 	for (struct trc_lock_waiter *w = lock->waited.newest; w; w = w->older)
-		wait_of(w)->left_out = true;
+		lock_wait_of(w)->left_out = true;
 	forget_gave_up(f, lock);
 	lock->waited = (struct trc_waited_lock){.newest = NULL};
 	lock->gap = f->gaps;
@@ -222,7 +224,7 @@ static void evict_locks(struct trc_fold *f, uint64_t now)
 	}
 }
 
-static struct trc_fold_lock *lock_of(struct trc_fold *f, const struct trc_fold_lock_event *e)
+static struct trc_fold_lock *fold_lock_of(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
 	struct trc_fold_lock *lock = trc_fold_table_find(&f->locks, e->key);
 
@@ -242,8 +244,8 @@ static struct trc_fold_lock *lock_of(struct trc_fold *f, const struct trc_fold_l
 
 static void wait_begins(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
-	struct trc_fold_lock *lock = lock_of(f, e);
-	struct trc_fold_lock_wait *w = wait_at(f, e->wait);
+	struct trc_fold_lock *lock = fold_lock_of(f, e);
+	struct trc_fold_lock_wait *w = lock_wait_at(f, e->wait);
 
 	if (!lock) {
 		w->left_out = true;
@@ -254,9 +256,9 @@ static void wait_begins(struct trc_fold *f, const struct trc_fold_lock_event *e)
 }
 
 /* One wait is charged to an unlock that did not happen during it, from `start` on. */
-static void charge(struct trc_fold *f, const struct trc_fold_lock *lock,
-		   const struct trc_fold_unlock *unlock, const struct trc_fold_lock_wait *w,
-		   uint64_t start)
+static void lock_charge(struct trc_fold *f, const struct trc_fold_lock *lock,
+			const struct trc_fold_unlock *unlock, const struct trc_fold_lock_wait *w,
+			uint64_t start)
 {
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_MUTEX);
@@ -268,14 +270,15 @@ static void charge(struct trc_fold *f, const struct trc_fold_lock *lock,
 }
 
 /* True if the lock keeps it for the next unlock. */
-static bool settle(struct trc_fold *f, struct trc_fold_lock *lock, struct trc_fold_lock_wait *w)
+static bool lock_wait_settle(struct trc_fold *f, struct trc_fold_lock *lock,
+			     struct trc_fold_lock_wait *w)
 {
 	switch (trc_lock_wait_ends(&lock->waited, &w->waiter, w->result, f->between_ticks)) {
 	case TRC_CHARGE_NOBODY:
 	case TRC_CHARGE_WOKEN:
 		break;
 	case TRC_CHARGE_LAST:
-		charge(f, lock, &lock->last, w, w->waiter.wait.start);
+		lock_charge(f, lock, &lock->last, w, w->waiter.wait.start);
 		break;
 	case TRC_CHARGE_NEXT:
 		f->n_gave_up++;
@@ -284,14 +287,14 @@ static bool settle(struct trc_fold *f, struct trc_fold_lock *lock, struct trc_fo
 	return false;
 }
 
-static void wait_ends(struct trc_fold *f, const struct trc_fold_lock_event *e)
+static void lock_wait_ends(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
-	struct trc_fold_lock_wait *w = wait_at(f, e->wait);
-	struct trc_fold_lock *lock = w->begun ? lock_of(f, e) : NULL;
+	struct trc_fold_lock_wait *w = lock_wait_at(f, e->wait);
+	struct trc_fold_lock *lock = w->begun ? fold_lock_of(f, e) : NULL;
 
 	if (!lock || w->left_out)
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, e->time);
-	else if (settle(f, lock, w))
+	else if (lock_wait_settle(f, lock, w))
 		return;
 	trc_fold_table_remove(&f->lock_waits, w);
 }
@@ -321,8 +324,8 @@ static void charge_gave_up(struct trc_fold *f, struct trc_fold_lock *lock,
 
 	while ((waiter = trc_lock_take_gave_up(&lock->waited, &unlock->charge, &charged, &since))) {
 		if (charged)
-			charge(f, lock, unlock, wait_of(waiter), since);
-		trc_fold_table_remove(&f->lock_waits, wait_of(waiter));
+			lock_charge(f, lock, unlock, lock_wait_of(waiter), since);
+		trc_fold_table_remove(&f->lock_waits, lock_wait_of(waiter));
 		f->n_gave_up--;
 	}
 }
@@ -330,7 +333,7 @@ static void charge_gave_up(struct trc_fold *f, struct trc_fold_lock *lock,
 static void unlocks(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
 	struct trc_fold_unlock unlock = {{e->time, e->taken, e->thread}, e->stack, e->labels};
-	struct trc_fold_lock *lock = lock_of(f, e);
+	struct trc_fold_lock *lock = fold_lock_of(f, e);
 
 	if (!lock) {
 		trc_fold_leave_out(f, TRC_VIEW_MUTEX, e->time);
@@ -345,7 +348,7 @@ static void unlocks(struct trc_fold *f, const struct trc_fold_lock_event *e)
 	lock->last = unlock;
 }
 
-static void step(struct trc_fold *f, const struct trc_fold_lock_event *e)
+static void lock_step(struct trc_fold *f, const struct trc_fold_lock_event *e)
 {
 	switch ((enum trc_fold_lock_step)(e->order >> 62)) {
 	case TRC_FOLD_BEGIN:
@@ -355,7 +358,7 @@ static void step(struct trc_fold *f, const struct trc_fold_lock_event *e)
 		unlocks(f, e);
 		break;
 	case TRC_FOLD_END:
-		wait_ends(f, e);
+		lock_wait_ends(f, e);
 		break;
 	case TRC_FOLD_GAP:
 		f->gaps++;

@@ -24,16 +24,16 @@ static struct trc_fold_chunk *chunk_of(const struct trc_fold_queue *q, uint32_t 
 	return &q->chunk[id - 1];
 }
 
-static uint64_t key_of(const struct trc_fold_queue *q, uint32_t stream)
+static uint64_t first_event_time(const struct trc_fold_queue *q, uint32_t stream)
 {
 	const struct trc_fold_stream *s = &q->stream[stream];
 
 	return chunk_of(q, s->first)->event[s->at].time;
 }
 
-static bool is_before(const struct trc_fold_queue *q, uint32_t a, uint32_t b)
+static bool stream_is_before(const struct trc_fold_queue *q, uint32_t a, uint32_t b)
 {
-	uint64_t a_time = key_of(q, a), b_time = key_of(q, b);
+	uint64_t a_time = first_event_time(q, a), b_time = first_event_time(q, b);
 
 	return a_time < b_time || (a_time == b_time && a < b);
 }
@@ -42,7 +42,7 @@ static void heap_up(struct trc_fold_queue *q, uint32_t stream)
 {
 	uint32_t i = q->n_heap++;
 
-	for (; i && is_before(q, stream, q->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i && stream_is_before(q, stream, q->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		q->heap[i] = q->heap[(i - 1) / 2];
 	q->heap[i] = stream;
 }
@@ -57,9 +57,10 @@ static void heap_down(struct trc_fold_queue *q, uint32_t stream)
 
 		if (child >= q->n_heap)
 			break;
-		if (child + 1 < q->n_heap && is_before(q, q->heap[child + 1], q->heap[child]))
+		if (child + 1 < q->n_heap &&
+		    stream_is_before(q, q->heap[child + 1], q->heap[child]))
 			child++;
-		if (!is_before(q, q->heap[child], stream))
+		if (!stream_is_before(q, q->heap[child], stream))
 			break;
 		q->heap[i] = q->heap[child];
 		i = child;
@@ -110,7 +111,7 @@ struct trc_fold_event *trc_fold_queue_put(struct trc_fold_queue *q, uint32_t str
 }
 
 /* The first event of the stream has been taken. */
-static void advance(struct trc_fold_queue *q, struct trc_fold_stream *s)
+static void queue_advance(struct trc_fold_queue *q, struct trc_fold_stream *s)
 {
 	struct trc_fold_chunk *chunk = chunk_of(q, s->first);
 	uint32_t id = s->first;
@@ -131,12 +132,12 @@ const struct trc_fold_event *trc_fold_queue_take(struct trc_fold_queue *q, uint6
 	const struct trc_fold_event *e;
 	uint32_t stream;
 
-	if (!q->n_heap || key_of(q, q->heap[0]) > upto)
+	if (!q->n_heap || first_event_time(q, q->heap[0]) > upto)
 		return NULL;
 	stream = q->heap[0];
 	s = &q->stream[stream];
 	e = &chunk_of(q, s->first)->event[s->at];
-	advance(q, s);
+	queue_advance(q, s);
 	if (!s->first)
 		stream = q->heap[--q->n_heap];
 	if (q->n_heap)

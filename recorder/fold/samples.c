@@ -8,13 +8,13 @@
 
 /* ---- counters -------------------------------------------------------------------------- */
 
-static bool is_of(const struct trc_view *view, const struct trc_fold_event *e)
+static bool event_is_of_view(const struct trc_view *view, const struct trc_fold_event *e)
 {
 	return e->time >= view->begin &&
 	       (!view->options.sample_event || view->options.sample_event == e->sampled);
 }
 
-static void add_sample(struct trc_view *view, const struct trc_fold_event *e, uint32_t labels)
+static void view_add_sample(struct trc_view *view, const struct trc_fold_event *e, uint32_t labels)
 {
 	double value[TRC_VIEW_VALUES] = {1, (double)e->a}, period = (double)e->b;
 
@@ -37,8 +37,8 @@ void trc_fold_sample(struct trc_fold *f, const struct trc_fold_event *e)
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_CPU);
 
-		if (view && is_of(view, e))
-			add_sample(view, e, labels);
+		if (view && event_is_of_view(view, e))
+			view_add_sample(view, e, labels);
 	}
 }
 
@@ -66,7 +66,7 @@ void trc_fold_samples_lost(struct trc_fold *f, const struct trc_fold_event *e)
 	for (uint32_t i = 0; i < TRC_VIEWS_MAX; i++) {
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_CPU);
 
-		if (view && e->time >= view->begin && (is_of(view, e) || !e->sampled))
+		if (view && e->time >= view->begin && (event_is_of_view(view, e) || !e->sampled))
 			add_lost(view, e->a, cause);
 	}
 }
@@ -113,8 +113,8 @@ static double weight_of(const struct trc_view *view, const struct trc_fold_live 
 }
 
 /* in_use: 1, an object more that is live; -1, one less. */
-static void add_object(struct trc_view *view, const struct trc_fold_live *live, bool allocated,
-		       double in_use)
+static void view_add_object(struct trc_view *view, const struct trc_fold_live *live, bool allocated,
+			    double in_use)
 {
 	double weight = weight_of(view, live), bytes = (double)live->bytes;
 	const double value[TRC_VIEW_VALUES] = {allocated ? weight : 0,
@@ -142,7 +142,7 @@ static void live_end(struct trc_fold *f, struct trc_fold_live *live)
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_HEAP);
 
 		if (view && is_counted(view, live))
-			add_object(view, live, false, -1);
+			view_add_object(view, live, false, -1);
 	}
 	trc_fold_table_remove(&f->live, live);
 }
@@ -180,10 +180,10 @@ void trc_fold_alloc(struct trc_fold *f, const struct trc_fold_event *e)
 		struct trc_view *view = f->view[i];
 
 		if (view && view->options.kind == TRC_VIEW_ALLOC && e->time >= view->begin)
-			add_object(view, &object, true, 0);
+			view_add_object(view, &object, true, 0);
 		if (!view || view->options.kind != TRC_VIEW_HEAP || !is_counted(view, &object))
 			continue;
-		add_object(view, &object, true, live ? 1 : 0);
+		view_add_object(view, &object, true, live ? 1 : 0);
 		view->left_out += !live;
 	}
 }
@@ -203,7 +203,7 @@ void trc_fold_live_add(struct trc_fold *f, struct trc_view *view)
 		const struct trc_fold_live *live = trc_fold_table_at(&f->live, id);
 
 		if (live && is_of_before(view, live))
-			add_object(view, live, true, 1);
+			view_add_object(view, live, true, 1);
 	}
 }
 

@@ -57,14 +57,14 @@ static void *chain_find(const struct trc_fold_table *t, uint32_t id, uint64_t ke
 	return id ? item_at(t, id) : NULL;
 }
 
-static uint32_t *bucket_of(const struct trc_fold_table *t, uint64_t key)
+static uint32_t *table_bucket(const struct trc_fold_table *t, uint64_t key)
 {
 	return &t->bucket[(uint32_t)trc_fold_mix(key) & t->mask];
 }
 
 void *trc_fold_table_find(const struct trc_fold_table *t, uint64_t key)
 {
-	return chain_find(t, *bucket_of(t, key), key);
+	return chain_find(t, *table_bucket(t, key), key);
 }
 
 void *trc_fold_table_more(const struct trc_fold_table *t, const void *item)
@@ -76,7 +76,7 @@ void *trc_fold_table_more(const struct trc_fold_table *t, const void *item)
 
 void *trc_fold_table_add(struct trc_fold_table *t, uint64_t key)
 {
-	uint32_t id = t->free ? t->free : t->used + 1, *bucket = bucket_of(t, key);
+	uint32_t id = t->free ? t->free : t->used + 1, *bucket = table_bucket(t, key);
 	struct trc_fold_item *item;
 
 	if (id > t->max || key == TRC_FOLD_FREE)
@@ -97,7 +97,7 @@ void *trc_fold_table_add(struct trc_fold_table *t, uint64_t key)
 void trc_fold_table_remove(struct trc_fold_table *t, void *item)
 {
 	struct trc_fold_item *gone = item;
-	uint32_t id = trc_fold_table_id(t, item), *at = bucket_of(t, gone->key);
+	uint32_t id = trc_fold_table_id(t, item), *at = table_bucket(t, gone->key);
 
 	while (*at != id)
 		at = &item_at(t, *at)->next;

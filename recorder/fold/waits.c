@@ -8,7 +8,7 @@
 #include "private.h"
 #include "format/waits.h"
 
-static struct trc_fold_park *park_of(struct trc_open_park *open)
+static struct trc_fold_park *fold_park_of(struct trc_open_park *open)
 {
 	return open ? (struct trc_fold_park *)(void *)((unsigned char *)open -
 						       offsetof(struct trc_fold_park, open))
@@ -17,12 +17,12 @@ static struct trc_fold_park *park_of(struct trc_open_park *open)
 
 static struct trc_fold_park *top_of(const struct trc_fold_thread *t)
 {
-	return t ? park_of(t->parks.top) : NULL;
+	return t ? fold_park_of(t->parks.top) : NULL;
 }
 
 static struct trc_fold_park *around_of(const struct trc_fold_park *park)
 {
-	return park_of(park->open.around);
+	return fold_park_of(park->open.around);
 }
 
 uint32_t trc_fold_labels_of(const struct trc_fold *f, uint32_t thread)
@@ -76,7 +76,7 @@ static bool in_window(const struct trc_view *view, uint64_t start, uint64_t end)
 }
 
 /* A fiber's wait has no reason. */
-static bool counts(const struct trc_view *view, const struct trc_fold_park *park)
+static bool park_counts(const struct trc_view *view, const struct trc_fold_park *park)
 {
 	return view->options.all_waits ? park->open.reason != 0 : park->blocked;
 }
@@ -91,8 +91,8 @@ void trc_fold_leave_out_wait(struct trc_fold *f, bool blocked, bool of_thread, u
 	}
 }
 
-static void sum_up(struct trc_view *view, const struct trc_fold_park *park, uint64_t end,
-		   uint64_t within)
+static void park_sum_up(struct trc_view *view, const struct trc_fold_park *park, uint64_t end,
+			uint64_t within)
 {
 	uint64_t ticks = trc_view_clip(view, park->open.start, end);
 
@@ -117,10 +117,10 @@ void trc_fold_count_wait(struct trc_fold *f, const struct trc_fold_park *park, u
 		struct trc_view *view = trc_fold_view(f, i, TRC_VIEW_BLOCK);
 		struct trc_fold_nest *nest;
 
-		if (!view || !counts(view, park) || !in_window(view, park->open.start, end))
+		if (!view || !park_counts(view, park) || !in_window(view, park->open.start, end))
 			continue;
 		nest = view->options.all_waits ? of_any : of_blocked;
-		sum_up(view, park, end, own ? own->ticks[i] : 0);
+		park_sum_up(view, park, end, own ? own->ticks[i] : 0);
 		if (nest)
 			nest->ticks[i] += trc_view_clip(view, park->open.start, end);
 	}
@@ -128,10 +128,10 @@ void trc_fold_count_wait(struct trc_fold *f, const struct trc_fold_park *park, u
 
 /* ---- parks ----------------------------------------------------------------------------- */
 
-static void ended(void *context, struct trc_open_park *open, uint64_t end, int result)
+static void fold_park_ended(void *context, struct trc_open_park *open, uint64_t end, int result)
 {
 	struct trc_fold *f = context;
-	struct trc_fold_park *park = park_of(open);
+	struct trc_fold_park *park = fold_park_of(open);
 	struct trc_fold_nest *nest = trc_fold_table_at(&f->nests, park->nest);
 
 	if (park->lock_wait)
@@ -143,7 +143,7 @@ static void ended(void *context, struct trc_open_park *open, uint64_t end, int r
 	trc_fold_table_remove(&f->parks, park);
 }
 
-static bool stack_of(void *context, uint32_t stack, const uint64_t **frame, uint32_t *n_frames)
+static bool stack_frames(void *context, uint32_t stack, const uint64_t **frame, uint32_t *n_frames)
 {
 	const struct trc_fold *f = context;
 	uint32_t n_words, n_bytes;
@@ -156,7 +156,7 @@ static bool stack_of(void *context, uint32_t stack, const uint64_t **frame, uint
 	return true;
 }
 
-static const struct trc_parks_owner owner = {stack_of, ended};
+static const struct trc_parks_owner owner = {stack_frames, fold_park_ended};
 
 static struct trc_park_event as_park_event(const struct trc_fold_event *e)
 {
@@ -184,7 +184,7 @@ static void note_next(struct trc_fold_park *park, const struct trc_park_event *e
 	park->next_since = trc_fold_is_blocked(e->reason) ? park->next_any : e->time;
 }
 
-static void leave_out(struct trc_fold *f, unsigned int reason, uint64_t time)
+static void park_leave_out(struct trc_fold *f, unsigned int reason, uint64_t time)
 {
 	trc_fold_leave_out_wait(f, trc_fold_is_blocked(reason), true, time);
 	if (trc_reason_is_lock(reason))
@@ -199,8 +199,8 @@ static void forget_open(struct trc_fold *f, struct trc_fold_thread *t, uint64_t 
 	trc_parks_abandon(&t->parks, now, &owner, f);
 }
 
-static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
-		       const struct trc_fold_event *e)
+static void fold_park_begin(struct trc_fold *f, struct trc_fold_thread *t,
+			    const struct trc_fold_event *e)
 {
 	const struct trc_park_event event = as_park_event(e);
 	struct trc_fold_park *park;
@@ -209,7 +209,7 @@ static void park_begin(struct trc_fold *f, struct trc_fold_thread *t,
 		forget_open(f, t, e->time);
 	park = t ? trc_fold_table_add(&f->parks, ++f->numbers) : NULL;
 	if (!park) {
-		leave_out(f, e->reason, e->time);
+		park_leave_out(f, e->reason, e->time);
 		return;
 	}
 	trc_park_begin(&t->parks, &park->open, &event);
@@ -262,7 +262,7 @@ void trc_fold_park_told(struct trc_fold *f, const struct trc_fold_event *e)
 	if (park && !in_doubt(f, park, f->merged))
 		return;
 	forget_open(f, t, f->merged);
-	park_begin(f, t, e);
+	fold_park_begin(f, t, e);
 	park = top_of(t);
 	if (!park)
 		return;
@@ -272,7 +272,7 @@ void trc_fold_park_told(struct trc_fold *f, const struct trc_fold_event *e)
 
 /* The thread waits for what it was told to wait for: this event is what began that wait, or ended
  * one before it. */
-static bool is_told(const struct trc_fold_thread *t, const struct trc_fold_event *e)
+static bool park_is_told(const struct trc_fold_thread *t, const struct trc_fold_event *e)
 {
 	const struct trc_fold_park *park = top_of(t);
 
@@ -283,8 +283,8 @@ static bool is_told(const struct trc_fold_thread *t, const struct trc_fold_event
 }
 
 /* One that is told when it is over. */
-static void park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
-		       const struct trc_fold_event *e)
+static void fold_park_whole(struct trc_fold *f, const struct trc_fold_thread *t,
+			    const struct trc_fold_event *e)
 {
 	const struct trc_park_event event = as_park_event(e);
 	struct trc_fold_park park = {.open = {.start = event.since,
@@ -331,16 +331,16 @@ void trc_fold_thread_event(struct trc_fold *f, const struct trc_fold_event *e)
 
 	if (t && t->seen < e->time)
 		t->seen = e->time;
-	if (is_told(t, e))
+	if (park_is_told(t, e))
 		return;
 	if (!parks_event(f, t, e))
-		leave_out(f, e->reason, e->time);
+		park_leave_out(f, e->reason, e->time);
 	switch (e->kind) {
 	case TRC_KIND_PARK:
-		park_begin(f, t, e);
+		fold_park_begin(f, t, e);
 		break;
 	case TRC_KIND_WAIT:
-		park_whole(f, t, e);
+		fold_park_whole(f, t, e);
 		break;
 	case TRC_KIND_UNLOCK:
 		trc_fold_lock_unlock(f, e);
@@ -376,12 +376,12 @@ static bool park_so_far(const struct trc_fold *f, const struct trc_fold_park *pa
 	uint64_t inside = *within + (nest ? nest->ticks[copy->number] : 0);
 	uint64_t next = copy->options.all_waits ? park->next_any : park->next_since;
 
-	if (!counts(copy, park) || !in_window(copy, park->open.start, end))
+	if (!park_counts(copy, park) || !in_window(copy, park->open.start, end))
 		return true;
 	if (park->left_out || in_doubt(f, park, end))
 		return false;
 	/* What came after it had ended is not inside of it, but of what is around it. */
-	sum_up(copy, park, end, open ? inside : trc_view_clip(copy, next, end));
+	park_sum_up(copy, park, end, open ? inside : trc_view_clip(copy, next, end));
 	*within = trc_view_clip(copy, park->open.start, end) + (open ? 0 : inside);
 	return true;
 }

@@ -34,7 +34,7 @@ __attribute__((constructor)) static void find_first(void)
 }
 
 /* What the kernel made of it: there may be fewer procs than the program asked for. */
-static void tell(void)
+static void affinity_tell(void)
 {
 	unsigned long set[SET_WORDS];
 	long n_bytes = trc_raw3(SYS_sched_getaffinity, trc_raw1(SYS_getpid, 0), sizeof(set), set);
@@ -52,7 +52,7 @@ TRC_EXPORT int TRC_VERSIONED(sched_setaffinity)(pid_t pid, size_t n_bytes, const
 	int result = REAL(sched_setaffinity)(pid, n_bytes, set);
 
 	if (!result && trc_recording() && (pid ? pid == getpid() : is_first()))
-		tell();
+		affinity_tell();
 	return result;
 }
 TRC_CURRENT_VERSION(sched_setaffinity, "GLIBC_2.3.4");
@@ -65,7 +65,7 @@ TRC_EXPORT int TRC_VERSIONED(pthread_setaffinity_np)(pthread_t thread, size_t n_
 	int result = REAL(pthread_setaffinity_np)(thread, n_bytes, set);
 
 	if (!result && trc_recording() && first_known && pthread_equal(thread, first_thread))
-		tell();
+		affinity_tell();
 	return result;
 }
 #ifdef __x86_64__

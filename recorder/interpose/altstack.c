@@ -83,7 +83,7 @@ static void programs_note(void)
 }
 
 /* 0 if there is none to be had. */
-static uintptr_t mapping_take(void)
+static uintptr_t altstack_map(void)
 {
 	long map;
 
@@ -113,7 +113,7 @@ static void mapping_give(uintptr_t map)
 	for (int i = 0; i < POOL; i++) {
 		uintptr_t none = 0;
 
-		/* release: pairs with the acquire in mapping_take(). */
+		/* release: pairs with the acquire in altstack_map(). */
 		if (atomic_compare_exchange_strong_explicit(
 			    &pool[i], &none, map, memory_order_release, memory_order_relaxed))
 			return;
@@ -122,12 +122,12 @@ static void mapping_give(uintptr_t map)
 	trc_share_give(guard_bytes + stack_bytes);
 }
 
-static stack_t stack_of(uintptr_t map)
+static stack_t altstack_of(uintptr_t map)
 {
 	return (stack_t){.ss_sp = (void *)(map + guard_bytes), .ss_size = stack_bytes};
 }
 
-static void enter(void)
+static void altstack_enter(void)
 {
 	stack_t now, ours;
 
@@ -138,8 +138,8 @@ static void enter(void)
 		return;
 	}
 	if (atomic_fetch_add_explicit(&in_use, 1, memory_order_relaxed) < IN_USE_MAX)
-		own = mapping_take();
-	ours = stack_of(own);
+		own = altstack_map();
+	ours = altstack_of(own);
 	if (own && REAL(sigaltstack)(&ours, NULL)) {
 		mapping_give(own);
 		own = 0;
@@ -156,9 +156,9 @@ void trc_altstack_enter(void)
 	if (own || entering || !atomic_load_explicit(&wanted, memory_order_acquire))
 		return;
 	entering = true;
-	/* seq_cst, both: a signal handler of this thread finds `entering` set during enter(). */
+	/* seq_cst, both: a signal handler of this thread finds `entering` set during altstack_enter(). */
 	atomic_signal_fence(memory_order_seq_cst);
-	enter();
+	altstack_enter();
 	atomic_signal_fence(memory_order_seq_cst);
 	entering = false;
 	errno = saved;
@@ -166,7 +166,7 @@ void trc_altstack_enter(void)
 
 void trc_altstack_leave(void)
 {
-	stack_t now, none = {.ss_flags = SS_DISABLE}, ours = stack_of(own);
+	stack_t now, none = {.ss_flags = SS_DISABLE}, ours = altstack_of(own);
 	int saved = errno;
 
 	if (!own || trc_sandbox_entered())
@@ -182,7 +182,7 @@ void trc_altstack_leave(void)
 
 bool trc_altstack_is_own(const stack_t *stack)
 {
-	return own && stack->ss_sp == stack_of(own).ss_sp;
+	return own && stack->ss_sp == altstack_of(own).ss_sp;
 }
 
 void trc_altstack_forked(void)
@@ -194,7 +194,7 @@ void trc_altstack_forked(void)
  * write there. */
 static bool tell_before(stack_t *old, stack_t before)
 {
-	stack_t ours = stack_of(own);
+	stack_t ours = altstack_of(own);
 
 	if (REAL(sigaltstack)(NULL, old))
 		return false;
@@ -204,7 +204,7 @@ static bool tell_before(stack_t *old, stack_t before)
 
 TRC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
-	stack_t before, ours = stack_of(own);
+	stack_t before, ours = altstack_of(own);
 	int result = REAL(sigaltstack)(stack, &before);
 
 	if (result)

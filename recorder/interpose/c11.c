@@ -14,7 +14,7 @@ _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a C11 mutex is a pthre
 _Static_assert(sizeof(cnd_t) == sizeof(pthread_cond_t), "and so are condition variables");
 
 /* As an errno, for the resume event. */
-static int error_of(int result)
+static int mtx_error(int result)
 {
 	switch (result) {
 	case thrd_success:
@@ -30,7 +30,7 @@ static int error_of(int result)
 	}
 }
 
-static int lock_slow(mtx_t *mutex, int tried, bool timed, const struct timespec *deadline)
+static int mtx_lock_slow(mtx_t *mutex, int tried, bool timed, const struct timespec *deadline)
 {
 	const pthread_mutex_t *inner = (const pthread_mutex_t *)mutex;
 	struct trc_span span;
@@ -40,11 +40,11 @@ static int lock_slow(mtx_t *mutex, int tried, bool timed, const struct timespec 
 	if (result == thrd_success)
 		trc_mutex_taken(inner); /* first: span:I2 */
 	if (parked)
-		trc_span_end(&span, error_of(result));
+		trc_span_end(&span, mtx_error(result));
 	return result;
 }
 
-static int try_lock(mtx_t *mutex)
+static int mtx_try_lock(mtx_t *mutex)
 {
 	pthread_mutex_t *inner = (pthread_mutex_t *)mutex;
 
@@ -53,12 +53,12 @@ static int try_lock(mtx_t *mutex)
 	return REAL(mtx_trylock)(mutex);
 }
 
-static int lock_recorded(mtx_t *mutex, bool timed, const struct timespec *deadline)
+static int mtx_lock_recorded(mtx_t *mutex, bool timed, const struct timespec *deadline)
 {
-	int tried = try_lock(mutex);
+	int tried = mtx_try_lock(mutex);
 
 	if (TRC_UNLIKELY(tried != thrd_success))
-		return lock_slow(mutex, tried, timed, deadline);
+		return mtx_lock_slow(mutex, tried, timed, deadline);
 	trc_mutex_taken((const pthread_mutex_t *)mutex);
 	return tried;
 }
@@ -67,14 +67,14 @@ TRC_EXPORT int mtx_lock(mtx_t *mutex)
 {
 	if (!trc_recording())
 		return REAL(mtx_lock)(mutex);
-	return lock_recorded(mutex, false, NULL);
+	return mtx_lock_recorded(mutex, false, NULL);
 }
 
 TRC_EXPORT int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict deadline)
 {
 	if (!trc_recording())
 		return REAL(mtx_timedlock)(mutex, deadline);
-	return lock_recorded(mutex, true, deadline);
+	return mtx_lock_recorded(mutex, true, deadline);
 }
 
 TRC_EXPORT int mtx_trylock(mtx_t *mutex)
@@ -114,7 +114,7 @@ TRC_EXPORT int cnd_wait(cnd_t *cond, mtx_t *mutex)
 		return REAL(cnd_wait)(cond, mutex);
 	trc_cond_wait_begin(&span, cond, (const pthread_mutex_t *)mutex);
 	result = REAL(cnd_wait)(cond, mutex);
-	trc_cond_wait_end(&span, (const pthread_mutex_t *)mutex, error_of(result));
+	trc_cond_wait_end(&span, (const pthread_mutex_t *)mutex, mtx_error(result));
 	return result;
 }
 
@@ -128,7 +128,7 @@ TRC_EXPORT int cnd_timedwait(cnd_t *restrict cond, mtx_t *restrict mutex,
 		return REAL(cnd_timedwait)(cond, mutex, deadline);
 	trc_cond_wait_begin(&span, cond, (const pthread_mutex_t *)mutex);
 	result = REAL(cnd_timedwait)(cond, mutex, deadline);
-	trc_cond_wait_end(&span, (const pthread_mutex_t *)mutex, error_of(result));
+	trc_cond_wait_end(&span, (const pthread_mutex_t *)mutex, mtx_error(result));
 	return result;
 }
 
@@ -181,7 +181,7 @@ TRC_EXPORT int thrd_join(thrd_t thread, int *value)
 		return REAL(thrd_join)(thread, value);
 	trc_join_begin(&span, thread, trc_tid_of(thread));
 	result = REAL(thrd_join)(thread, value);
-	trc_span_end(&span, error_of(result));
+	trc_span_end(&span, mtx_error(result));
 	return result;
 }
 

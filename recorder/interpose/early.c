@@ -28,7 +28,7 @@ struct object {
 	uint64_t n_verdef;
 };
 
-static bool same(const char *a, const char *b)
+static bool name_is_same(const char *a, const char *b)
 {
 	while (*a && *a == *b)
 		a++, b++;
@@ -132,7 +132,7 @@ static bool version_is(const struct object *o, unsigned int index, const char *w
 		const ElfW(Verdaux) *aux = (const void *)(at + def->vd_aux);
 
 		if ((def->vd_ndx & VERSION_MASK) == index)
-			return same(o->strings + aux->vda_name, wanted);
+			return name_is_same(o->strings + aux->vda_name, wanted);
 		at += def->vd_next;
 	}
 	return false;
@@ -151,7 +151,7 @@ static bool version_fits(const struct object *o, uint32_t symbol, const char *ve
 	return !(index & VERSION_HIDDEN);
 }
 
-static uint32_t gnu_hash(const char *name)
+static uint32_t early_hash(const char *name)
 {
 	uint32_t hash = 5381;
 
@@ -162,12 +162,13 @@ static uint32_t gnu_hash(const char *name)
 
 /* The table: n_buckets, first hashed symbol, n_bloom words, bloom shift; bloom filter; buckets; a
  * chain of hashes, the last of a bucket with bit 0 set. */
-static trc_function *object_find(const struct object *o, const char *name, const char *version)
+static trc_function *early_object_find(const struct object *o, const char *name,
+				       const char *version)
 {
 	const uint32_t *head = o->hash;
 	const uint32_t *bucket = head + 4 + head[2] * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
 	const uint32_t *chain = bucket + head[0];
-	uint32_t hash = gnu_hash(name);
+	uint32_t hash = early_hash(name);
 	uint32_t i = head[0] ? bucket[hash % head[0]] : 0;
 
 	for (; i >= head[1] && i; i++) {
@@ -176,7 +177,7 @@ static trc_function *object_find(const struct object *o, const char *name, const
 
 		if ((found | 1) == (hash | 1) && symbol->st_shndx != SHN_UNDEF &&
 		    ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
-		    same(o->strings + symbol->st_name, name) && version_fits(o, i, version))
+		    name_is_same(o->strings + symbol->st_name, name) && version_fits(o, i, version))
 			return (trc_function *)(o->base + symbol->st_value);
 		if (found & 1)
 			break;
@@ -195,10 +196,10 @@ trc_function *trc_early_lookup(const char *name, const char *version)
 	for (own = first_map(); own && own->l_ld != _DYNAMIC; own = own->l_next)
 		;
 	for (map = own ? own->l_next : NULL; map; map = map->l_next)
-		if (object_open(&o, map) && (found = object_find(&o, name, version)))
+		if (object_open(&o, map) && (found = early_object_find(&o, name, version)))
 			return found;
 	for (map = first_map(); map && map != own; map = map->l_next)
-		if (object_open(&o, map) && (found = object_find(&o, name, version)))
+		if (object_open(&o, map) && (found = early_object_find(&o, name, version)))
 			return found;
 	return NULL;
 }

@@ -28,7 +28,7 @@ struct begun {
 	bool sampled, ignores, shown;
 };
 
-static struct begun begin(void)
+static struct begun exec_begin(void)
 {
 	int saved = errno;
 	struct begun begun = {.sampled = trc_sample_exec_begin()};
@@ -40,7 +40,7 @@ static struct begun begin(void)
 }
 
 /* The exec has failed. */
-static int end(struct begun begun, int result)
+static int exec_end(struct begun begun, int result)
 {
 	int saved = errno;
 
@@ -93,9 +93,9 @@ char *const *trc_exec_env_make(const struct trc_exec_env *env, char *const *envp
 	TRC_EXPORT int name parameters                                                             \
 	{                                                                                          \
 		TRC_EXEC_ENV(env, path, how, envp);                                                \
-		struct begun begun = begin();                                                      \
+		struct begun begun = exec_begin();                                                 \
                                                                                                    \
-		return end(begun, call);                                                           \
+		return exec_end(begun, call);                                                      \
 	}
 EXEC(execve, (const char *path, char *const argv[], char *const envp[]), path, TRC_EXEC_AS_GIVEN,
      envp, REAL(execve)(path, argv, env))
@@ -111,17 +111,17 @@ EXEC(execveat, (int dir, const char *path, char *const argv[], char *const envp[
 
 TRC_EXPORT int fexecve(int fd, char *const argv[], char *const envp[])
 {
-	struct begun begun = begin();
+	struct begun begun = exec_begin();
 
-	return end(begun, REAL(fexecve)(fd, argv, envp));
+	return exec_end(begun, REAL(fexecve)(fd, argv, envp));
 }
 
 long trc_syscall_exec(long number, long a, long b, long c, long d, long e)
 {
-	struct begun begun = begin();
+	struct begun begun = exec_begin();
 	long result = trc_raw6(number, a, b, c, d, e, 0);
 
-	return end(begun, result < 0 ? (int)trc_syscall_error(result) : (int)result);
+	return exec_end(begun, result < 0 ? (int)trc_syscall_error(result) : (int)result);
 }
 
 /* Arguments one by one: how many, with the NULL that ends them. */

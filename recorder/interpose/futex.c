@@ -18,15 +18,15 @@ long trc_syscall_error(long result)
 	return -1;
 }
 
-static long futex(const void *word, long operation, long value, long timeout, long word2,
-		  long value3)
+static long futex_call(const void *word, long operation, long value, long timeout, long word2,
+		       long value3)
 {
 	long result = trc_raw6(SYS_futex, (long)word, operation, value, timeout, word2, value3);
 
 	return result < 0 ? trc_syscall_error(result) : result;
 }
 
-static bool waits(long operation)
+static bool futex_waits(long operation)
 {
 	switch (operation & FUTEX_CMD_MASK) {
 	case FUTEX_WAIT:
@@ -40,7 +40,7 @@ static bool waits(long operation)
 	}
 }
 
-static bool wakes(long operation)
+static bool futex_wakes(long operation)
 {
 	switch (operation & FUTEX_CMD_MASK) {
 	case FUTEX_WAKE:
@@ -58,7 +58,7 @@ static bool wakes(long operation)
  * other futexes it is the program's own business.  The address may be anything: the kernel would answer
  * EFAULT.
  */
-static uint32_t holder_of(const void *word, long operation)
+static uint32_t futex_holder(const void *word, long operation)
 {
 	long command = operation & FUTEX_CMD_MASK;
 
@@ -69,7 +69,7 @@ static uint32_t holder_of(const void *word, long operation)
 }
 
 /* Only this one's time is relative. */
-static bool wait_again(struct trc_restart *r, long operation, long *timeout)
+static bool futex_wait_again(struct trc_restart *r, long operation, long *timeout)
 {
 	const struct timespec *limit = (const struct timespec *)*timeout;
 	bool again;
@@ -88,10 +88,10 @@ static long futex_wait(const void *word, long operation, long value, long timeou
 	struct trc_restart restart;
 	long result;
 
-	trc_restart_park(&restart, TRC_REASON_FUTEX, word, holder_of(word, operation));
+	trc_restart_park(&restart, TRC_REASON_FUTEX, word, futex_holder(word, operation));
 	do
-		result = futex(word, operation, value, timeout, word2, value3);
-	while (TRC_UNLIKELY(result == -1) && wait_again(&restart, operation, &timeout));
+		result = futex_call(word, operation, value, timeout, word2, value3);
+	while (TRC_UNLIKELY(result == -1) && futex_wait_again(&restart, operation, &timeout));
 	trc_restart_end(&restart, result == -1 ? errno : 0);
 	return result;
 }
@@ -101,7 +101,7 @@ static long futex_wake(const void *word, long operation, long value, long timeou
 {
 	uint32_t waiters = trc_waiters(word);
 	uint64_t at = waiters ? trc_now() : 0;
-	long result = futex(word, operation, value, timeout, word2, value3);
+	long result = futex_call(word, operation, value, timeout, word2, value3);
 	long woken = result;
 
 	/* Called where somebody waits, who has the lock then. */
@@ -117,10 +117,10 @@ long trc_syscall_futex(const void *word, long operation, long value, long timeou
 		       long value3)
 {
 	if (!trc_recording())
-		return futex(word, operation, value, timeout, word2, value3);
-	if (waits(operation))
+		return futex_call(word, operation, value, timeout, word2, value3);
+	if (futex_waits(operation))
 		return futex_wait(word, operation, value, timeout, word2, value3);
-	if (wakes(operation))
+	if (futex_wakes(operation))
 		return futex_wake(word, operation, value, timeout, word2, value3);
-	return futex(word, operation, value, timeout, word2, value3);
+	return futex_call(word, operation, value, timeout, word2, value3);
 }

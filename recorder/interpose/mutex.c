@@ -69,7 +69,7 @@ struct attempt {
 	const struct timespec *deadline;
 };
 
-static int real_lock(pthread_mutex_t *mutex, const struct attempt *attempt)
+static int mutex_real_lock(pthread_mutex_t *mutex, const struct attempt *attempt)
 {
 	if (attempt->variant == PLAIN)
 		return REAL(pthread_mutex_lock)(mutex);
@@ -83,7 +83,7 @@ static int real_lock(pthread_mutex_t *mutex, const struct attempt *attempt)
  * recoverable locked for ever, and takes one with a ceiling where lock is refused.  Between the
  * look and the real call another thread may take the mutex: such a wait goes unseen.
  */
-static inline __attribute__((always_inline)) int try_lock(pthread_mutex_t *mutex)
+static inline __attribute__((always_inline)) int mutex_try_lock(pthread_mutex_t *mutex)
 {
 	uint32_t word;
 
@@ -98,12 +98,12 @@ static inline __attribute__((always_inline)) int try_lock(pthread_mutex_t *mutex
 }
 
 /* `tried` is not 0.  The real call decides, also about every error. */
-static __attribute__((noinline)) int lock_slow(pthread_mutex_t *mutex, int tried,
-					       const struct attempt *attempt)
+static __attribute__((noinline)) int mutex_lock_slow(pthread_mutex_t *mutex, int tried,
+						     const struct attempt *attempt)
 {
 	struct trc_span span;
 	bool parked = tried == EBUSY && trc_mutex_park(&span, mutex);
-	int result = real_lock(mutex, attempt);
+	int result = mutex_real_lock(mutex, attempt);
 
 	if (!result || result == EOWNERDEAD)
 		trc_mutex_taken(mutex); /* first: span:I2 */
@@ -112,12 +112,12 @@ static __attribute__((noinline)) int lock_slow(pthread_mutex_t *mutex, int tried
 	return result;
 }
 
-static int lock_recorded(pthread_mutex_t *mutex, const struct attempt *attempt)
+static int mutex_lock_recorded(pthread_mutex_t *mutex, const struct attempt *attempt)
 {
-	int tried = try_lock(mutex);
+	int tried = mutex_try_lock(mutex);
 
 	if (tried)
-		return lock_slow(mutex, tried, attempt);
+		return mutex_lock_slow(mutex, tried, attempt);
 	trc_mutex_taken(mutex);
 	return 0;
 }
@@ -126,7 +126,7 @@ static __attribute__((noinline)) int lock_plain(pthread_mutex_t *mutex)
 {
 	if (!trc_recording())
 		return REAL(pthread_mutex_lock)(mutex);
-	return lock_recorded(mutex, &(struct attempt){.variant = PLAIN});
+	return mutex_lock_recorded(mutex, &(struct attempt){.variant = PLAIN});
 }
 
 /* What is usual needs no call and no register saved. */
@@ -153,7 +153,8 @@ TRC_EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct time
 {
 	if (!trc_recording())
 		return REAL(pthread_mutex_timedlock)(mutex, deadline);
-	return lock_recorded(mutex, &(struct attempt){.variant = TIMED, .deadline = deadline});
+	return mutex_lock_recorded(mutex,
+				   &(struct attempt){.variant = TIMED, .deadline = deadline});
 }
 
 TRC_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
@@ -162,7 +163,7 @@ TRC_EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 	/* An unknown clock is an error even if the mutex is free. */
 	if (!trc_recording() || !trc_clock_known(clock))
 		return REAL(pthread_mutex_clocklock)(mutex, clock, deadline);
-	return lock_recorded(mutex, &(struct attempt){CLOCK, clock, deadline});
+	return mutex_lock_recorded(mutex, &(struct attempt){CLOCK, clock, deadline});
 }
 
 static __attribute__((noinline)) int unlock_slow(pthread_mutex_t *mutex)

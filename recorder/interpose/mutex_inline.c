@@ -12,19 +12,19 @@ int trc_mutex_inline_kind = KIND_OF_NO_MUTEX;
 
 /* ---- the object that the functions are in --------------------------------------------- */
 
-static const void *object_of(const void *function)
+static const void *function_object(const void *function)
 {
 	Dl_info info;
 
 	return function && dladdr(function, &info) ? info.dli_fbase : NULL;
 }
 
-#define IN_OBJECT(name, object) (object_of((const void *)(uintptr_t)REAL(name)) == (object))
+#define IN_OBJECT(name, object) (function_object((const void *)(uintptr_t)REAL(name)) == (object))
 
 /* Others may interpose these names as well, and want to see every call. */
 static bool functions_are_libcs(void)
 {
-	const void *libc = object_of(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
+	const void *libc = function_object(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"));
 
 	return libc && IN_OBJECT(pthread_mutex_lock, libc) &&
 	       IN_OBJECT(pthread_mutex_trylock, libc) && IN_OBJECT(pthread_mutex_unlock, libc);
@@ -33,8 +33,8 @@ static bool functions_are_libcs(void)
 /* ---- what they do --------------------------------------------------------------------- */
 
 /* Is it what it was when it was new, but for these? */
-static bool is(const pthread_mutex_t *mutex, const pthread_mutex_t *new, int lock, int owner,
-	       unsigned int users)
+static bool mutex_is(const pthread_mutex_t *mutex, const pthread_mutex_t *new, int lock, int owner,
+		     unsigned int users)
 {
 	pthread_mutex_t wanted = *new;
 
@@ -43,8 +43,8 @@ static bool is(const pthread_mutex_t *mutex, const pthread_mutex_t *new, int loc
 	wanted.__data.__nusers = users;
 	return memcmp(mutex, &wanted, sizeof(wanted)) == 0;
 }
-#define IS_FREE(m) is(m, new, 0, 0, 0)
-#define IS_HELD(m) is(m, new, 1, (int)tid, 1)
+#define IS_FREE(m) mutex_is(m, new, 0, 0, 0)
+#define IS_HELD(m) mutex_is(m, new, 1, (int)tid, 1)
 
 static bool real_calls_do_the_same(const pthread_mutex_t *new, uint32_t tid)
 {
@@ -75,7 +75,7 @@ static bool as_expected(const pthread_mutex_t *new)
 	       real_calls_mix_with_ours(new, tid);
 }
 
-static bool make(pthread_mutex_t *m, int type, int shared)
+static bool mutex_make(pthread_mutex_t *m, int type, int shared)
 {
 	pthread_mutexattr_t attr;
 	bool made;
@@ -92,7 +92,7 @@ static bool kind_is_another(int type, int shared)
 {
 	pthread_mutex_t m;
 
-	return make(&m, type, shared) && m.__data.__kind & ~TRC_MUTEX_NO_ELISION;
+	return mutex_make(&m, type, shared) && m.__data.__kind & ~TRC_MUTEX_NO_ELISION;
 }
 
 void trc_mutex_inline_check(void)
@@ -102,7 +102,7 @@ void trc_mutex_inline_check(void)
 
 	/* Valgrind sees the calls, not what they do. */
 	if (!trc_on_valgrind() && functions_are_libcs() &&
-	    make(&chosen, PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_PRIVATE) &&
+	    mutex_make(&chosen, PTHREAD_MUTEX_NORMAL, PTHREAD_PROCESS_PRIVATE) &&
 	    as_expected(&initialised) && as_expected(&chosen) &&
 	    kind_is_another(PTHREAD_MUTEX_RECURSIVE, PTHREAD_PROCESS_PRIVATE) &&
 	    kind_is_another(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PROCESS_PRIVATE) &&

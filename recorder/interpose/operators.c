@@ -24,7 +24,7 @@ enum { FIRST = TRC_REAL__Znwm, N_OPERATORS = TRC_REAL__ZdaPvmSt11align_val_t - F
 /* Bits: the C++ library's, which come to malloc(); stored by the constructor. */
 static uint32_t are_plain;
 
-static bool is_plain(enum trc_real_idx idx)
+static bool operator_is_plain(enum trc_real_idx idx)
 {
 	return are_plain >> (idx - FIRST) & 1;
 }
@@ -32,7 +32,7 @@ static bool is_plain(enum trc_real_idx idx)
 /* ---- operators that are not behind this object (N2) ----------------------------------------
  *
  * What was found once is called for ever.  It must not go with its object: before any object does,
- * all that there are are found, and what they are found in is kept.  Not in find(): its callers may
+ * all that there are are found, and what they are found in is kept.  Not in operator_find(): its callers may
  * hold locks that a plugin's constructor waits for, under the loader's lock.
  */
 
@@ -44,7 +44,7 @@ struct search {
 };
 
 /* The loader's list does not change while it calls this, once. */
-static int look(struct dl_phdr_info *info, size_t n_bytes, void *context)
+static int object_look(struct dl_phdr_info *info, size_t n_bytes, void *context)
 {
 	struct search *search = context;
 
@@ -52,7 +52,7 @@ static int look(struct dl_phdr_info *info, size_t n_bytes, void *context)
 	return 1;
 }
 
-static trc_function *find(enum trc_real_idx idx)
+static trc_function *operator_find(enum trc_real_idx idx)
 {
 	_Atomic(trc_function *) *known = &late[idx - FIRST];
 	/* relaxed: all that is behind it was there before the caller was loaded. */
@@ -63,7 +63,7 @@ static trc_function *find(enum trc_real_idx idx)
 		return trc_real_early(idx);
 	if (found)
 		return found;
-	dl_iterate_phdr(look, &search);
+	dl_iterate_phdr(object_look, &search);
 	/* An object may yet bring what nobody has. */
 	if (search.found == trc_operator_plain(idx))
 		return search.found;
@@ -98,7 +98,7 @@ void trc_operators_keep(void)
 		/* relaxed: set again, nothing is lost. */
 		if (real[FIRST + i] || atomic_load_explicit(&is_kept[i], memory_order_relaxed))
 			continue;
-		found = find(FIRST + i);
+		found = operator_find(FIRST + i);
 		if (found == trc_operator_plain(FIRST + i))
 			continue;
 		keep(found);
@@ -108,8 +108,9 @@ void trc_operators_keep(void)
 }
 
 #define OPERATOR(name)                                                                             \
-	(TRC_LIKELY(trc_real.name != NULL) ? trc_real.name                                         \
-					   : (__typeof__(trc_real.name))find(TRC_REAL_##name))
+	(TRC_LIKELY(trc_real.name != NULL)                                                         \
+		 ? trc_real.name                                                                   \
+		 : (__typeof__(trc_real.name))operator_find(TRC_REAL_##name))
 
 /* ---- where there is no C++ library ---------------------------------------------------------- */
 
@@ -174,7 +175,7 @@ trc_function *trc_operator_plain(enum trc_real_idx idx)
 /* ---- new ------------------------------------------------------------------------------------ */
 
 /* N1 */
-static void tell(const void *object, size_t n, struct trc_heap_count before)
+static void allocation_tell(const void *object, size_t n, struct trc_heap_count before)
 {
 	if (!trc_heap_counted_since(before))
 		trc_heap_allocated(object, n);
@@ -183,7 +184,7 @@ static void tell(const void *object, size_t n, struct trc_heap_count before)
 #define NEW(name, parameters, arguments)                                                           \
 	static __attribute__((noinline)) void *name##_otherwise parameters                         \
 	{                                                                                          \
-		bool sampled = trc_heap_is_sampled() && !is_plain(TRC_REAL_##name);                \
+		bool sampled = trc_heap_is_sampled() && !operator_is_plain(TRC_REAL_##name);       \
 		struct trc_heap_count before;                                                      \
 		void *object;                                                                      \
                                                                                                    \
@@ -191,7 +192,7 @@ static void tell(const void *object, size_t n, struct trc_heap_count before)
 			return OPERATOR(name) arguments;                                           \
 		before = trc_heap_counted();                                                       \
 		object = OPERATOR(name) arguments; /* or it throws */                              \
-		tell(object, n, before);                                                           \
+		allocation_tell(object, n, before);                                                \
 		return object;                                                                     \
 	}                                                                                          \
 	TRC_EXPORT void *name parameters                                                           \

@@ -48,7 +48,7 @@ static uint64_t reader_namespace;  /* the pid namespace of trace-record; 0 = not
 static uint64_t n_session_filters; /* of system calls that trace-record has */
 
 /* 0 = the environment does not say. */
-static uint64_t number_of(const char *variable)
+static uint64_t variable_number(const char *variable)
 {
 	const char *text = secure_getenv(variable);
 
@@ -73,7 +73,7 @@ static void wake_reader(void)
 
 /* Into a new file, which stays empty where the program may write no file of this size: the kernel
  * would not only refuse, but send SIGXFSZ. */
-static void file_write(int fd, const char *text)
+static void preload_file_write(int fd, const char *text)
 {
 	struct rlimit limit;
 
@@ -84,7 +84,7 @@ static void file_write(int fd, const char *text)
 
 /* What keeps this process from being recorded is told to trace-record: by a file, as the
  * program's output is its own.  Where there is no room for the text either the file is empty. */
-static void tell(const char *why)
+static void session_tell(const char *why)
 {
 	char path[320], whole[320], pid[TRC_PID_NAME_BYTES];
 	int fd;
@@ -97,7 +97,7 @@ static void tell(const char *why)
 			   0600);
 	if (fd < 0)
 		return;
-	file_write(fd, why);
+	preload_file_write(fd, why);
 	trc_raw1(SYS_close, fd);
 	if (trc_raw5(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, whole, RENAME_NOREPLACE))
 		trc_raw3(SYS_unlinkat, AT_FDCWD, path, 0);
@@ -107,7 +107,7 @@ static void tell(const char *why)
 /* Of many processes trace-record counts those for which there was no room. */
 static void tell_unopened(int err, const char *why)
 {
-	tell(follows && (err == -ENOSPC || err == -EFAULT) ? "" : why);
+	session_tell(follows && (err == -ENOSPC || err == -EFAULT) ? "" : why);
 }
 
 /* In a pid namespace of its own somebody else may have that pid. */
@@ -118,13 +118,13 @@ static bool is_for_us(const char *pid)
 		(!reader_namespace || trc_pid_namespace() == reader_namespace));
 }
 
-static void begin(void)
+static void preload_begin(void)
 {
 	char error[256];
 	int err = trc_session_publish();
 
 	if (err) {
-		tell(strerror(-err));
+		session_tell(strerror(-err));
 		trc_session_close();
 		return;
 	}
@@ -134,7 +134,7 @@ static void begin(void)
 	trc_signals_start(options.crash);
 	if (options.n_cpu_events &&
 	    trc_cpu_profile_session(options.cpu_event, options.n_cpu_events, error, sizeof(error)))
-		tell(error);
+		session_tell(error);
 	if (options.heap_bytes)
 		err = trc_heap_begin(options.heap_bytes, &heap_user);
 	if (err) {
@@ -187,7 +187,7 @@ static __attribute__((noinline)) void unrecorded_told(const struct trc_exec_look
 			   0600);
 	if (fd < 0)
 		return;
-	file_write(fd, text);
+	preload_file_write(fd, text);
 	trc_raw1(SYS_close, fd);
 }
 
@@ -245,7 +245,7 @@ static void filter_told(void)
 			   0600);
 	if (fd < 0)
 		return;
-	file_write(fd, text);
+	preload_file_write(fd, text);
 	trc_raw1(SYS_close, fd);
 }
 
@@ -279,7 +279,7 @@ static void follow_child(void)
 	if (err)
 		tell_unopened(err, why);
 	else if (!trc_start_is_forbidden)
-		begin();
+		preload_begin();
 }
 
 __attribute__((constructor)) static void preload_start(void)
@@ -289,31 +289,31 @@ __attribute__((constructor)) static void preload_start(void)
 	char error[512];
 	int err;
 
-	n_session_filters = number_of("TRC_SESSION_FILTERS");
+	n_session_filters = variable_number("TRC_SESSION_FILTERS");
 	exec_hook_set();
-	reader_namespace = number_of("TRC_SESSION_NAMESPACE");
+	reader_namespace = variable_number("TRC_SESSION_NAMESPACE");
 	if (!dir || strlen(dir) >= sizeof(session_dir) || is_behind_filter(dir) ||
 	    !is_for_us(secure_getenv("TRC_SESSION_PID")))
 		return;
 	strcpy(session_dir, dir);
 	trc_session_count_from(TRC_SESSIONS_OF_PRELOAD);
 	if (is_thread_checker()) {
-		tell("valgrind's helgrind and drd would check the recorder, too");
+		session_tell("valgrind's helgrind and drd would check the recorder, too");
 		return;
 	}
 	if (trc_session_options_init(&options, error, sizeof(error))) {
-		tell(error);
+		session_tell(error);
 		return;
 	}
 	options.dir = session_dir;
 	options.reader_namespace = reader_namespace;
-	options.ticks_per_second = number_of("TRC_SESSION_HZ");
+	options.ticks_per_second = variable_number("TRC_SESSION_HZ");
 	follows = secure_getenv("TRC_FOLLOW") != NULL;
 	err = trc_session_open(&options, error, sizeof(error));
 	if (err) {
 		tell_unopened(err, error);
 	} else {
-		begin();
+		preload_begin();
 		if (follows)
 			trc_child_hook = follow_child;
 		recorded_pid = (pid_t)trc_raw1(SYS_getpid, 0);

@@ -46,7 +46,7 @@ static void *missing_allocation(void)
 /* What was found for them; the table is not ours to write when it may have become read-only. */
 static _Atomic(trc_function *) early_heap[HEAP_NAMES];
 
-static trc_function *missing(enum trc_real_idx idx)
+static trc_function *real_missing(enum trc_real_idx idx)
 {
 	const char *name = wanted[idx].name;
 
@@ -71,7 +71,7 @@ trc_function *trc_real_early(enum trc_real_idx idx)
 		return found;
 	found = trc_early_lookup(wanted[idx].name, *version ? version : NULL);
 	if (!found)
-		return missing(idx);
+		return real_missing(idx);
 	/* Later, operators may be those of an object that goes again: operators.c. */
 	if ((int)idx < HEAP_NAMES && !trc_real.malloc)
 		atomic_store_explicit(&early_heap[idx], found, memory_order_relaxed);

@@ -34,7 +34,7 @@ static bool is_syscall(uint64_t at, uint64_t pc)
 	       (code[0] == 0x0f && code[1] == 0x05);
 }
 
-static bool has_failed(void *context)
+static bool restart_has_failed(void *context)
 {
 	uint64_t pc = *reg(context, REG_RIP);
 
@@ -104,7 +104,7 @@ static bool is_noted(void *context)
 	return restarting.pc == *reg(context, REG_RIP) && restarting.sp == *reg(context, REG_RSP);
 }
 
-static void note(void *context)
+static void restart_note(void *context)
 {
 	restarting.pc = *reg(context, REG_RIP);
 	restarting.sp = *reg(context, REG_RSP);
@@ -112,7 +112,7 @@ static void note(void *context)
 #else
 enum { SYSCALL_BYTES = 4, PAGE = 4096 };
 
-static bool has_failed(void *context)
+static bool restart_has_failed(void *context)
 {
 	const mcontext_t *m = &((ucontext_t *)context)->uc_mcontext;
 
@@ -136,7 +136,7 @@ static bool is_noted(void *context)
 	return false;
 }
 
-static void note(void *context)
+static void restart_note(void *context)
 {
 }
 #endif
@@ -145,10 +145,10 @@ void trc_sample_interrupted(const void *context)
 {
 	void *registers = (void *)(uintptr_t)context;
 
-	if (has_failed(registers))
+	if (restart_has_failed(registers))
 		trc_self.interrupted = true;
 	else if (is_restarting(registers))
-		note(registers);
+		restart_note(registers);
 }
 
 void trc_restart_handled(int number, void *context)
@@ -180,7 +180,7 @@ static uint64_t coarse_ns(void)
 	return clock_gettime(CLOCK_MONOTONIC_COARSE, &now) ? 0 : ns_of(&now);
 }
 
-static void enter(struct trc_restart *r, bool recorded, bool may_wait)
+static void restart_enter(struct trc_restart *r, bool recorded, bool may_wait)
 {
 	r->recorded = recorded;
 	r->since_ns = may_wait && !recorded ? coarse_ns() : 0;
@@ -196,7 +196,7 @@ static void enter(struct trc_restart *r, bool recorded, bool may_wait)
 void trc_restart_begin(struct trc_restart *r, enum trc_reason reason, uint64_t object,
 		       bool may_wait)
 {
-	enter(r, may_wait && trc_recording(), may_wait);
+	restart_enter(r, may_wait && trc_recording(), may_wait);
 	if (r->recorded)
 		trc_span_begin(&r->span, reason, object);
 }
@@ -204,7 +204,7 @@ void trc_restart_begin(struct trc_restart *r, enum trc_reason reason, uint64_t o
 void trc_restart_park(struct trc_restart *r, enum trc_reason reason, const void *object,
 		      uint32_t holder_tid)
 {
-	enter(r, true, true);
+	restart_enter(r, true, true);
 	trc_park(&r->span.wait, reason, object, holder_tid);
 	trc_span_guard(&r->span, true);
 }
@@ -218,7 +218,7 @@ void trc_restart_end(struct trc_restart *r, int result)
 }
 
 /* Whether the call's EINTR is the program's not. */
-static bool is_ours(struct trc_restart *r, const sigset_t *mask)
+static bool restart_is_ours(struct trc_restart *r, const sigset_t *mask)
 {
 	uint64_t blocked = 0;
 
@@ -241,7 +241,7 @@ static bool again(struct trc_restart *r)
 
 bool trc_restart(struct trc_restart *r, const sigset_t *mask)
 {
-	return is_ours(r, mask) && again(r);
+	return restart_is_ours(r, mask) && again(r);
 }
 
 /* By the coarse clock: it stands for a tick, so that less may have passed than it says (E6). */
@@ -271,7 +271,7 @@ bool trc_restart_ms(struct trc_restart *r, const sigset_t *mask, int *timeout_ms
 {
 	uint64_t ns;
 
-	if (!is_ours(r, mask))
+	if (!restart_is_ours(r, mask))
 		return false;
 	if (*timeout_ms > 0) {
 		if (!r->limit_ns)
@@ -303,7 +303,7 @@ bool trc_restart_on(struct trc_restart *r, const struct timespec **timeout)
 
 bool trc_restart_time(struct trc_restart *r, const sigset_t *mask, const struct timespec **timeout)
 {
-	return is_ours(r, mask) && trc_restart_on(r, timeout);
+	return restart_is_ours(r, mask) && trc_restart_on(r, timeout);
 }
 
 bool trc_restart_rest(struct trc_restart *r, const struct timespec **time,
@@ -347,7 +347,7 @@ bool trc_restart_socket(struct trc_restart *r, int fd, int option, int expired)
 	struct pollfd ready = {fd, option == SO_RCVTIMEO ? POLLIN : POLLOUT, 0};
 	int left_ms = 1 /* any: the limit is known */, result;
 
-	if (!is_ours(r, NULL))
+	if (!restart_is_ours(r, NULL))
 		return false;
 	r->limit_ns = socket_limit_ns(fd, option);
 	if (!r->limit_ns)

@@ -15,12 +15,12 @@ struct attempt {
 	const struct timespec *deadline;
 };
 
-static uint32_t writer_of(const pthread_rwlock_t *lock)
+static uint32_t rwlock_writer(const pthread_rwlock_t *lock)
 {
 	return (uint32_t)__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED);
 }
 
-static int real_lock(pthread_rwlock_t *lock, const struct attempt *a)
+static int rwlock_real(pthread_rwlock_t *lock, const struct attempt *a)
 {
 	bool reads = a->reason == TRC_REASON_RWLOCK_READ;
 
@@ -38,7 +38,7 @@ static int real_lock(pthread_rwlock_t *lock, const struct attempt *a)
 		     : REAL(pthread_rwlock_clockwrlock)(lock, a->clock, a->deadline);
 }
 
-static void lock_taken(const pthread_rwlock_t *lock, enum trc_reason reason, bool tried)
+static void rwlock_taken(const pthread_rwlock_t *lock, enum trc_reason reason, bool tried)
 {
 	if (reason == TRC_REASON_RWLOCK_WRITE)
 		trc_lock_taken_alone(lock);
@@ -49,11 +49,11 @@ static void lock_taken(const pthread_rwlock_t *lock, enum trc_reason reason, boo
 }
 
 /* The real call decides, also about every error.  A writer that asks again is refused at once. */
-static __attribute__((noinline)) int lock_slow(pthread_rwlock_t *lock, int tried,
-					       const struct attempt *attempt)
+static __attribute__((noinline)) int rwlock_slow(pthread_rwlock_t *lock, int tried,
+						 const struct attempt *attempt)
 {
 	struct trc_span span;
-	uint32_t writer = writer_of(lock);
+	uint32_t writer = rwlock_writer(lock);
 	bool parked = tried == EBUSY && trc_switch.locks != TRC_LOCKS_NONE &&
 		      (!writer || writer != trc_own_tid());
 	int result;
@@ -62,23 +62,23 @@ static __attribute__((noinline)) int lock_slow(pthread_rwlock_t *lock, int tried
 		trc_park(&span.wait, attempt->reason, lock, writer);
 		trc_span_guard(&span, true);
 	}
-	result = real_lock(lock, attempt);
+	result = rwlock_real(lock, attempt);
 	if (!result)
-		lock_taken(lock, attempt->reason, false); /* first: span:I2 */
+		rwlock_taken(lock, attempt->reason, false); /* first: span:I2 */
 	if (parked)
 		trc_span_end(&span, result);
 	return result;
 }
 
-static int lock_recorded(pthread_rwlock_t *lock, const struct attempt *attempt)
+static int rwlock_recorded(pthread_rwlock_t *lock, const struct attempt *attempt)
 {
 	int tried = attempt->reason == TRC_REASON_RWLOCK_READ
 			    ? REAL(pthread_rwlock_tryrdlock)(lock)
 			    : REAL(pthread_rwlock_trywrlock)(lock);
 
 	if (TRC_UNLIKELY(tried))
-		return lock_slow(lock, tried, attempt);
-	lock_taken(lock, attempt->reason, false);
+		return rwlock_slow(lock, tried, attempt);
+	rwlock_taken(lock, attempt->reason, false);
 	return 0;
 }
 
@@ -93,14 +93,14 @@ static bool deadline_refused(clockid_t clock, const struct timespec *deadline)
 	{                                                                                          \
 		if (!trc_recording())                                                              \
 			return REAL(pthread_rwlock_##rd##lock)(lock);                              \
-		return lock_recorded(lock, &(struct attempt){.reason = REASON});                   \
+		return rwlock_recorded(lock, &(struct attempt){.reason = REASON});                 \
 	}                                                                                          \
 	TRC_EXPORT int pthread_rwlock_try##rd##lock(pthread_rwlock_t *lock)                        \
 	{                                                                                          \
 		int result = REAL(pthread_rwlock_try##rd##lock)(lock);                             \
                                                                                                    \
 		if (!result && trc_recording())                                                    \
-			lock_taken(lock, REASON, true);                                            \
+			rwlock_taken(lock, REASON, true);                                          \
 		return result;                                                                     \
 	}                                                                                          \
 	TRC_EXPORT int pthread_rwlock_timed##rd##lock(pthread_rwlock_t *lock,                      \
@@ -108,14 +108,14 @@ static bool deadline_refused(clockid_t clock, const struct timespec *deadline)
 	{                                                                                          \
 		if (!trc_recording() || deadline_refused(CLOCK_REALTIME, deadline))                \
 			return REAL(pthread_rwlock_timed##rd##lock)(lock, deadline);               \
-		return lock_recorded(lock, &(struct attempt){REASON, TIMED, 0, deadline});         \
+		return rwlock_recorded(lock, &(struct attempt){REASON, TIMED, 0, deadline});       \
 	}                                                                                          \
 	TRC_EXPORT int pthread_rwlock_clock##rd##lock(pthread_rwlock_t *lock, clockid_t clock,     \
 						      const struct timespec *deadline)             \
 	{                                                                                          \
 		if (!trc_recording() || deadline_refused(clock, deadline))                         \
 			return REAL(pthread_rwlock_clock##rd##lock)(lock, clock, deadline);        \
-		return lock_recorded(lock, &(struct attempt){REASON, CLOCK, clock, deadline});     \
+		return rwlock_recorded(lock, &(struct attempt){REASON, CLOCK, clock, deadline});   \
 	}
 RWLOCK(rd, TRC_REASON_RWLOCK_READ)
 RWLOCK(wr, TRC_REASON_RWLOCK_WRITE)
@@ -130,7 +130,7 @@ TRC_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
 	if (!trc_recording())
 		return REAL(pthread_rwlock_unlock)(lock);
-	reason = writer_of(lock) ? TRC_REASON_RWLOCK_WRITE : TRC_REASON_RWLOCK_READ;
+	reason = rwlock_writer(lock) ? TRC_REASON_RWLOCK_WRITE : TRC_REASON_RWLOCK_READ;
 	if (trc_locks_all())
 		trc_released(reason, lock);
 	if (trc_switch.locks != TRC_LOCKS_NONE)

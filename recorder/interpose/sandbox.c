@@ -146,7 +146,7 @@ static uint32_t calculate(const struct machine *m, const struct sock_filter *i)
 	}
 }
 
-static uint32_t load(const struct machine *m, const struct sock_filter *i)
+static uint32_t filter_load(const struct machine *m, const struct sock_filter *i)
 {
 	uint32_t value = i->k;
 
@@ -188,14 +188,14 @@ static uint32_t jump(const struct machine *m, const struct sock_filter *i)
 	return is ? i->jt : i->jf;
 }
 
-static void step(struct machine *m, const struct sock_filter *i)
+static void filter_step(struct machine *m, const struct sock_filter *i)
 {
 	switch (BPF_CLASS(i->code)) {
 	case BPF_LD:
-		m->a = load(m, i);
+		m->a = filter_load(m, i);
 		break;
 	case BPF_LDX:
-		m->x = load(m, i);
+		m->x = filter_load(m, i);
 		break;
 	case BPF_ST:
 	case BPF_STX:
@@ -230,7 +230,7 @@ static uint32_t verdict(const struct sock_fprog *program, int call)
 				break;
 			at += over;
 		} else {
-			step(&m, i);
+			filter_step(&m, i);
 		}
 	}
 	return SECCOMP_RET_ALLOW;
@@ -249,7 +249,7 @@ static bool harms(const struct sock_fprog *program, const int *call, size_t n)
 	return false;
 }
 
-static bool is_readable(const void *at, size_t n_bytes)
+static bool page_is_readable(const void *at, size_t n_bytes)
 {
 	struct {
 		const void *base;
@@ -287,8 +287,8 @@ static void look_at_starts(const struct sock_fprog *program)
 static void look_at_filter(const struct sock_fprog *program)
 {
 	filtered = true;
-	if (!is_readable(program, sizeof(*program)) || program->len > STEPS_MAX ||
-	    !is_readable(program->filter, program->len * sizeof(*program->filter)))
+	if (!page_is_readable(program, sizeof(*program)) || program->len > STEPS_MAX ||
+	    !page_is_readable(program->filter, program->len * sizeof(*program->filter)))
 		return;
 	look_at_starts(program);
 	if (harms(program, THREAD_CALLS, N(THREAD_CALLS)))
@@ -310,7 +310,7 @@ static void look_at_filter(const struct sock_fprog *program)
 /* ---- the functions --------------------------------------------------------------------- */
 
 /* Somebody asks for filters, or has to do nothing behind them. */
-static bool is_watched(void)
+static bool sandbox_is_watched(void)
 {
 	return trc_filter_hook || trc_exec_hook;
 }
@@ -338,14 +338,14 @@ TRC_EXPORT int prctl(int option, ...)
 	for (int i = 0; i < 4; i++)
 		arg[i] = va_arg(args, unsigned long);
 	va_end(args);
-	if (TRC_UNLIKELY(trc_recording() || is_watched()))
+	if (TRC_UNLIKELY(trc_recording() || sandbox_is_watched()))
 		look_at_prctl(option, arg[0], arg[1]);
 	return REAL(prctl)(option, arg[0], arg[1], arg[2], arg[3]);
 }
 
 void trc_sandbox_look(long number, long a, long b, long c)
 {
-	if (!trc_recording() && !is_watched())
+	if (!trc_recording() && !sandbox_is_watched())
 		return;
 	if (number == SYS_prctl)
 		look_at_prctl((int)a, (unsigned long)b, (unsigned long)c);

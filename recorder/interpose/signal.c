@@ -28,7 +28,7 @@ static _Atomic uint64_t onstack;    /* H5: SA_ONSTACK was given, the kernel does
 static _Atomic uint32_t active;	 /* between start and stop */
 static _Atomic uint32_t watched; /* every handler has a wrapper */
 
-static uint64_t load(const _Atomic uint64_t *word)
+static uint64_t signal_load(const _Atomic uint64_t *word)
 {
 	/* relaxed: each word is about itself. */
 	return atomic_load_explicit(word, memory_order_relaxed);
@@ -40,7 +40,7 @@ static uint32_t session(void)
 	return atomic_load_explicit(&trc_switch.on, memory_order_relaxed);
 }
 
-static bool is_of_session(const _Atomic uint32_t *number)
+static bool signal_is_of_session(const _Atomic uint32_t *number)
 {
 	return trc_recording() && atomic_load_explicit(number, memory_order_relaxed) == session();
 }
@@ -48,7 +48,7 @@ static bool is_of_session(const _Atomic uint32_t *number)
 /* The one fact by which handlers get wrappers, and by which it is known that they have them. */
 static bool wraps(void)
 {
-	return is_of_session(&active) && !trc_self.quiet;
+	return signal_is_of_session(&active) && !trc_self.quiet;
 }
 
 static void unwrapped_note(void)
@@ -58,12 +58,13 @@ static void unwrapped_note(void)
 
 static bool is_seen(int number)
 {
-	return number >= 1 && number <= 64 && (load(&seen) & BIT(number));
+	return number >= 1 && number <= 64 && (signal_load(&seen) & BIT(number));
 }
 
 static bool is_dealt_with(int number)
 {
-	return (number >= 1 && number <= 64 && ((load(&seen) | load(&onstack)) & BIT(number))) ||
+	return (number >= 1 && number <= 64 &&
+		((signal_load(&seen) | signal_load(&onstack)) & BIT(number))) ||
 	       trc_signal_is_owned(number);
 }
 
@@ -95,7 +96,7 @@ static unsigned int wrapper_for(uint64_t handler)
 	unsigned int i;
 
 	for (i = 0; i < WRAPPERS; i++) {
-		uint64_t stands_for = load(&handlers[i]);
+		uint64_t stands_for = signal_load(&handlers[i]);
 
 		if (!stands_for && atomic_compare_exchange_strong_explicit(
 					   &handlers[i], &stands_for, handler, memory_order_relaxed,
@@ -111,7 +112,7 @@ static unsigned int wrapper_for(uint64_t handler)
 
 void trc_signal_look_at(int number, const siginfo_t *info)
 {
-	if (load(&reported) & BIT(number) && trc_signal_recorded())
+	if (signal_load(&reported) & BIT(number) && trc_signal_recorded())
 		trc_trigger_signal(number, info->si_code <= 0 && info->si_code != SI_TIMER
 						   ? (uint32_t)info->si_pid
 						   : 0);
@@ -123,14 +124,14 @@ static void adopt_without(int number, int flags);
 void *trc_signal_arrived(int number, siginfo_t *info, void *context, unsigned long wrapper);
 void *trc_signal_arrived(int number, siginfo_t *info, void *context, unsigned long wrapper)
 {
-	uint64_t handler = load(&handlers[wrapper]);
+	uint64_t handler = signal_load(&handlers[wrapper]);
 	int saved = errno;
 
 	/* The kernel has made it SIG_DFL, with the handler's flags. */
-	if (load(&one_shots) & BIT(number) && wraps())
+	if (signal_load(&one_shots) & BIT(number) && wraps())
 		adopt_without(number, handler & WANTS_INFO ? 0 : SA_SIGINFO);
 	trc_signal_look_at(number, info);
-	if (load(&crash) & BIT(number) && trc_signal_recorded())
+	if (signal_load(&crash) & BIT(number) && trc_signal_recorded())
 		trc_signal_handled(number, info, context);
 	trc_restart_handled(number, context);
 	errno = saved;
@@ -139,7 +140,7 @@ void *trc_signal_arrived(int number, siginfo_t *info, void *context, unsigned lo
 
 void trc_signal_taken(int number)
 {
-	if (number <= 64 && load(&reported) & BIT(number))
+	if (number <= 64 && signal_load(&reported) & BIT(number))
 		trc_trigger_signal(number, 0);
 }
 
@@ -179,7 +180,7 @@ static void on_default(int number, siginfo_t *info, void *context)
 
 	if (trc_signal_recorded()) {
 		trc_signal_look_at(number, info);
-		if (load(&crash) & BIT(number))
+		if (signal_load(&crash) & BIT(number))
 			trc_signal_fatal(number, info, context);
 		/* The program lives: whoever made this signal a condition asked for that. */
 		deadly = (BIT(number) & CRASHES) || !(BIT(number) & trc_trigger_signals());
@@ -222,18 +223,18 @@ void trc_signal_as_program_sees(int number, struct sigaction *action)
 		trc_signal_own_action(action);
 		return;
 	}
-	if (load(&onstack) & BIT(number))
+	if (signal_load(&onstack) & BIT(number))
 		action->sa_flags |= SA_ONSTACK;
 	if (is_default_of_ours(action)) {
-		mask = load(&given[number].mask);
+		mask = signal_load(&given[number].mask);
 		memset(&action->sa_mask, 0, sizeof(action->sa_mask));
 		memcpy(&action->sa_mask, &mask, sizeof(mask));
-		action->sa_flags = (int)load(&given[number].flags);
+		action->sa_flags = (int)signal_load(&given[number].flags);
 		if (!(action->sa_flags & RESTORER_FLAG))
 			action->sa_restorer = NULL;
 		action->sa_handler = SIG_DFL;
 	} else if (wrapper < WRAPPERS) {
-		uint64_t handler = load(&handlers[wrapper]);
+		uint64_t handler = signal_load(&handlers[wrapper]);
 
 		if (!(handler & WANTS_INFO))
 			action->sa_flags &= ~SA_SIGINFO;
@@ -249,7 +250,7 @@ static bool as_kernel_sees(int number, struct sigaction *action)
 
 	if (action->sa_handler == SIG_IGN || is_default_of_ours(action) ||
 	    trc_signal_is_own(action) ||
-	    (action->sa_handler == SIG_DFL && !(load(&reported) & BIT(number))) ||
+	    (action->sa_handler == SIG_DFL && !(signal_load(&reported) & BIT(number))) ||
 	    wrapper_number(action) < WRAPPERS || handler & WANTS_INFO)
 		return false;
 	if (action->sa_handler == SIG_DFL) {
@@ -331,7 +332,7 @@ static bool is_handler(const struct sigaction *action)
 }
 
 /* sigaction() of a signal that is dealt with here. */
-static int swap(int number, const struct sigaction *action, struct sigaction *old)
+static int action_swap(int number, const struct sigaction *action, struct sigaction *old)
 {
 	bool noted = action && !trc_self.quiet, wrapped = noted && is_seen(number) && wraps();
 	struct sigaction kernel, program, was;
@@ -366,7 +367,7 @@ static int swap(int number, const struct sigaction *action, struct sigaction *ol
 	return 0;
 }
 
-static bool same(const struct sigaction *a, const struct sigaction *b)
+static bool action_is_same(const struct sigaction *a, const struct sigaction *b)
 {
 	return a->sa_handler == b->sa_handler && a->sa_flags == b->sa_flags;
 }
@@ -388,11 +389,11 @@ static void adopt_without(int number, int flags)
 			program.sa_flags |= SA_ONSTACK;
 	}
 	kernel = program;
-	if (!as_kernel_sees(number, &kernel) && same(&kernel, &found))
+	if (!as_kernel_sees(number, &kernel) && action_is_same(&kernel, &found))
 		return;
 	note_installed(number, &program);
 	REAL(sigaction)(number, &kernel, &was);
-	if (!same(&was, &found)) /* another thread changed it just now: that holds */
+	if (!action_is_same(&was, &found)) /* another thread changed it just now: that holds */
 		REAL(sigaction)(number, &was, NULL);
 }
 
@@ -406,7 +407,7 @@ static void onstack_find(int number)
 	if (!onstack_hide(&kernel))
 		return;
 	REAL(sigaction)(number, &kernel, &was);
-	if (same(&was, &found))
+	if (action_is_same(&was, &found))
 		onstack_note(number, true);
 	else
 		REAL(sigaction)(number, &was, NULL);
@@ -418,7 +419,7 @@ static void adopt(int number)
 }
 
 /* The reverse. */
-static void give_back(int number)
+static void signal_give_back(int number)
 {
 	struct sigaction kernel, program, was;
 
@@ -427,12 +428,12 @@ static void give_back(int number)
 	program = kernel;
 	trc_signal_as_program_sees(number, &program);
 	/* H5 still holds: threads keep their alternate stacks. */
-	if (load(&onstack) & BIT(number))
+	if (signal_load(&onstack) & BIT(number))
 		program.sa_flags &= ~SA_ONSTACK;
-	if (same(&program, &kernel))
+	if (action_is_same(&program, &kernel))
 		return;
 	REAL(sigaction)(number, &program, &was);
-	if (!same(&was, &kernel))
+	if (!action_is_same(&was, &kernel))
 		REAL(sigaction)(number, &was, NULL);
 }
 
@@ -484,12 +485,12 @@ void trc_signals_watch(int own)
 	atomic_store_explicit(&watched, trc_runs_go() ? 0 : session(), memory_order_relaxed);
 	if (!trc_runs_go())
 		trc_mask_start();
-	for_each(load(&seen), adopt);
+	for_each(signal_load(&seen), adopt);
 }
 
 bool trc_signals_watched(void)
 {
-	return is_of_session(&watched) && wraps();
+	return signal_is_of_session(&watched) && wraps();
 }
 
 void trc_signals_on_stack(void)
@@ -507,7 +508,7 @@ void trc_signals_stop(void)
 	trc_altstack_want(false);
 	atomic_store_explicit(&active, 0, memory_order_relaxed);
 	unwrapped_note();
-	for_each(load(&seen), give_back);
+	for_each(signal_load(&seen), signal_give_back);
 }
 
 void trc_signals_forked(void)
@@ -516,7 +517,7 @@ void trc_signals_forked(void)
 
 	atomic_store_explicit(&active, 0, memory_order_relaxed);
 	unwrapped_note();
-	for_each(load(&seen), give_back);
+	for_each(signal_load(&seen), signal_give_back);
 	trc_mask_forked();
 	trc_signal_own_forked();
 	if (own)
@@ -533,7 +534,7 @@ TRC_EXPORT int sigaction(int number, const struct sigaction *action, struct siga
 	if (number == SIGVTALRM && is_handler(action))
 		trc_mask_speak();
 
-	return on_stack || is_dealt_with(number) ? swap(number, action, old)
+	return on_stack || is_dealt_with(number) ? action_swap(number, action, old)
 						 : REAL(sigaction)(number, action, old);
 }
 TRC_ALIAS(__sigaction, sigaction);
@@ -548,14 +549,14 @@ static sighandler_t replace(int number, sighandler_t handler, int flags, uint64_
 		return SIG_ERR;
 	}
 	memcpy(&action.sa_mask, &mask, sizeof(mask));
-	return swap(number, &action, &old) ? SIG_ERR : old.sa_handler;
+	return action_swap(number, &action, &old) ? SIG_ERR : old.sa_handler;
 }
 
 TRC_EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
 	if (!is_dealt_with(number))
 		return REAL(signal)(number, handler);
-	return replace(number, handler, load(&interrupts) & BIT(number) ? 0 : SA_RESTART,
+	return replace(number, handler, signal_load(&interrupts) & BIT(number) ? 0 : SA_RESTART,
 		       BIT(number));
 }
 TRC_ALIAS(ssignal, signal);
@@ -596,7 +597,7 @@ TRC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 		return trc_signal_own_set(handler);
 	if (!is_dealt_with(number))
 		return REAL(sigset)(number, handler);
-	if (swap(number, NULL, &now))
+	if (action_swap(number, NULL, &now))
 		return SIG_ERR;
 	old = REAL(sigset)(number, handler);
 	if (old == SIG_ERR)

@@ -27,7 +27,7 @@ enum {
 	PAGE = 4096
 };
 
-static bool is_within(const stack_t *stack, uintptr_t at, size_t n_bytes)
+static bool frame_is_within(const stack_t *stack, uintptr_t at, size_t n_bytes)
 {
 	uintptr_t off = at - (uintptr_t)stack->ss_sp;
 
@@ -41,13 +41,13 @@ static size_t state_bytes(uintptr_t state, const stack_t *stack)
 		uint32_t magic, n_bytes;
 	} said;
 
-	if (!is_within(stack, state, LEGACY_BYTES))
+	if (!frame_is_within(stack, state, LEGACY_BYTES))
 		return 0;
 	memcpy(&said, (const void *)(state + SAID_OFF), sizeof(said));
 	if (said.magic != SAID_MAGIC)
 		return LEGACY_BYTES;
 	return said.n_bytes >= LEGACY_BYTES && said.n_bytes % 4 == 0 &&
-			       is_within(stack, state, said.n_bytes)
+			       frame_is_within(stack, state, said.n_bytes)
 		       ? said.n_bytes
 		       : 0;
 }
@@ -61,7 +61,7 @@ static bool is_writable(uintptr_t lo, uintptr_t hi)
 	return !trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, 0, lo, 8);
 }
 
-static TRC_NO_SANITIZE void copy(uintptr_t to, uintptr_t from, size_t n_bytes)
+static TRC_NO_SANITIZE void frame_copy(uintptr_t to, uintptr_t from, size_t n_bytes)
 {
 	for (size_t off = 0; off + 4 <= n_bytes; off += 4)
 		*(volatile uint32_t *)(to + off) = *(const volatile uint32_t *)(from + off);
@@ -78,12 +78,13 @@ bool trc_signal_frame_move(struct trc_signal_call *call)
 	uintptr_t to = ((state - FRAME_BYTES) & ~(uintptr_t)15) - 8;
 
 	/* On that stack already, or not as we know it. */
-	if (!n_bytes || is_within(stack, sp, 0) || !is_within(stack, from, FRAME_BYTES) ||
-	    (uintptr_t)context != from + 8 || (uintptr_t)call->info != from + 8 + CONTEXT_BYTES ||
+	if (!n_bytes || frame_is_within(stack, sp, 0) ||
+	    !frame_is_within(stack, from, FRAME_BYTES) || (uintptr_t)context != from + 8 ||
+	    (uintptr_t)call->info != from + 8 + CONTEXT_BYTES ||
 	    !is_writable(to - CALLS_BYTES, sp - RED_ZONE))
 		return false;
-	copy(state, from_state, n_bytes);
-	copy(to, from, FRAME_BYTES);
+	frame_copy(state, from_state, n_bytes);
+	frame_copy(to, from, FRAME_BYTES);
 	call->frame = to;
 	call->context = (void *)(to + 8);
 	call->info = (siginfo_t *)(to + 8 + CONTEXT_BYTES);

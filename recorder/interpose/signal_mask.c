@@ -37,7 +37,7 @@ static _Atomic bool spoken; /* M3 */
 /* Of a thread, after M3: its mask is what it is said to be. */
 static __thread bool settled __attribute__((tls_model("initial-exec")));
 
-static bool is(const _Atomic bool *flag)
+static bool mask_is(const _Atomic bool *flag)
 {
 	/* relaxed: each is about itself; a thread that sees one late is as one that came sooner. */
 	return atomic_load_explicit(flag, memory_order_relaxed);
@@ -82,7 +82,7 @@ static void hide_here(void)
 
 void trc_mask_start(void)
 {
-	if (is(&spoken))
+	if (mask_is(&spoken))
 		return;
 	atomic_store_explicit(&hiding, true, memory_order_relaxed);
 	hide_here();
@@ -95,7 +95,7 @@ void trc_mask_forked(void)
 }
 
 /* M3: the calling thread's mask. */
-static void settle(void)
+static void mask_settle(void)
 {
 	if (settled || trc_self.quiet)
 		return;
@@ -106,35 +106,35 @@ static void settle(void)
 
 static bool settle_if_spoken(void)
 {
-	if (!is(&spoken))
+	if (!mask_is(&spoken))
 		return false;
-	settle();
+	mask_settle();
 	return true;
 }
 
 void trc_mask_speak(void)
 {
-	if (!is(&hiding))
+	if (!mask_is(&hiding))
 		return;
 	atomic_store_explicit(&spoken, true, memory_order_relaxed);
-	settle();
+	mask_settle();
 }
 
 bool trc_mask_thread_making(void)
 {
-	return is(&hiding) && settle_if_spoken();
+	return mask_is(&hiding) && settle_if_spoken();
 }
 
 void trc_mask_thread_begin(bool creator_settled)
 {
 	settled = creator_settled;
-	if (is(&hiding) && !settled)
+	if (mask_is(&hiding) && !settled)
 		hide_here();
 }
 
 bool trc_mask_show(void)
 {
-	if (!is(&hiding) || settled || !has_twin_alone(now()))
+	if (!mask_is(&hiding) || settled || !has_twin_alone(now()))
 		return false;
 	change_own(SIG_BLOCK);
 	return true;
@@ -165,7 +165,7 @@ bool trc_mask_holds_back(const siginfo_t *info, void *context)
 	ucontext_t *interrupted = context;
 	uint64_t mask = bits_of(&interrupted->uc_sigmask);
 
-	if (!is(&hiding) || settled || !has_twin_alone(mask))
+	if (!mask_is(&hiding) || settled || !has_twin_alone(mask))
 		return false;
 	atomic_store_explicit(&spoken, true, memory_order_relaxed);
 	settled = true;
@@ -179,7 +179,7 @@ bool trc_mask_holds_back(const siginfo_t *info, void *context)
 
 typedef int change_fn(int how, const sigset_t *set, sigset_t *old);
 
-static int change(change_fn *real, int how, const sigset_t *set, sigset_t *old)
+static int mask_change(change_fn *real, int how, const sigset_t *set, sigset_t *old)
 {
 	uint64_t bits = set ? bits_of(set) : 0;
 	bool both = (bits & (OWN | TWIN)) == (OWN | TWIN);
@@ -203,18 +203,18 @@ static int change(change_fn *real, int how, const sigset_t *set, sigset_t *old)
 
 static bool is_hidden(void)
 {
-	return TRC_UNLIKELY(is(&hiding)) && !trc_self.quiet;
+	return TRC_UNLIKELY(mask_is(&hiding)) && !trc_self.quiet;
 }
 
 TRC_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-	return is_hidden() ? change(REAL(sigprocmask), how, set, old)
+	return is_hidden() ? mask_change(REAL(sigprocmask), how, set, old)
 			   : REAL(sigprocmask)(how, set, old);
 }
 
 TRC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-	return is_hidden() ? change(REAL(pthread_sigmask), how, set, old)
+	return is_hidden() ? mask_change(REAL(pthread_sigmask), how, set, old)
 			   : REAL(pthread_sigmask)(how, set, old);
 }
 

@@ -28,13 +28,13 @@ static struct {
 	_Atomic uint64_t handler, flags, mask;
 } programs;
 
-static uint64_t load(const _Atomic uint64_t *word)
+static uint64_t own_word_load(const _Atomic uint64_t *word)
 {
 	/* relaxed: each word is about itself. */
 	return atomic_load_explicit(word, memory_order_relaxed);
 }
 
-static void store(_Atomic uint64_t *word, uint64_t value)
+static void own_word_store(_Atomic uint64_t *word, uint64_t value)
 {
 	atomic_store_explicit(word, value, memory_order_relaxed);
 }
@@ -56,12 +56,12 @@ int trc_signal_own_number(void)
 static void call_make(struct trc_signal_call *call)
 {
 	const ucontext_t *context = call->context;
-	uint64_t flags = load(&programs.flags), own = BIT(call->number);
+	uint64_t flags = own_word_load(&programs.flags), own = BIT(call->number);
 
 	memcpy(&call->mask, &context->uc_sigmask, sizeof(call->mask));
-	call->mask |= load(&programs.mask) | (flags & SA_NODEFER ? 0 : own);
+	call->mask |= own_word_load(&programs.mask) | (flags & SA_NODEFER ? 0 : own);
 	if (flags & (unsigned int)SA_RESETHAND)
-		store(&programs.handler, (uintptr_t)SIG_DFL);
+		own_word_store(&programs.handler, (uintptr_t)SIG_DFL);
 	if (!(flags & SA_RESTART))
 		trc_restart_undo(call->context);
 	trc_restart_handled((int)call->number, call->context);
@@ -74,7 +74,7 @@ bool trc_signal_own_arrived(int number, siginfo_t *info, void *context,
 			    struct trc_signal_call *call, uintptr_t frame)
 {
 	take_fn *take = atomic_load_explicit(&owner, memory_order_relaxed);
-	uint64_t handler = load(&programs.handler);
+	uint64_t handler = own_word_load(&programs.handler);
 	int saved = errno;
 	bool taken = take(info, context);
 
@@ -136,10 +136,10 @@ bool trc_signal_is_own(const struct sigaction *action)
 
 void trc_signal_own_action(struct sigaction *action)
 {
-	uint64_t mask = load(&programs.mask);
+	uint64_t mask = own_word_load(&programs.mask);
 
-	action->sa_flags = (int)load(&programs.flags);
-	action->sa_handler = (sighandler_t)(uintptr_t)load(&programs.handler);
+	action->sa_flags = (int)own_word_load(&programs.flags);
+	action->sa_handler = (sighandler_t)(uintptr_t)own_word_load(&programs.handler);
 	memset(&action->sa_mask, 0, sizeof(action->sa_mask));
 	memcpy(&action->sa_mask, &mask, sizeof(mask));
 	if (!(action->sa_flags & RESTORER_FLAG))
@@ -151,9 +151,9 @@ static void programs_set(const struct sigaction *action, int flags)
 	uint64_t mask;
 
 	memcpy(&mask, &action->sa_mask, sizeof(mask));
-	store(&programs.mask, mask & ~(BIT(SIGKILL) | BIT(SIGSTOP)));
-	store(&programs.flags, (uint32_t)flags);
-	store(&programs.handler, (uintptr_t)action->sa_handler);
+	own_word_store(&programs.mask, mask & ~(BIT(SIGKILL) | BIT(SIGSTOP)));
+	own_word_store(&programs.flags, (uint32_t)flags);
+	own_word_store(&programs.handler, (uintptr_t)action->sa_handler);
 }
 
 /* Always on the alternate stack: a sample may land where there is next to nothing left of the
@@ -203,9 +203,10 @@ sighandler_t trc_signal_own_set(sighandler_t handler)
 /* libc has changed the kernel's flags: those are ours. */
 void trc_signal_own_interrupt(bool interrupt)
 {
-	uint64_t flags = load(&programs.flags);
+	uint64_t flags = own_word_load(&programs.flags);
 
-	store(&programs.flags, interrupt ? flags & ~(uint64_t)SA_RESTART : flags | SA_RESTART);
+	own_word_store(&programs.flags,
+		       interrupt ? flags & ~(uint64_t)SA_RESTART : flags | SA_RESTART);
 	kernel_install(atomic_load_explicit(&owned, memory_order_relaxed));
 }
 
@@ -214,7 +215,7 @@ bool trc_signal_own_exec_begin(void)
 	int number = atomic_load_explicit(&owned, memory_order_relaxed);
 	struct sigaction ignored = {.sa_handler = SIG_IGN}, now;
 
-	return number && load(&programs.handler) == (uintptr_t)SIG_IGN &&
+	return number && own_word_load(&programs.handler) == (uintptr_t)SIG_IGN &&
 	       !REAL(sigaction)(number, NULL, &now) && trc_signal_is_own(&now) &&
 	       !REAL(sigaction)(number, &ignored, NULL);
 }

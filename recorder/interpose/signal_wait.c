@@ -16,8 +16,8 @@ static int taken(int number)
 
 /* After a real call: whether to wait on.  What is left of the time is known if nothing interrupted.
  */
-static bool wait_again(struct trc_restart *r, int result, const siginfo_t *info,
-		       const struct timespec **timeout)
+static bool signal_wait_again(struct trc_restart *r, int result, const siginfo_t *info,
+			      const struct timespec **timeout)
 {
 	if (result > 0)
 		return trc_signal_own_taken(result, info) && trc_restart_on(r, timeout);
@@ -36,7 +36,7 @@ static bool wait_again(struct trc_restart *r, int result, const siginfo_t *info,
 		trc_restart_begin(&restart, TRC_REASON_SIGNAL, 0, true);                           \
 		do                                                                                 \
 			result = REAL(name) arguments;                                             \
-		while (wait_again(&restart, result, info, limit));                                 \
+		while (signal_wait_again(&restart, result, info, limit));                          \
 		trc_restart_end(&restart, result == -1 ? errno : 0);                               \
 		return taken(result);                                                              \
 	}

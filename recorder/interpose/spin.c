@@ -18,14 +18,14 @@ static inline void pause_briefly(void)
 #endif
 }
 
-static void lock_taken(pthread_spinlock_t *lock, bool tried)
+static void spin_lock_taken(pthread_spinlock_t *lock, bool tried)
 {
 	trc_lock_taken_alone(lock);
 	if (trc_locks_all())
 		trc_acquired(TRC_REASON_SPIN, (const void *)lock, tried);
 }
 
-static int lock_slow(pthread_spinlock_t *lock)
+static int spin_lock_slow(pthread_spinlock_t *lock)
 {
 	bool parked = trc_switch.locks != TRC_LOCKS_NONE;
 	struct trc_span span;
@@ -35,7 +35,7 @@ static int lock_slow(pthread_spinlock_t *lock)
 		trc_span_park(&span, TRC_REASON_SPIN, (const void *)lock);
 	result = REAL(pthread_spin_lock)(lock);
 	if (!result)
-		lock_taken(lock, false); /* first: span:I2 */
+		spin_lock_taken(lock, false); /* first: span:I2 */
 	if (parked)
 		trc_span_end(&span, result);
 	return result;
@@ -49,12 +49,12 @@ TRC_EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 		return REAL(pthread_spin_lock)(lock);
 	for (tries = 0; tries < SPIN_TRIES; tries++) {
 		if (!REAL(pthread_spin_trylock)(lock)) {
-			lock_taken(lock, false);
+			spin_lock_taken(lock, false);
 			return 0;
 		}
 		pause_briefly();
 	}
-	return lock_slow(lock);
+	return spin_lock_slow(lock);
 }
 
 TRC_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
@@ -62,7 +62,7 @@ TRC_EXPORT int pthread_spin_trylock(pthread_spinlock_t *lock)
 	int result = REAL(pthread_spin_trylock)(lock);
 
 	if (!result && trc_recording())
-		lock_taken(lock, true);
+		spin_lock_taken(lock, true);
 	return result;
 }
 

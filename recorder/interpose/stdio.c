@@ -77,7 +77,7 @@ static bool has_line(FILE *stream, int delimiter, size_t n)
 }
 
 /* Of bytes that are about to be written. */
-static inline bool has_room(FILE *stream, const void *bytes, size_t n)
+static inline bool buffer_has_room(FILE *stream, const void *bytes, size_t n)
 {
 	int flags = PEEK(stream->_flags);
 
@@ -91,7 +91,7 @@ static inline bool has_room_for(FILE *stream, int c)
 {
 	char byte = (char)c;
 
-	return has_room(stream, &byte, 1);
+	return buffer_has_room(stream, &byte, 1);
 }
 
 static inline bool has_wide_room(FILE *stream)
@@ -167,8 +167,8 @@ PUT(fputc_unlocked, stream, (int c, FILE *stream), (c, stream))
 PUT(putc_unlocked, stream, (int c, FILE *stream), (c, stream))
 PUT(putchar_unlocked, stdout, (int c), (c))
 PUT(__overflow, stream, (FILE * stream, int c), (stream, c))
-WRITES(int, putw, has_room(stream, &value, sizeof(value)), result == EOF, (int value, FILE *stream),
-       (value, stream))
+WRITES(int, putw, buffer_has_room(stream, &value, sizeof(value)), result == EOF,
+       (int value, FILE *stream), (value, stream))
 PUT_WIDE(fputwc, stream, (wchar_t c, FILE *stream), (c, stream))
 PUT_WIDE(putwc, stream, (wchar_t c, FILE *stream), (c, stream))
 PUT_WIDE(putwchar, stdout, (wchar_t c), (c))
@@ -200,19 +200,20 @@ READS(wchar_t *, __fgetws_chk, n < 2, !result, (wchar_t * s, size_t s_bytes, int
 READS(wchar_t *, __fgetws_unlocked_chk, n < 2, !result,
       (wchar_t * s, size_t s_bytes, int n, FILE *stream), (s, s_bytes, n, stream))
 
-WRITES(int, fputs, has_room(stream, s, strlen(s)), result == EOF, (const char *s, FILE *stream),
-       (s, stream))
-WRITES(int, fputs_unlocked, has_room(stream, s, strlen(s)), result == EOF,
+WRITES(int, fputs, buffer_has_room(stream, s, strlen(s)), result == EOF,
        (const char *s, FILE *stream), (s, stream))
-STREAM(int, puts, WRITE, stdout, has_room_for(stdout, '\n') && has_room(stdout, s, strlen(s) + 1),
-       result == EOF, (const char *s), (s))
+WRITES(int, fputs_unlocked, buffer_has_room(stream, s, strlen(s)), result == EOF,
+       (const char *s, FILE *stream), (s, stream))
+STREAM(int, puts, WRITE, stdout,
+       has_room_for(stdout, '\n') && buffer_has_room(stdout, s, strlen(s) + 1), result == EOF,
+       (const char *s), (s))
 WRITES(int, fputws, false, result == -1, (const wchar_t *s, FILE *stream), (s, stream))
 WRITES(int, fputws_unlocked, false, result == -1, (const wchar_t *s, FILE *stream), (s, stream))
 
 /* Blocks. */
 #define N_BYTES_ARE_THERE (!size || !n || (n <= SIZE_MAX / size && has_bytes(stream, size * n)))
 #define N_BYTES_HAVE_ROOM                                                                          \
-	(!size || !n || (n <= SIZE_MAX / size && has_room(stream, bytes, size * n)))
+	(!size || !n || (n <= SIZE_MAX / size && buffer_has_room(stream, bytes, size * n)))
 READS(size_t, fread, N_BYTES_ARE_THERE, result < n,
       (void *bytes, size_t size, size_t n, FILE *stream), (bytes, size, n, stream))
 READS(size_t, fread_unlocked, N_BYTES_ARE_THERE, result < n,

@@ -107,7 +107,7 @@ static long call(long number, const struct arguments *a)
 }
 
 /* What is waited for, as the function of this name tells it. */
-static uint64_t object_of(long number, const struct arguments *a)
+static uint64_t call_object(long number, const struct arguments *a)
 {
 	switch (number) {
 	case SYS_nanosleep:
@@ -155,7 +155,7 @@ static bool made_again_ms(struct trc_restart *r, long *argument)
  * Of calls that Linux never restarts.  A mask of signals that the call lets through or holds back is
  * looked at where there is one: then, and for what may have been done in part, EINTR is the program's.
  */
-static bool wait_again(struct trc_restart *r, long number, struct arguments *a)
+static bool call_wait_again(struct trc_restart *r, long number, struct arguments *a)
 {
 	switch (number) {
 	case SYS_nanosleep:
@@ -191,7 +191,7 @@ static bool wait_again(struct trc_restart *r, long number, struct arguments *a)
 }
 
 /* fcntl() for another purpose. */
-static bool waits(long number, const struct arguments *a)
+static bool call_waits(long number, const struct arguments *a)
 {
 	return number != SYS_fcntl || a->value[1] == F_SETLKW || a->value[1] == F_OFD_SETLKW;
 }
@@ -217,12 +217,13 @@ long trc_syscall_wait(long number, long a, long b, long c, long d, long e, long 
 	}
 	if (trc_syscall_waits[number] == EXECUTES)
 		return trc_syscall_exec(number, a, b, c, d, e);
-	if (!trc_recording() || !waits(number, &arguments))
+	if (!trc_recording() || !call_waits(number, &arguments))
 		return call(number, &arguments);
-	trc_restart_begin(&restart, trc_syscall_waits[number], object_of(number, &arguments), true);
+	trc_restart_begin(&restart, trc_syscall_waits[number], call_object(number, &arguments),
+			  true);
 	do
 		result = call(number, &arguments);
-	while (TRC_UNLIKELY(result == -1) && wait_again(&restart, number, &arguments));
+	while (TRC_UNLIKELY(result == -1) && call_wait_again(&restart, number, &arguments));
 	trc_restart_end(&restart, result == -1 ? errno : !result && polls(number) ? ETIMEDOUT : 0);
 	return result;
 }

@@ -151,7 +151,7 @@ void trc_handoff_drop(struct trc_handoff *handoff)
 }
 
 /* Takes over from the creator; *own is a copy. */
-static void thread_begin(struct trc_handoff *handoff, struct trc_handoff *own)
+static void handoff_begin(struct trc_handoff *handoff, struct trc_handoff *own)
 {
 	*own = (struct trc_handoff){.start = handoff->start,
 				    .c11_start = handoff->c11_start,
@@ -175,7 +175,7 @@ void *trc_thread_run(void *handoff)
 {
 	struct trc_handoff own;
 
-	thread_begin(handoff, &own);
+	handoff_begin(handoff, &own);
 	return own.start(own.arg);
 }
 
@@ -183,7 +183,7 @@ int trc_thread_run_c11(void *handoff)
 {
 	struct trc_handoff own;
 
-	thread_begin(handoff, &own);
+	handoff_begin(handoff, &own);
 	return own.c11_start(own.arg);
 }
 

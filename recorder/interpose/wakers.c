@@ -42,7 +42,7 @@ static uint64_t key_of_inode(const struct stat *st)
 }
 
 /* fstat() of any libc, and of none. */
-static bool look(int fd, struct stat *st)
+static bool descriptor_stat(int fd, struct stat *st)
 {
 #ifdef SYS_fstat
 	return !trc_raw2(SYS_fstat, fd, st);
@@ -155,9 +155,9 @@ static uint64_t seal_of(const struct stat *st, struct ends ends)
 	return ends.in & TRC_IO_BY_NUMBER ? inode : mix(mix(inode, ends.in), ends.out);
 }
 
-static struct ends remembered(int fd)
+static struct ends io_remembered(int fd)
 {
-	/* acquire: pairs with the release in remember(). */
+	/* acquire: pairs with the release in io_remember(). */
 	uint64_t in = atomic_load_explicit(&trc_io_fds[fd].in, memory_order_acquire);
 
 	if (in & TRC_IO_BY_NUMBER)
@@ -167,7 +167,7 @@ static struct ends remembered(int fd)
 
 static _Atomic uint32_t n_used; /* no descriptor from this one on was ever remembered */
 
-static void remember(int fd, struct ends ends, const struct stat *st)
+static void io_remember(int fd, struct ends ends, const struct stat *st)
 {
 	struct trc_io_fd *entry = &trc_io_fds[fd];
 	uint32_t n = atomic_load_explicit(&n_used, memory_order_relaxed);
@@ -179,26 +179,26 @@ static void remember(int fd, struct ends ends, const struct stat *st)
 		;
 	atomic_store_explicit(&entry->out, ends.out, memory_order_relaxed);
 	atomic_store_explicit(&entry->seal, seal_of(st, ends), memory_order_relaxed);
-	/* release: pairs with the acquire in remembered(). */
+	/* release: pairs with the acquire in io_remembered(). */
 	atomic_compare_exchange_strong_explicit(&entry->in, &unknown, ends.in, memory_order_release,
 						memory_order_relaxed);
 }
 
 static struct ends known(int fd)
 {
-	struct ends ends = remembered(fd);
+	struct ends ends = io_remembered(fd);
 	struct stat st;
 
 	if (ends.in != TRC_IO_UNKNOWN)
 		return ends;
-	if (!look(fd, &st))
+	if (!descriptor_stat(fd, &st))
 		return NONE;
-	remember(fd, ends_of(fd, &st), &st);
-	ends = remembered(fd);
+	io_remember(fd, ends_of(fd, &st), &st);
+	ends = io_remembered(fd);
 	return ends.in == TRC_IO_UNKNOWN ? NONE : ends; /* it was closed meanwhile */
 }
 
-static void forget(int fd)
+static void io_forget(int fd)
 {
 	if (atomic_load_explicit(&trc_io_fds[fd].in, memory_order_relaxed) != TRC_IO_UNKNOWN)
 		atomic_store_explicit(&trc_io_fds[fd].in, TRC_IO_UNKNOWN, memory_order_relaxed);
@@ -209,27 +209,28 @@ void trc_io_pair(const int fd[2])
 	struct stat a, b;
 
 	if (trc_self.quiet || (unsigned int)fd[0] >= TRC_IO_FDS ||
-	    (unsigned int)fd[1] >= TRC_IO_FDS || !look(fd[0], &a) || !look(fd[1], &b))
+	    (unsigned int)fd[1] >= TRC_IO_FDS || !descriptor_stat(fd[0], &a) ||
+	    !descriptor_stat(fd[1], &b))
 		return;
-	forget(fd[0]);
-	forget(fd[1]);
-	remember(fd[0], (struct ends){key_of_inode(&a), key_of_inode(&b)}, &a);
-	remember(fd[1], (struct ends){key_of_inode(&b), key_of_inode(&a)}, &b);
+	io_forget(fd[0]);
+	io_forget(fd[1]);
+	io_remember(fd[0], (struct ends){key_of_inode(&a), key_of_inode(&b)}, &a);
+	io_remember(fd[1], (struct ends){key_of_inode(&b), key_of_inode(&a)}, &b);
 }
 
 /* wakers:V2.  `key` is what is read from it, or written to it. */
 static bool is_still(int fd, bool reads, uint64_t key)
 {
-	struct ends ends = remembered(fd);
+	struct ends ends = io_remembered(fd);
 	struct stat st;
 
 	if ((reads ? ends.in : ends.out) != key)
 		return false;
 	/* relaxed: one that does not belong to the two does not fit. */
-	if (look(fd, &st) &&
+	if (descriptor_stat(fd, &st) &&
 	    seal_of(&st, ends) == atomic_load_explicit(&trc_io_fds[fd].seal, memory_order_relaxed))
 		return true;
-	forget(fd);
+	io_forget(fd);
 	return false;
 }
 
@@ -254,7 +255,7 @@ void trc_io_setup(void)
 enum { REASON_SHIFT = 56 };
 
 /* A key and its room have one bucket. */
-static struct bucket *bucket_of(uint64_t key)
+static struct bucket *io_bucket(uint64_t key)
 {
 	return &waiting[key >> 32 & (BUCKETS - 1)];
 }
@@ -266,9 +267,10 @@ static uint64_t taken_by(const struct trc_io *io)
 }
 
 /* At each instruction a handler may jump out of the call, and trc_io_leave() then comes next. */
-static void enter(struct trc_io *io, uint64_t key, enum trc_reason reason, int fd, uint64_t since)
+static void io_enter(struct trc_io *io, uint64_t key, enum trc_reason reason, int fd,
+		     uint64_t since)
 {
-	struct bucket *b = bucket_of(key);
+	struct bucket *b = io_bucket(key);
 
 	for (uint32_t i = 0; i < IN_BUCKET; i++) {
 		uint64_t none = 0;
@@ -288,7 +290,7 @@ static void enter(struct trc_io *io, uint64_t key, enum trc_reason reason, int f
 		atomic_store_explicit(&b->who[i], (uint64_t)reason << REASON_SHIFT | (uint32_t)fd,
 				      memory_order_relaxed);
 		atomic_store_explicit(&b->since[i], since, memory_order_relaxed);
-		/* release: pairs with the acquire in find(). */
+		/* release: pairs with the acquire in waker_find(). */
 		atomic_store_explicit(&b->key[i], key, memory_order_release);
 		return;
 	}
@@ -312,15 +314,15 @@ struct found {
 };
 
 /* Who has waited longest for `key`: the kernel wakes in that order. */
-static bool find(uint64_t key, struct found *found)
+static bool waker_find(uint64_t key, struct found *found)
 {
-	const struct bucket *b = bucket_of(key);
+	const struct bucket *b = io_bucket(key);
 
 	found->since = UINT64_MAX;
 	for (unsigned int i = 0; i < IN_BUCKET; i++) {
 		uint64_t since, who;
 
-		/* acquire: pairs with the release in enter(). */
+		/* acquire: pairs with the release in io_enter(). */
 		if (atomic_load_explicit(&b->key[i], memory_order_acquire) != key)
 			continue;
 		since = atomic_load_explicit(&b->since[i], memory_order_relaxed);
@@ -345,8 +347,8 @@ static void name(struct trc_io *io, const struct found *found, uint64_t now)
 }
 
 /* Somebody waits for `key`, if that is so. */
-static __attribute__((noinline)) void check(struct trc_io *io, bool reads, int fd, uint64_t key,
-					    uint64_t now, const struct found *found)
+static __attribute__((noinline)) void io_check(struct trc_io *io, bool reads, int fd, uint64_t key,
+					       uint64_t now, const struct found *found)
 {
 	key &= ~(uint64_t)TRC_IO_ROOM;
 	if (is_still(fd, reads, key) && is_still(found->fd, !reads, key))
@@ -434,8 +436,8 @@ static __attribute__((noinline)) void check_watchers(struct trc_io *io, int fd, 
 		if (atomic_load_explicit(&w->key[i], memory_order_relaxed) != key)
 			continue;
 		by = atomic_load_explicit(&w->by[i], memory_order_relaxed);
-		set = remembered((int)(by >> 32)).in;
-		if (set & TRC_IO_BY_NUMBER && find(set, &found) && is_still(fd, false, key) &&
+		set = io_remembered((int)(by >> 32)).in;
+		if (set & TRC_IO_BY_NUMBER && waker_find(set, &found) && is_still(fd, false, key) &&
 		    is_still((int)(uint32_t)by, true, key) && is_still(found.fd, true, set)) {
 			name(io, &found, now);
 			return;
@@ -453,8 +455,8 @@ void trc_io_forget(int fd)
 	if (fd >= TRC_IO_FDS)
 		return;
 	if (atomic_load_explicit(&is_watched, memory_order_relaxed))
-		watch_ends(remembered(fd).in, EVERY_EPOLL, fd);
-	forget(fd);
+		watch_ends(io_remembered(fd).in, EVERY_EPOLL, fd);
+	io_forget(fd);
 }
 
 void trc_io_forget_from(unsigned int first, unsigned int last)
@@ -483,12 +485,12 @@ void trc_io_enter(struct trc_io *io, enum trc_reason reason, int fd, uint64_t si
 		return;
 	mine = reads ? ends.in : ends.out | TRC_IO_ROOM;
 	theirs = mine ^ TRC_IO_ROOM;
-	if (find(theirs, &found))
-		check(io, reads, fd, theirs, since, &found);
+	if (waker_find(theirs, &found))
+		io_check(io, reads, fd, theirs, since, &found);
 	else if (!reads && atomic_load_explicit(&is_watched, memory_order_relaxed))
 		check_watchers(io, fd, theirs, since);
 	if (waits && (reads || !(mine & TRC_IO_BY_NUMBER)))
-		enter(io, mine, reason, fd, since);
+		io_enter(io, mine, reason, fd, since);
 }
 
 void trc_io_epoll(struct trc_io *io, int epoll, uint64_t since)
@@ -501,7 +503,7 @@ void trc_io_epoll(struct trc_io *io, int epoll, uint64_t since)
 		return;
 	key = known(epoll).in;
 	if (key & TRC_IO_BY_NUMBER)
-		enter(io, key, TRC_REASON_EPOLL, epoll, since);
+		io_enter(io, key, TRC_REASON_EPOLL, epoll, since);
 }
 
 void trc_io_wake(const struct trc_io *io)

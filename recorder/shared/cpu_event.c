@@ -57,7 +57,7 @@ struct parser {
 };
 
 /* "TEXT: WHY", and never so much text that no room is left for why. */
-static int refuse(const struct parser *p, const char *why)
+static int event_refuse(const struct parser *p, const char *why)
 {
 	bool cut = p->text.n > SHOWN_BYTES;
 
@@ -76,7 +76,7 @@ static struct piece piece_until(const char *at, const char *end, char separator)
 	return piece;
 }
 
-static bool is_word(struct piece p, const char *word)
+static bool piece_is_word(struct piece p, const char *word)
 {
 	return (size_t)p.n == strlen(word) && !memcmp(p.at, word, (size_t)p.n);
 }
@@ -108,10 +108,11 @@ static bool parse_raw(struct piece name, uint64_t *config)
 	return true;
 }
 
-static const struct kind *parse_name(const struct parser *p, struct piece name, uint64_t *config)
+static const struct kind *event_name_parse(const struct parser *p, struct piece name,
+					   uint64_t *config)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (is_word(name, kinds[i].name)) {
+		if (piece_is_word(name, kinds[i].name)) {
 			*config = kinds[i].config;
 			return &kinds[i];
 		}
@@ -119,10 +120,10 @@ static const struct kind *parse_name(const struct parser *p, struct piece name, 
 	if (parse_raw(name, config))
 		return &raw_kind;
 	if (name.n && name.at[0] == 'r')
-		refuse(p, "not an event such as r1a8, up to 16 hexadecimal digits; there "
-			  "are " NAMES);
+		event_refuse(p, "not an event such as r1a8, up to 16 hexadecimal digits; there "
+				"are " NAMES);
 	else
-		refuse(p, "no such event; there are " NAMES);
+		event_refuse(p, "no such event; there are " NAMES);
 	return NULL;
 }
 
@@ -139,14 +140,14 @@ static int parse_modifiers(const struct parser *p, struct trc_cpu_event *e, stru
 		h |= text.at[i] == 'h';
 		precise += text.at[i] == 'p';
 		if (!strchr("ukhp", text.at[i]))
-			return refuse(p, "not a period, nor modifiers as with perf: u, k, h, "
-					 "p, pp, ppp");
+			return event_refuse(p, "not a period, nor modifiers as with perf: u, k, h, "
+					       "p, pp, ppp");
 	}
 	if (precise > 3)
-		return refuse(p, "not more than ppp");
+		return event_refuse(p, "not more than ppp");
 	if (precise && !e->is_hardware)
-		return refuse(p, "only the processor's events have p, pp and ppp: cycles, "
-				 "instructions, ...");
+		return event_refuse(p, "only the processor's events have p, pp and ppp: cycles, "
+				       "instructions, ...");
 	e->precise = (uint8_t)precise;
 	e->said_modes = u || k || h;
 	e->exclude_user = e->said_modes && !u;
@@ -163,7 +164,7 @@ static int parse_period(const struct parser *p, struct trc_cpu_event *e, struct 
 
 	for (int i = 0; i < text.n; i++) {
 		if (text.at[i] < '0' || text.at[i] > '9')
-			return refuse(p, "not a period: a number such as 1000000");
+			return event_refuse(p, "not a period: a number such as 1000000");
 		if (__builtin_mul_overflow(n, 10, &n) ||
 		    __builtin_add_overflow(n, (uint64_t)(text.at[i] - '0'), &n))
 			n = UINT64_MAX;
@@ -173,7 +174,7 @@ static int parse_period(const struct parser *p, struct trc_cpu_event *e, struct 
 			 n < least ? "short" : "long",
 			 (unsigned long long)(n < least ? least : INT64_MAX),
 			 n < least ? "at least" : "at most");
-		return refuse(p, why);
+		return event_refuse(p, why);
 	}
 	if (n)
 		e->period = n;
@@ -194,11 +195,12 @@ static int parse_rest(const struct parser *p, struct trc_cpu_event *e, const cha
 		int err;
 
 		if (!text.n)
-			return refuse(p, "a period or modifiers are missing behind the colon");
+			return event_refuse(p,
+					    "a period or modifiers are missing behind the colon");
 		if (number ? period : modifiers)
-			return refuse(p, number ? "two periods" : "modifiers twice");
+			return event_refuse(p, number ? "two periods" : "modifiers twice");
 		if (!number && (e->is_timer || e->is_auto))
-			return refuse(p, "a timer has a period, but no modifiers");
+			return event_refuse(p, "a timer has a period, but no modifiers");
 		err = number ? parse_period(p, e, text, least) : parse_modifiers(p, e, text);
 		if (err < 0)
 			return err;
@@ -213,7 +215,7 @@ static int parse_rest(const struct parser *p, struct trc_cpu_event *e, const cha
 /* ---- one event ------------------------------------------------------------------------- */
 
 /* Name and modifiers in one order, so that the same event has one name. */
-static void put_name(struct trc_cpu_event *e, struct piece name)
+static void event_put_name(struct trc_cpu_event *e, struct piece name)
 {
 	char text[8];
 	int n = 0;
@@ -252,16 +254,16 @@ static const char *why_twice(const struct trc_cpu_event *a, const struct trc_cpu
 	return "twice the same event; there are " NAMES;
 }
 
-static int check(const struct parser *p, const struct trc_cpu_event *e, unsigned int flags)
+static int event_check(const struct parser *p, const struct trc_cpu_event *e, unsigned int flags)
 {
 	for (unsigned int i = 0; i < p->n; i++)
 		if (trc_cpu_event_same(&p->event[i], e))
-			return refuse(p, why_twice(&p->event[i], e));
+			return event_refuse(p, why_twice(&p->event[i], e));
 	if ((flags & IN_KERNEL) && e->exclude_kernel)
-		return refuse(p, "it happens in the kernel: not with :u alone");
+		return event_refuse(p, "it happens in the kernel: not with :u alone");
 	if (e->is_timer && e->by == TRC_SAMPLE_BY_KERNEL)
-		return refuse(p, "a timer sends a signal: not by the kernel; cpu-clock is "
-				 "the clock that goes with kernel");
+		return event_refuse(p, "a timer sends a signal: not by the kernel; cpu-clock is "
+				       "the clock that goes with kernel");
 	return 0;
 }
 
@@ -273,7 +275,7 @@ static int parse_event(struct parser *p)
 	uint64_t config;
 	int has_period, err;
 
-	kind = parse_name(p, name, &config);
+	kind = event_name_parse(p, name, &config);
 	if (!kind)
 		return -EINVAL;
 	*e = (struct trc_cpu_event){
@@ -295,8 +297,8 @@ static int parse_event(struct parser *p)
 		e->period = 1000000000 / p->frequency_hz;
 		e->frequency_hz = p->frequency_hz;
 	}
-	put_name(e, name);
-	err = check(p, e, kind->flags);
+	event_put_name(e, name);
+	err = event_check(p, e, kind->flags);
 	p->n += !err;
 	return err;
 }
@@ -313,10 +315,10 @@ static int parse_list(struct parser *p, const char *list)
 		p->text = piece_until(at, end, ',');
 		if (!p->text.n) {
 			p->text = (struct piece){list, (int)(end - list)};
-			return refuse(p, "an event is missing; there are " NAMES);
+			return event_refuse(p, "an event is missing; there are " NAMES);
 		}
 		if (p->n == TRC_CPU_EVENTS_MAX)
-			return refuse(p, "one too many: at most 16 events in a session");
+			return event_refuse(p, "one too many: at most 16 events in a session");
 		err = parse_event(p);
 		if (err)
 			return err;
@@ -353,9 +355,9 @@ int trc_cpu_events_parse(const char *list, uint64_t frequency_hz, enum trc_sampl
 		used |= out[i].frequency_hz != 0;
 	if (!used) {
 		p.text = (struct piece){list, (int)strlen(list)};
-		return refuse(&p, "a frequency is for clocks without a period: auto, timer, "
-				  "cpu-clock and task-clock; others have periods, as in "
-				  "cycles:1000000");
+		return event_refuse(&p, "a frequency is for clocks without a period: auto, timer, "
+					"cpu-clock and task-clock; others have periods, as in "
+					"cycles:1000000");
 	}
 	return (int)p.n;
 }

@@ -233,7 +233,7 @@ void trc_cpu_event_explain(const struct trc_cpu_event *e, int err, char *text, s
 /* ---- what it is to be ------------------------------------------------------------------ */
 
 /* Appends a sentence to the note. */
-static void add_note(struct trc_cpu_event *e, const char *text)
+static void settle_add_note(struct trc_cpu_event *e, const char *text)
 {
 	size_t n = strlen(e->note);
 
@@ -262,7 +262,7 @@ static int settle_modes(struct trc_cpu_event *e)
 	*e = user;
 	snprintf(text, sizeof(text), "user mode only: perf_event_paranoid is %d",
 		 trc_perf_paranoid_level());
-	add_note(e, text);
+	settle_add_note(e, text);
 	return 0;
 }
 
@@ -280,7 +280,7 @@ static void note_tick(struct trc_cpu_event *e)
 			 (unsigned long long)(TRC_CPU_COUNTER_TICKS * tick_ns / 1000000));
 	snprintf(text, sizeof(text), "%sat most %llu samples a second", at_first,
 		 (unsigned long long)(1000000000 / tick_ns));
-	add_note(e, text);
+	settle_add_note(e, text);
 }
 
 static void become_timer(struct trc_cpu_event *e, int err)
@@ -295,10 +295,10 @@ static void become_timer(struct trc_cpu_event *e, int err)
 	snprintf(e->name, sizeof(e->name), "%s", timer->name);
 	snprintf(text, sizeof(text), "timer instead of cpu-clock: %s",
 		 reason(e, err, why, sizeof(why)));
-	add_note(e, text);
+	settle_add_note(e, text);
 }
 
-static enum trc_sample_how choose(const struct trc_cpu_event *e, bool can_kernel)
+static enum trc_sample_how how_choose(const struct trc_cpu_event *e, bool can_kernel)
 {
 	bool often = e->is_clock && e->period < 1000000000 / SIGNAL_HZ_MAX;
 	bool for_kernel = often || e->precise || is_switches(e);
@@ -311,7 +311,7 @@ static enum trc_sample_how choose(const struct trc_cpu_event *e, bool can_kernel
 }
 
 /* 0, or -errno with a sentence in error. */
-static int settle(struct trc_cpu_event *e, bool can_kernel, char *error, size_t n_bytes)
+static int event_settle(struct trc_cpu_event *e, bool can_kernel, char *error, size_t n_bytes)
 {
 	int err = e->is_timer ? 0 : settle_modes(e);
 
@@ -330,7 +330,7 @@ static int settle(struct trc_cpu_event *e, bool can_kernel, char *error, size_t 
 	} else if (e->is_auto) {
 		snprintf(e->name, sizeof(e->name), "cpu-clock");
 	}
-	e->how = choose(e, can_kernel);
+	e->how = how_choose(e, can_kernel);
 	e->is_auto = false;
 	if (e->how == TRC_SAMPLE_TIMER)
 		note_tick(e);
@@ -357,7 +357,7 @@ int trc_cpu_events_settle(struct trc_cpu_event *events, unsigned int n, bool can
 	int err = 0;
 
 	for (unsigned int i = 0; i < n && !err; i++) {
-		err = settle(&events[i], can_kernel, error, n_bytes);
+		err = event_settle(&events[i], can_kernel, error, n_bytes);
 		if (!err)
 			err = check_twice(events, i, error, n_bytes);
 	}

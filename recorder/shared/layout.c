@@ -249,9 +249,9 @@ int trc_layout_check(const struct trc_shared *header, uint64_t file_bytes, const
 	return *why ? -EBADMSG : 0;
 }
 
-static struct trc_entry_head *entry_at(struct trc_shared *shared, uint64_t area_off,
-				       const uint32_t *sets, unsigned int n_classes, uint64_t id,
-				       size_t (*entry_bytes)(unsigned int))
+static struct trc_entry_head *area_entry_at(struct trc_shared *shared, uint64_t area_off,
+					    const uint32_t *sets, unsigned int n_classes,
+					    uint64_t id, size_t (*entry_bytes)(unsigned int))
 {
 	unsigned int class = TRC_ID_CLASS(id);
 	uint32_t index = TRC_ID_INDEX(id);
@@ -267,22 +267,22 @@ static struct trc_entry_head *entry_at(struct trc_shared *shared, uint64_t area_
 static struct trc_entry_head *stack_entry(const struct trc_shared *header,
 					  struct trc_shared *shared, uint64_t id)
 {
-	return entry_at(shared, header->stacks_off, header->stack_sets, TRC_STACK_CLASSES, id,
-			trc_stack_entry_bytes);
+	return area_entry_at(shared, header->stacks_off, header->stack_sets, TRC_STACK_CLASSES, id,
+			     trc_stack_entry_bytes);
 }
 
 static struct trc_entry_head *string_entry(const struct trc_shared *header,
 					   struct trc_shared *shared, uint64_t id)
 {
-	return entry_at(shared, header->strings_off, header->string_sets, TRC_STRING_CLASSES, id,
-			trc_string_entry_bytes);
+	return area_entry_at(shared, header->strings_off, header->string_sets, TRC_STRING_CLASSES,
+			     id, trc_string_entry_bytes);
 }
 
 static struct trc_entry_head *labels_entry(const struct trc_shared *header,
 					   struct trc_shared *shared, uint64_t id)
 {
-	return entry_at(shared, header->labels_off, header->label_sets, TRC_LABELS_CLASSES, id,
-			trc_labels_entry_bytes);
+	return area_entry_at(shared, header->labels_off, header->label_sets, TRC_LABELS_CLASSES, id,
+			     trc_labels_entry_bytes);
 }
 
 struct trc_entry_head *trc_stack_entry(struct trc_shared *shared, uint64_t id)

@@ -29,7 +29,7 @@ struct piece {
 
 /* ---- the sentence that says what is wrong ---------------------------------------------- */
 
-static void append(char *error, size_t n_bytes, const char *text, size_t n)
+static void error_append(char *error, size_t n_bytes, const char *text, size_t n)
 {
 	size_t used = strlen(error);
 
@@ -40,22 +40,22 @@ static void append(char *error, size_t n_bytes, const char *text, size_t n)
 }
 
 /* "PIECE: WHY", or WHY alone. */
-static int refuse(char *error, size_t n_bytes, struct piece piece, const char *why)
+static int trigger_refuse(char *error, size_t n_bytes, struct piece piece, const char *why)
 {
 	if (!n_bytes)
 		return -EINVAL;
 	error[0] = '\0';
 	if (piece.n) {
-		append(error, n_bytes, piece.at, piece.n);
-		append(error, n_bytes, ": ", 2);
+		error_append(error, n_bytes, piece.at, piece.n);
+		error_append(error, n_bytes, ": ", 2);
 	}
-	append(error, n_bytes, why, strlen(why));
+	error_append(error, n_bytes, why, strlen(why));
 	return -EINVAL;
 }
 
 /* ---- times ----------------------------------------------------------------------------- */
 
-static bool is_digit(char c)
+static bool piece_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -79,23 +79,23 @@ int trc_duration_parse(const char *text, uint64_t *ns)
 	const char *end = text, *at = text;
 	uint64_t total = 0, unit, place;
 
-	while (is_digit(*end))
+	while (piece_is_digit(*end))
 		end++;
 	if (end == text)
 		return -EINVAL;
-	if (*end == '.' && is_digit(end[1]))
-		for (end++; is_digit(*end);)
+	if (*end == '.' && piece_is_digit(end[1]))
+		for (end++; piece_is_digit(*end);)
 			end++;
 	unit = place = unit_ns(end);
 	if (!unit)
 		return -EINVAL;
-	for (; is_digit(*at); at++)
+	for (; piece_is_digit(*at); at++)
 		if (__builtin_mul_overflow(total, 10, &total) ||
 		    __builtin_add_overflow(total, (uint64_t)(*at - '0'), &total))
 			return -EINVAL;
 	if (__builtin_mul_overflow(total, unit, &total))
 		return -EINVAL;
-	for (at += *at == '.'; is_digit(*at); at++) {
+	for (at += *at == '.'; piece_is_digit(*at); at++) {
 		place /= 10; /* what is less than a nanosecond is nothing */
 		if (__builtin_add_overflow(total, place * (uint64_t)(*at - '0'), &total))
 			return -EINVAL;
@@ -106,12 +106,12 @@ int trc_duration_parse(const char *text, uint64_t *ns)
 
 /* ---- conditions ------------------------------------------------------------------------ */
 
-static bool is_word(struct piece p, const char *word)
+static bool piece_is(struct piece p, const char *word)
 {
 	return p.n == strlen(word) && !memcmp(p.at, word, p.n);
 }
 
-static bool begins(const char *text, const char *with)
+static bool text_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -129,22 +129,26 @@ static int parse_reasons(struct trc_trigger_spec *spec, struct piece list, char 
 		while (at < end && *at != ',')
 			at++;
 		name.n = (size_t)(at - name.at);
-		while (reason < TRC_REASON_RECORDED && !is_word(name, trc_reason_name(reason)))
+		while (reason < TRC_REASON_RECORDED && !piece_is(name, trc_reason_name(reason)))
 			reason++;
 		if (reason == TRC_REASON_RECORDED)
-			return refuse(error, n_bytes, name,
-				      "no such reason to wait; mutex, cond, poll, ... are some");
+			return trigger_refuse(
+				error, n_bytes, name,
+				"no such reason to wait; mutex, cond, poll, ... are some");
 		spec->reasons |= 1u << reason;
 	}
 	return 0;
 }
 
-static int parse_name(struct trc_trigger_spec *spec, struct piece name, char *error, size_t n_bytes)
+static int trigger_name_parse(struct trc_trigger_spec *spec, struct piece name, char *error,
+			      size_t n_bytes)
 {
 	if (!name.n)
-		return refuse(error, n_bytes, name, "a name is missing, as in region:NAME>50ms");
+		return trigger_refuse(error, n_bytes, name,
+				      "a name is missing, as in region:NAME>50ms");
 	if (name.n >= sizeof(spec->name))
-		return refuse(error, n_bytes, name, "this name is too long (at most 63 bytes)");
+		return trigger_refuse(error, n_bytes, name,
+				      "this name is too long (at most 63 bytes)");
 	memcpy(spec->name, name.at, name.n);
 	return 0;
 }
@@ -159,32 +163,34 @@ static int parse_limit(struct trc_trigger_spec *spec, const char *text, char *er
 	struct piece time;
 
 	if (!sign || (size_t)(sign - text) < word_bytes)
-		return refuse(error, n_bytes, (struct piece){text, strlen(text)},
-			      "a time is missing, as in park>100ms");
+		return trigger_refuse(error, n_bytes, (struct piece){text, strlen(text)},
+				      "a time is missing, as in park>100ms");
 	time = (struct piece){sign + 1, strlen(sign + 1)};
 	if (trc_duration_parse(time.at, &spec->min_ns))
-		return refuse(error, n_bytes, time, "not a time such as 50ms (ns, us, ms, s)");
+		return trigger_refuse(error, n_bytes, time,
+				      "not a time such as 50ms (ns, us, ms, s)");
 	what.at += named;
 	what.n = (size_t)(sign - what.at);
 	if (spec->kind != TRC_TRIGGER_PARK)
-		return parse_name(spec, named ? what : (struct piece){text, 0}, error, n_bytes);
+		return trigger_name_parse(spec, named ? what : (struct piece){text, 0}, error,
+					  n_bytes);
 	if (named)
 		return parse_reasons(spec, what, error, n_bytes);
 	if (what.n) /* park>1s>2s */
-		return refuse(error, n_bytes, (struct piece){text, strlen(text)},
-			      "more than one time");
+		return trigger_refuse(error, n_bytes, (struct piece){text, strlen(text)},
+				      "more than one time");
 	spec->reasons = FOR_THREADS;
 	return 0;
 }
 
 /* A small number; -1 if it is none. */
-static int parse_number(const char *text)
+static int trigger_number_parse(const char *text)
 {
 	int n = 0;
 
 	if (!*text)
 		return -1;
-	for (; is_digit(*text) && n < 1000; text++)
+	for (; piece_is_digit(*text) && n < 1000; text++)
 		n = 10 * n + (*text - '0');
 	return *text ? -1 : n;
 }
@@ -192,14 +198,14 @@ static int parse_number(const char *text)
 /* USR2, SIGUSR2, 12, RTMIN+1; 0 if there is no such signal. */
 static int signal_number(const char *text)
 {
-	int number = parse_number(text);
+	int number = trigger_number_parse(text);
 
-	if (begins(text, "SIG"))
+	if (text_begins(text, "SIG"))
 		text += 3;
 	if (!strcmp(text, "RTMIN"))
 		number = SIGRTMIN;
-	else if (begins(text, "RTMIN+") && parse_number(text + 6) >= 0)
-		number = SIGRTMIN + parse_number(text + 6);
+	else if (text_begins(text, "RTMIN+") && trigger_number_parse(text + 6) >= 0)
+		number = SIGRTMIN + trigger_number_parse(text + 6);
 	for (int sig = 1; number < 0 && sig < NSIG; sig++) {
 		const char *name = sigabbrev_np(sig);
 
@@ -216,34 +222,35 @@ static int parse_signal(struct trc_trigger_spec *spec, const char *text, char *e
 
 	spec->signal = signal_number(text);
 	if (!spec->signal)
-		return refuse(error, n_bytes, name, "no such signal");
+		return trigger_refuse(error, n_bytes, name, "no such signal");
 	if (spec->signal == SIGKILL || spec->signal == SIGSTOP)
-		return refuse(error, n_bytes, name, "no process sees this signal arrive");
+		return trigger_refuse(error, n_bytes, name, "no process sees this signal arrive");
 	return 0;
 }
 
-static int parse_kind(struct trc_trigger_spec *spec, const char *text, char *error, size_t n_bytes)
+static int trigger_kind_parse(struct trc_trigger_spec *spec, const char *text, char *error,
+			      size_t n_bytes)
 {
 	struct piece all = {text, strlen(text)}, word = {text, strcspn(text, ":>=")};
 
-	if (is_word(all, "exit") || is_word(all, "crash")) {
-		spec->kind = is_word(all, "exit") ? TRC_TRIGGER_EXIT : TRC_TRIGGER_CRASH;
+	if (piece_is(all, "exit") || piece_is(all, "crash")) {
+		spec->kind = piece_is(all, "exit") ? TRC_TRIGGER_EXIT : TRC_TRIGGER_CRASH;
 		return 0;
 	}
-	if (begins(text, "signal=")) {
+	if (text_begins(text, "signal=")) {
 		spec->kind = TRC_TRIGGER_SIGNAL;
 		return parse_signal(spec, text + 7, error, n_bytes);
 	}
-	if (is_word(word, "park"))
+	if (piece_is(word, "park"))
 		spec->kind = TRC_TRIGGER_PARK;
-	else if (is_word(word, "region"))
+	else if (piece_is(word, "region"))
 		spec->kind = TRC_TRIGGER_REGION;
-	else if (is_word(word, "task"))
+	else if (piece_is(word, "task"))
 		spec->kind = TRC_TRIGGER_TASK;
 	else
-		return refuse(error, n_bytes, all,
-			      "not one of park>TIME, park:REASON>TIME, region:NAME>TIME, "
-			      "task:NAME>TIME, signal=NAME, exit, crash");
+		return trigger_refuse(error, n_bytes, all,
+				      "not one of park>TIME, park:REASON>TIME, region:NAME>TIME, "
+				      "task:NAME>TIME, signal=NAME, exit, crash");
 	return parse_limit(spec, text, error, n_bytes);
 }
 
@@ -253,12 +260,13 @@ int trc_trigger_parse(struct trc_trigger_spec *spec, const char *text, char *err
 
 	*spec = (struct trc_trigger_spec){0};
 	if (all.n >= sizeof(spec->text))
-		return refuse(error, n_bytes, (struct piece){text, 40},
-			      "this condition is too long (at most 95 bytes)");
+		return trigger_refuse(error, n_bytes, (struct piece){text, 40},
+				      "this condition is too long (at most 95 bytes)");
 	for (const char *c = text; *c; c++) /* ';' separates them in TRC_TRIGGERS */
 		if ((unsigned char)*c < ' ' || *c == 127 || *c == ';')
-			return refuse(error, n_bytes, (struct piece){text, (size_t)(c - text)},
-				      "a condition holds no ';' and no control character");
+			return trigger_refuse(error, n_bytes,
+					      (struct piece){text, (size_t)(c - text)},
+					      "a condition holds no ';' and no control character");
 	memcpy(spec->text, text, all.n);
-	return parse_kind(spec, text, error, n_bytes);
+	return trigger_kind_parse(spec, text, error, n_bytes);
 }
