@@ -31,7 +31,7 @@ void trc_drain_wake(_Atomic uint32_t *waiters, _Atomic uint32_t *space)
 	trc_raw3(SYS_futex, space, FUTEX_WAKE, INT32_MAX); /* not private: another process */
 }
 
-static void give_back(struct trc_drain *d, struct trc_drain_ring *r, struct trc_ring *ring)
+static void words_give_back(struct trc_drain *d, struct trc_drain_ring *r, struct trc_ring *ring)
 {
 	if (d->options.follow)
 		return;
@@ -56,7 +56,7 @@ void trc_drain_lose_page(struct trc_drain *d, struct trc_drain_ring *r, uint64_t
 }
 
 /* Four at a time: a compiler does not put loads of atomics together. */
-static void load_words(uint64_t *to, const _Atomic uint64_t *from, uint64_t n)
+static void ring_load_words(uint64_t *to, const _Atomic uint64_t *from, uint64_t n)
 {
 	uint64_t i = 0;
 
@@ -71,12 +71,12 @@ static void load_words(uint64_t *to, const _Atomic uint64_t *from, uint64_t n)
 }
 
 /* Copies the words [pos, end), which lie in one page.  False if they have been overwritten. */
-static bool copy_words(struct trc_drain *d, struct trc_ring *ring, uint32_t proc, uint64_t pos,
-		       uint64_t end)
+static bool ring_copy_words(struct trc_drain *d, struct trc_ring *ring, uint32_t proc, uint64_t pos,
+			    uint64_t end)
 {
 	_Atomic uint64_t *data = trc_area(d->shared, d->h.data_off);
 	data += proc * d->h.ring_words + (pos & (d->h.ring_words - 1));
-	load_words(d->words, data, end - pos);
+	ring_load_words(d->words, data, end - pos);
 	/* acquire fence: the copy comes before the look at floor; pairs with the barrier
 	 * between moving floor and the words that overwrite (R5). */
 	atomic_thread_fence(memory_order_acquire);
@@ -136,13 +136,13 @@ static void ring_drain(struct trc_drain *d, uint32_t proc)
 		uint64_t page_end = r->pos / page_words * page_words + page_words;
 		uint64_t end = page_end < r->head ? page_end : r->head;
 
-		if (copy_words(d, ring, proc, r->pos, end)) {
+		if (ring_copy_words(d, ring, proc, r->pos, end)) {
 			d->totals.read_words += end - r->pos;
 			trc_drain_words(d, r, d->words, end - r->pos, page_end);
 		} else {
 			skip_overwritten(d, r, ring);
 		}
-		give_back(d, r, ring);
+		words_give_back(d, r, ring);
 	}
 }
 
@@ -186,7 +186,7 @@ bool trc_drain_ring_look(struct trc_drain *d, uint32_t proc)
 
 /* ---- a pass ---------------------------------------------------------------------------- */
 
-static void look_at_all(struct trc_drain *d)
+static void drain_look_at_all(struct trc_drain *d)
 {
 	struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);
 	uint64_t slack =
@@ -208,7 +208,8 @@ static void look_at_all(struct trc_drain *d)
 }
 
 /* R6: losses after the last gap record. */
-static void last_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost, uint64_t since)
+static void drain_last_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost,
+			   uint64_t since)
 {
 	if (lost <= s->lost_seen)
 		return;
@@ -231,18 +232,18 @@ static void gaps_so_far(struct trc_drain *d)
 			continue;
 		if (r->stream.last_time < d->looked)
 			r->stream.last_time = d->looked;
-		last_gap(d, &r->stream, r->lost, since);
+		drain_last_gap(d, &r->stream, r->lost, since);
 	}
 }
 
-static void last_gaps(struct trc_drain *d)
+static void drain_last_gaps(struct trc_drain *d)
 {
 	for (uint32_t i = 0; i < d->h.n_procs; i++) {
 		struct trc_ring *ring = trc_ring_of(d, i);
 
-		last_gap(d, &d->ring[i].stream,
-			 atomic_load_explicit(&ring->lost_total, memory_order_relaxed),
-			 atomic_load_explicit(&ring->lost_since, memory_order_relaxed));
+		drain_last_gap(d, &d->ring[i].stream,
+			       atomic_load_explicit(&ring->lost_total, memory_order_relaxed),
+			       atomic_load_explicit(&ring->lost_since, memory_order_relaxed));
 	}
 }
 
@@ -285,7 +286,7 @@ uint64_t trc_drain_pass(struct trc_drain *d)
 	uint64_t events = d->totals.events;
 	bool flush = flush_begin(d);
 
-	look_at_all(d);
+	drain_look_at_all(d);
 	trc_drain_look_at_epoch(d);
 	trc_drain_modules(d);
 	trc_drain_slots(d);
@@ -350,7 +351,7 @@ static void nobody_drains(struct trc_drain *d)
 /* A trace that began on a ring in use says so: what was going on then has no beginning in it.  One
  * that goes on after another drain has the rings since that one left; the kernel's records, which
  * are its own, since it was opened. */
-static void write_coverage(struct trc_drain *d)
+static void drain_write_coverage(struct trc_drain *d)
 {
 	size_t n_bytes = (2 * (size_t)d->h.n_procs + 1) * sizeof(struct trc_coverage_entry);
 	struct trc_coverage_entry *entry = trc_pages_map(n_bytes);
@@ -396,7 +397,7 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 	trc_drain_pass(d);
 	if (how == TRC_DRAIN_LEFT) /* not before: then the rings are overwritten */
 		nobody_drains(d);
-	last_gaps(d);
+	drain_last_gaps(d);
 	trc_writer_flush(d->w);
 	trc_clock_sync(&d->sync);
 	trc_writer_sync(d->w, &d->sync);
@@ -410,7 +411,7 @@ int trc_drain_finish(struct trc_drain *d, enum trc_drain_end how)
 	if (d->joined) {
 		d->to = d->sync.ticks;
 		trc_drain_open_regions(d);
-		write_coverage(d);
+		drain_write_coverage(d);
 	}
 	trc_writer_totals(d->w, &totals);
 	return totals.error;

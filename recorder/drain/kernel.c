@@ -69,7 +69,7 @@ void trc_drain_look_at_epoch(struct trc_drain *d)
 	d->epoch = epoch;
 }
 
-static uint32_t event_number(const struct trc_perf_record *r)
+static uint32_t record_event_number(const struct trc_perf_record *r)
 {
 	return r->event < TRC_CPU_EVENTS_MAX ? TRC_DRAIN_KERNEL_EVENT + r->event : 0;
 }
@@ -83,7 +83,7 @@ static void add_loss(struct trc_drain *d, const struct trc_perf_record *r, uint3
 	if (!args)
 		return;
 	*args = (struct trc_args_samples_lost){
-		.event = event_number(r), .lost_samples = lost, .cause = cause};
+		.event = record_event_number(r), .lost_samples = lost, .cause = cause};
 	row_done(d, r, TRC_KIND_SAMPLES_LOST, thread, args);
 }
 
@@ -115,7 +115,7 @@ void trc_drain_kernel_module_taken(struct trc_drain *d, uint32_t id)
 }
 
 /* The process's own table explains this address (modules:M1). */
-static bool is_known(const struct trc_drain *d, uint64_t address, uint32_t epoch)
+static bool kernel_thread_is_known(const struct trc_drain *d, uint64_t address, uint32_t epoch)
 {
 	const struct trc_module_slot *slot = trc_area(d->shared, d->h.modules_off);
 	uint32_t n = atomic_load_explicit(&d->shared->n_modules_used, memory_order_relaxed);
@@ -226,7 +226,7 @@ static void note_modules(struct trc_drain *d, const struct trc_perf_record *r, u
 		uint64_t address = r->frame[i] - 1;
 		const struct trc_perf_mapping *mapping;
 
-		if (is_known(d, address, epoch))
+		if (kernel_thread_is_known(d, address, epoch))
 			continue;
 		mapping = trc_perf_maps_find(r->maps, r->pid, address, r->raw_ns);
 		if (mapping && trc_perf_maps_is_sure(r->maps, mapping, r->raw_ns))
@@ -236,7 +236,7 @@ static void note_modules(struct trc_drain *d, const struct trc_perf_record *r, u
 
 /* ---- samples --------------------------------------------------------------------------- */
 
-static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread)
+static void kernel_add_sample(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread)
 {
 	uint32_t stack, epoch = epoch_of(d, r->raw_ns);
 	struct trc_args_sample *args;
@@ -255,7 +255,7 @@ static void add_sample(struct trc_drain *d, const struct trc_perf_record *r, uin
 	if (!args)
 		return;
 	*args = (struct trc_args_sample){
-		.event = event_number(r),
+		.event = record_event_number(r),
 		.value = r->value,
 		.period = r->period,
 		.stack = stack,
@@ -286,7 +286,7 @@ void trc_drain_kernel(struct trc_drain *d, const struct trc_perf_record *r)
 		trc_drain_gap(d, s, r->lost, 0, TRC_GAP_KERNEL);
 		break;
 	case TRC_PERF_SAMPLE:
-		add_sample(d, r, trc_drain_thread(d, r->tid, ticks));
+		kernel_add_sample(d, r, trc_drain_thread(d, r->tid, ticks));
 		break;
 	case TRC_PERF_SAMPLES_LOST:
 		add_loss(d, r, trc_drain_thread(d, r->tid, ticks), r->lost, r->cause);

@@ -60,7 +60,7 @@ bool trc_leftover_is_answer(const char *name)
 }
 
 /* Empties it; fd is closed. */
-static void empty(int fd)
+static void leftover_empty(int fd)
 {
 	DIR *entries = fdopendir(fd);
 	const struct dirent *e;
@@ -85,7 +85,7 @@ int trc_leftover_remove_answer(int dir_fd, const char *name)
 		close(fd);
 		return -EPERM;
 	}
-	empty(fd);
+	leftover_empty(fd);
 	return unlinkat(dir_fd, name, AT_REMOVEDIR) ? -errno : 0;
 }
 
@@ -107,7 +107,7 @@ static void sweep_ring(int dir_fd, const char *name)
 }
 
 /* Root looks after its own as well, and after nobody else's. */
-static bool is_ours(int dir_fd, const char *name)
+static bool leftover_is_ours(int dir_fd, const char *name)
 {
 	struct stat st;
 
@@ -127,7 +127,7 @@ void trc_leftovers_sweep(const char *dir)
 		return;
 	}
 	while ((e = readdir(entries))) {
-		if (strncmp(e->d_name, "trc-", 4) || !is_ours(fd, e->d_name))
+		if (strncmp(e->d_name, "trc-", 4) || !leftover_is_ours(fd, e->d_name))
 			continue;
 		if (trc_ring_name_parse(e->d_name, true, &of))
 			sweep_ring(fd, e->d_name);

@@ -82,7 +82,7 @@ static int header_check(struct trc_drain *d, struct trc_shared *shared, uint64_t
 	return d->h.ticks_per_second ? 0 : -ENOTSUP;
 }
 
-static void streams_init(struct trc_drain *d)
+static void drain_streams_init(struct trc_drain *d)
 {
 	for (uint32_t i = 0; i < d->h.n_procs; i++) {
 		struct trc_ring *ring = trc_ring_of(d, i);
@@ -104,7 +104,7 @@ static void streams_init(struct trc_drain *d)
 
 /* What is committed, and lost, so far is of before; so that a writer which sees that somebody
  * drains sees that nothing is left to be drained. */
-static void join(struct trc_drain *d)
+static void drain_join(struct trc_drain *d)
 {
 	struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);
 
@@ -154,8 +154,8 @@ static void stream_go_on(struct trc_drain_stream *s, const struct trc_drain_stre
 	s->lost_seen = left->lost_seen;
 }
 
-/* In place of join(): tails are where the drain before left them. */
-static void go_on(struct trc_drain *d, const struct trc_drain *left)
+/* In place of drain_join(): tails are where the drain before left them. */
+static void drain_go_on(struct trc_drain *d, const struct trc_drain *left)
 {
 	d->goes_on = true;
 	d->sync = left->left;
@@ -234,7 +234,7 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 	*d = plan;
 	place_arrays(d, (unsigned char *)d);
 	trc_drain_plan_init(d);
-	streams_init(d);
+	drain_streams_init(d);
 	d->earliest = d->h.start.ticks;
 	*out = d;
 	if (d->windowed) {
@@ -245,9 +245,9 @@ int trc_drain_open(struct trc_drain **out, struct trc_shared *shared, uint64_t m
 	trc_clock_sync(&d->sync);
 	d->opened = d->sync.ticks;
 	if (options->after && is_all_there(d, options->after))
-		go_on(d, options->after);
+		drain_go_on(d, options->after);
 	else if (options->join)
-		join(d);
+		drain_join(d);
 	trc_drain_sample_begin(d, options->after);
 	d->options.after = NULL;
 	/* Trace time 0 is when recording began. */

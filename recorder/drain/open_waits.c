@@ -82,7 +82,7 @@ static bool state_read(const struct look *l, uint32_t i, struct seen *now)
 	return true;
 }
 
-static bool is_same(const struct seen *a, const struct seen *b)
+static bool seen_is_same(const struct seen *a, const struct seen *b)
 {
 	return a->state == b->state && a->seq == b->seq;
 }
@@ -92,7 +92,7 @@ static bool is_unchanged(const struct look *l, uint32_t i, const struct seen *se
 {
 	struct seen now;
 
-	return state_read(l, i, &now) && is_same(&now, seen);
+	return state_read(l, i, &now) && seen_is_same(&now, seen);
 }
 
 /* A younger wait, that this round still looks at. */
@@ -113,8 +113,8 @@ static void young_count(const struct look *l, uint32_t i)
 
 /* Looks again at a slot that is not as it was.  True if it has a wait that is to be looked at, and of which
  * its thread has told too little. */
-static bool slot_read(const struct look *l, uint32_t i, struct seen *seen,
-		      struct trc_slot_wait *open)
+static bool open_wait_slot_read(const struct look *l, uint32_t i, struct seen *seen,
+				struct trc_slot_wait *open)
 {
 	struct trc_slot slot; /* a copy */
 
@@ -136,7 +136,8 @@ static bool is_other_image(const struct look *l)
 
 /* ---- what is found --------------------------------------------------------------------------- */
 
-static void stack_read(const struct look *l, struct wait *wait, const struct trc_slot_wait *open)
+static void open_wait_stack_read(const struct look *l, struct wait *wait,
+				 const struct trc_slot_wait *open)
 {
 	struct trc_open_waits *w = l->waits;
 	uint64_t frame[TRC_STACK_DEPTH_MAX];
@@ -156,7 +157,8 @@ static void stack_read(const struct look *l, struct wait *wait, const struct trc
 }
 
 /* A thread may have a table of descriptors of its own. */
-static void name_read(const struct look *l, struct wait *wait, const struct trc_slot_wait *open)
+static void open_wait_name_read(const struct look *l, struct wait *wait,
+				const struct trc_slot_wait *open)
 {
 	char path[64], link[LINK_BYTES_MAX];
 	ssize_t n;
@@ -187,8 +189,8 @@ static void wait_look(const struct look *l, uint32_t i, struct seen *seen,
 
 	if (!wait)
 		return;
-	stack_read(l, wait, open);
-	name_read(l, wait, open);
+	open_wait_stack_read(l, wait, open);
+	open_wait_name_read(l, wait, open);
 	if (!is_unchanged(l, i, seen) || is_other_image(l)) {
 		wait_free(wait);
 		return;
@@ -199,16 +201,16 @@ static void wait_look(const struct look *l, uint32_t i, struct seen *seen,
 }
 
 /* False: it is too late for this one. */
-static bool slot_look(struct look *l, uint32_t i)
+static bool open_wait_look(struct look *l, uint32_t i)
 {
 	struct seen *seen = &l->waits->slot[i], now = {0};
 	struct trc_slot_wait open;
 
-	if (!state_read(l, i, &now) || (is_same(&now, seen) && seen->done))
+	if (!state_read(l, i, &now) || (seen_is_same(&now, seen) && seen->done))
 		return true;
 	wait_free(seen->wait);
 	*seen = now;
-	if (!slot_read(l, i, seen, &open))
+	if (!open_wait_slot_read(l, i, seen, &open))
 		return true;
 	/* The clock is read before what takes long. */
 	l->is_late = l->is_late || trc_now_ns(CLOCK_MONOTONIC) >= l->until_ns;
@@ -303,7 +305,7 @@ bool trc_open_waits_look(struct trc_open_waits *w, const struct trc_open_waits_a
 	if (!is_sliced(&l) || !w->next)
 		round_begin(&l);
 	for (uint32_t i = is_sliced(&l) ? w->next : 0; i < n; i++) {
-		if (!slot_look(&l, i) && is_sliced(&l)) {
+		if (!open_wait_look(&l, i) && is_sliced(&l)) {
 			w->next = i;
 			return false;
 		}

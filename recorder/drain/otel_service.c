@@ -190,7 +190,7 @@ static bool field_pass(const char **at)
 	return space != NULL;
 }
 
-static bool mapping_parse(const char *line, struct mapping *m)
+static bool service_mapping_parse(const char *line, struct mapping *m)
 {
 	if (!number_take(&line, 16, '-', &m->from) || !number_take(&line, 16, ' ', &m->to) ||
 	    !field_pass(&line) || !field_pass(&line) || !number_take(&line, 16, ':', &m->major) ||
@@ -264,10 +264,10 @@ static bool lines_open(struct lines *l, uint32_t pid)
 	return l->fd >= 0;
 }
 
-static bool mapping_take(struct lines *l, char *line, size_t n_bytes, struct mapping *m)
+static bool service_mapping_take(struct lines *l, char *line, size_t n_bytes, struct mapping *m)
 {
 	while (line_take(l, line, n_bytes))
-		if (mapping_parse(line, m))
+		if (service_mapping_parse(line, m))
 			return true;
 	return false;
 }
@@ -282,7 +282,7 @@ static bool bytes_are_memory(uint32_t pid, uint64_t from, uint64_t n_bytes, uint
 
 	if (from + n_bytes < from || !lines_open(&lines, pid))
 		return false;
-	while (!whole && mapping_take(&lines, line, sizeof(line), &m) && m.from <= from) {
+	while (!whole && service_mapping_take(&lines, line, sizeof(line), &m) && m.from <= from) {
 		if (m.to <= from)
 			continue;
 		if (!is_memory(&m, shm_device))
@@ -303,7 +303,7 @@ struct header {
 	uint64_t published_ns, payload;
 };
 
-static bool copy(uint32_t pid, void *to, uint64_t from, size_t n_bytes)
+static bool remote_copy(uint32_t pid, void *to, uint64_t from, size_t n_bytes)
 {
 	struct iovec local = {to, n_bytes}, remote = {(void *)(uintptr_t)from, n_bytes};
 
@@ -313,7 +313,7 @@ static bool copy(uint32_t pid, void *to, uint64_t from, size_t n_bytes)
 
 static bool header_read(uint32_t pid, uint64_t at, struct header *h)
 {
-	return copy(pid, h, at, sizeof(*h)) && !memcmp(h->signature, "OTEL_CTX", 8) &&
+	return remote_copy(pid, h, at, sizeof(*h)) && !memcmp(h->signature, "OTEL_CTX", 8) &&
 	       h->version >= VERSION_MIN && h->version <= VERSION_MAX && h->payload_bytes &&
 	       h->payload_bytes <= PAYLOAD_BYTES_MAX;
 }
@@ -329,7 +329,7 @@ static bool payload_read(uint32_t pid, uint64_t at, uint64_t shm_device, uint8_t
 			return false;
 		if (h->published_ns &&
 		    bytes_are_memory(pid, h->payload, h->payload_bytes, shm_device) &&
-		    copy(pid, payload, h->payload, h->payload_bytes) &&
+		    remote_copy(pid, payload, h->payload, h->payload_bytes) &&
 		    header_read(pid, at, &after) && !memcmp(h, &after, sizeof(after)))
 			return true;
 	}
@@ -358,7 +358,8 @@ bool trc_otel_service_read(uint32_t pid, char *name, size_t n_bytes)
 
 	if (!lines_open(&lines, pid))
 		return false;
-	while (!found && n_tried < TRIES_MAX && mapping_take(&lines, line, sizeof(line), &m)) {
+	while (!found && n_tried < TRIES_MAX &&
+	       service_mapping_take(&lines, line, sizeof(line), &m)) {
 		if (!is_context(&m))
 			continue;
 		/* Only now: in a program with a filter of system calls, memfd_create() may be one

@@ -69,7 +69,7 @@ static void *read_it(void *question)
 }
 
 /* No signal of the program's that asks is meant for this thread. */
-static int thread_begin(struct question *q)
+static int question_thread_begin(struct question *q)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -119,7 +119,7 @@ int trc_otel_service(uint32_t pid, char name[TRC_OTEL_SERVICE_BYTES])
 	q = question_make(pid);
 	if (!q)
 		return -ENOENT;
-	err = thread_begin(q);
+	err = question_thread_begin(q);
 	if (err) {
 		question_free(q);
 		return -ENOENT;

@@ -110,7 +110,7 @@ static uint32_t gather(const struct trc_drain *d, uint32_t n_cells, uint64_t *wo
 }
 
 /* One step at pos < head.  False: nothing more to be done in this pass. */
-static bool step(struct trc_drain *d, uint64_t head)
+static bool overflow_step(struct trc_drain *d, uint64_t head)
 {
 	struct trc_drain_cells *c = &d->cells;
 	uint64_t word[CELLS_MAX * CELL_WORDS];
@@ -156,7 +156,7 @@ static bool step(struct trc_drain *d, uint64_t head)
  * their way lies below cells_head, and what comes after their loss begins where this pass looked:
  * that is where the gap belongs, once all before it is drained.
  */
-static void tell_losses(struct trc_drain *d, struct trc_overflow *o)
+static void tell_overflow_losses(struct trc_drain *d, struct trc_overflow *o)
 {
 	struct trc_drain_stream *s = &d->cells.stream;
 	uint64_t since;
@@ -189,10 +189,10 @@ uint64_t trc_drain_overflow(struct trc_drain *d)
 		skip(d, 0, TRC_GAP_OVERWRITTEN);
 	}
 	pos = c->pos;
-	while (c->pos != head && step(d, head))
+	while (c->pos != head && overflow_step(d, head))
 		;
 	d->totals.read_words += (c->pos - pos) * CELL_SIZE_WORDS;
-	tell_losses(d, o);
+	tell_overflow_losses(d, o);
 	if (!d->windowed && !d->options.follow &&
 	    c->pos != atomic_load_explicit(&o->tail, memory_order_relaxed)) {
 		/* seq_cst: the tail, then waiters (trc_wait_for_room() does the opposite); and

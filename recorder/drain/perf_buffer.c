@@ -87,7 +87,7 @@ static bool is_mmap(const char *call)
 	return strcmp(call, "perf_event_open: mmap") == 0;
 }
 
-static int refused(int err, const char *call, char *said, size_t n_bytes)
+static int open_is_refused(int err, const char *call, char *said, size_t n_bytes)
 {
 	bool locked = err == -EPERM && is_mmap(call);
 	char by[96];
@@ -106,7 +106,7 @@ static int no_buffers(const struct trc_perf *p, int err, const char *call, char 
 		      size_t n_bytes)
 {
 	if (!p->n_events)
-		return refused(err, call, said, n_bytes);
+		return open_is_refused(err, call, said, n_bytes);
 	if (err == -EPERM && is_mmap(call))
 		snprintf(said, n_bytes,
 			 "%s: no memory may be locked for the kernel's samples (ulimit -l, " MLOCK
@@ -225,7 +225,7 @@ int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char 
 	int err;
 
 	if (!p)
-		return refused(-ENOMEM, "perf_event_open", said, n_bytes);
+		return open_is_refused(-ENOMEM, "perf_event_open", said, n_bytes);
 	take_options(p, o);
 	p->defers = trc_perf_events_may_defer(p);
 	err = open_procs(p, o->pid, o->at_exec, said, n_bytes);
@@ -255,7 +255,7 @@ int trc_perf_open(struct trc_perf **out, const struct trc_perf_options *o, char 
 	return 0;
 }
 
-static bool is_same(const struct trc_cpu_event *a, const struct trc_cpu_event *b)
+static bool counted_is_same(const struct trc_cpu_event *a, const struct trc_cpu_event *b)
 {
 	return !strcmp(a->name, b->name) && a->period == b->period &&
 	       a->exclude_kernel == b->exclude_kernel;
@@ -266,7 +266,7 @@ static uint32_t event_enter(struct trc_perf *p, const struct trc_cpu_event *even
 {
 	uint32_t e = 0;
 
-	while (e < p->n_events && !is_same(&p->event[e], event))
+	while (e < p->n_events && !counted_is_same(&p->event[e], event))
 		e++;
 	if (e == p->n_events && e < TRC_CPU_EVENTS_MAX)
 		p->event[p->n_events++] = *event;

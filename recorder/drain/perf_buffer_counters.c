@@ -126,7 +126,7 @@ int trc_perf_open_switches(struct trc_perf *p, int tid, uint32_t proc, bool at_e
 	return open_attr(&attr, tid, proc);
 }
 
-static void id_enter(struct trc_perf_ids *ids, uint64_t id, uint32_t event)
+static void counter_id_enter(struct trc_perf_ids *ids, uint64_t id, uint32_t event)
 {
 	uint32_t i = (uint32_t)(id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & ids->mask;
 
@@ -164,7 +164,7 @@ int trc_perf_add_counter(struct trc_perf *p, int tid, uint32_t proc, uint32_t ev
 		return err;
 	}
 	if (event != TRC_PERF_ANY_EVENT)
-		id_enter(&p->ids, c.id, event);
+		counter_id_enter(&p->ids, c.id, event);
 	p->counter[p->n_counters++] = c;
 	return 0;
 }
@@ -176,7 +176,7 @@ void trc_perf_close_counters(struct trc_perf *p, uint32_t from)
 }
 
 /* The same for a thread that is there already.  0 or -errno: then it has none of them. */
-static int add_thread(struct trc_perf *p, int tid, bool switches, uint32_t which)
+static int counters_add_thread(struct trc_perf *p, int tid, bool switches, uint32_t which)
 {
 	uint32_t before = p->n_counters;
 	int err = 0;
@@ -238,7 +238,7 @@ void trc_perf_add_threads(struct trc_perf *p, bool switches, uint32_t which, cha
 			const struct directory_entry *e = (void *)(entries + at);
 			int tid = atoi(e->name);
 			int failed = tid && tid != p->pid && tid != self
-					     ? add_thread(p, tid, switches, which)
+					     ? counters_add_thread(p, tid, switches, which)
 					     : 0;
 
 			if (failed)

@@ -92,8 +92,8 @@ void trc_perf_chains_close(struct trc_perf_chains *chains)
 /* ---- the table ------------------------------------------------------------------------- */
 
 /* The place of this one, or a free one for it; NULL: the table is full. */
-static struct trc_perf_chain *place_of(const struct trc_perf_chains *chains, uint32_t tid,
-				       uint64_t cookie)
+static struct trc_perf_chain *chain_place(const struct trc_perf_chains *chains, uint32_t tid,
+					  uint64_t cookie)
 {
 	uint64_t hash = (cookie ^ (uint64_t)tid << 32) * UINT64_C(0x9e3779b97f4a7c15);
 	uint32_t i = (uint32_t)(hash >> 32) & chains->mask;
@@ -126,8 +126,8 @@ static bool is_chain(const struct trc_perf *p, const char *bytes, size_t n_bytes
 	       n_bytes >= BEFORE_FRAMES + p->id_bytes;
 }
 
-static void id_of(const struct trc_perf *p, const char *bytes, size_t n_bytes,
-		  struct trc_perf_id *id)
+static void deferred_id(const struct trc_perf *p, const char *bytes, size_t n_bytes,
+			struct trc_perf_id *id)
 {
 	memcpy(id, bytes + n_bytes - p->id_bytes, sizeof(*id));
 }
@@ -138,7 +138,7 @@ uint64_t trc_perf_chain_ns(const struct trc_perf *p, const char *bytes, size_t n
 
 	if (!is_chain(p, bytes, n_bytes))
 		return 0;
-	id_of(p, bytes, n_bytes, &id);
+	deferred_id(p, bytes, n_bytes, &id);
 	return id.raw_ns;
 }
 
@@ -152,8 +152,8 @@ void trc_perf_chains_note(struct trc_perf *p, uint32_t proc, uint64_t at, const 
 	if (!is_chain(p, bytes, n_bytes))
 		return;
 	memcpy(&cookie, bytes + sizeof(struct perf_event_header), sizeof(cookie));
-	id_of(p, bytes, n_bytes, &id);
-	c = place_of(&p->chains, id.tid, cookie);
+	deferred_id(p, bytes, n_bytes, &id);
+	c = chain_place(&p->chains, id.tid, cookie);
 	if (c)
 		*c = (struct trc_perf_chain){.cookie = cookie,
 					     .at = at,
@@ -166,7 +166,8 @@ void trc_perf_chains_note(struct trc_perf *p, uint32_t proc, uint64_t at, const 
 const char *trc_perf_chain_find(struct trc_perf *p, uint32_t tid, uint64_t cookie, uint64_t *n,
 				uint64_t *room)
 {
-	const struct trc_perf_chain *c = p->chains.chain ? place_of(&p->chains, tid, cookie) : NULL;
+	const struct trc_perf_chain *c =
+		p->chains.chain ? chain_place(&p->chains, tid, cookie) : NULL;
 	const struct trc_perf_buffer *b;
 	size_t n_bytes;
 

@@ -181,7 +181,7 @@ static void read_long(struct trc_perf *p, struct trc_perf_buffer *b, const char 
 	b->maps_last_ns = id.raw_ns;
 }
 
-static void buffer_pass(struct trc_perf *p, struct trc_perf_buffer *b)
+static void maps_buffer_pass(struct trc_perf *p, struct trc_perf_buffer *b)
 {
 	const char *data = (const char *)b->maps_page + p->page_bytes;
 	/* acquire: pairs with the kernel's store: the records below head are complete. */
@@ -213,5 +213,5 @@ void trc_perf_look_at_maps(struct trc_perf *p)
 {
 	for (uint32_t i = 0; p->maps && i < p->n_procs; i++)
 		if (p->buffer[i].maps_page)
-			buffer_pass(p, &p->buffer[i]);
+			maps_buffer_pass(p, &p->buffer[i]);
 }

@@ -72,7 +72,7 @@ static void chains_look(struct trc_perf *p)
 	for (uint32_t i = 0; i < p->n_procs; i++) {
 		const struct trc_perf_buffer *b = &p->buffer[i];
 		uint64_t at = b->page ? b->page->data_tail : 0, bytes;
-		/* acquire: as in buffer_pass(). */
+		/* acquire: as in buffer_read_pass(). */
 		uint64_t head =
 			b->page ? __atomic_load_n(&b->page->data_head, __ATOMIC_ACQUIRE) : 0;
 		const char *record;
@@ -85,8 +85,8 @@ static void chains_look(struct trc_perf *p)
 }
 
 /* From *tail on, which moves past what was handed out. */
-static uint64_t buffer_pass(struct trc_perf *p, uint32_t proc, uint64_t until_ns, bool room,
-			    trc_perf_fn *fn, void *context, uint64_t *tail_out)
+static uint64_t buffer_read_pass(struct trc_perf *p, uint32_t proc, uint64_t until_ns, bool room,
+				 trc_perf_fn *fn, void *context, uint64_t *tail_out)
 {
 	struct trc_perf_buffer *b = &p->buffer[proc];
 	/* acquire: pairs with the kernel's store: the records below head are complete. */
@@ -145,8 +145,8 @@ static bool counter_read(const struct trc_perf *p, const struct trc_perf_counter
 	return true;
 }
 
-static void tell_loss(const struct trc_perf *p, uint32_t proc, uint32_t event, uint64_t raw_ns,
-		      uint64_t lost, trc_perf_fn *fn, void *context)
+static void tell_record_loss(const struct trc_perf *p, uint32_t proc, uint32_t event,
+			     uint64_t raw_ns, uint64_t lost, trc_perf_fn *fn, void *context)
 {
 	struct trc_perf_record r = {
 		.what = event == TRC_PERF_ANY_EVENT ? TRC_PERF_LOST : TRC_PERF_SAMPLES_LOST,
@@ -191,9 +191,9 @@ void trc_perf_look_at_losses(struct trc_perf *p, uint32_t proc, uint64_t raw_ns,
 		else
 			samples[c->event] += lost;
 	}
-	tell_loss(p, proc, TRC_PERF_ANY_EVENT, raw_ns, switches, fn, context);
+	tell_record_loss(p, proc, TRC_PERF_ANY_EVENT, raw_ns, switches, fn, context);
 	for (uint32_t e = 0; e < p->n_events; e++)
-		tell_loss(p, proc, e, raw_ns, samples[e], fn, context);
+		tell_record_loss(p, proc, e, raw_ns, samples[e], fn, context);
 }
 
 /* Each counter is enabled while its thread runs anywhere, and runs on its own proc only: what one of
@@ -243,8 +243,8 @@ static uint64_t record_bytes_min(const struct trc_perf *p)
 }
 
 /* Finds the records of a copy, which ends where the kernel had begun to overwrite one. */
-static void copy_index(struct trc_perf *p, uint32_t proc, const char *copy, uint64_t copy_bytes,
-		       bool overwritten, uint32_t *record_off)
+static void read_copy_index(struct trc_perf *p, uint32_t proc, const char *copy,
+			    uint64_t copy_bytes, bool overwritten, uint32_t *record_off)
 {
 	struct trc_perf_buffer *b = &p->buffer[proc];
 	struct trc_perf_record r;
@@ -284,8 +284,8 @@ static uint64_t buffer_copy(struct trc_perf *p, uint32_t proc, uint64_t since, c
 	n_bytes = since - head < p->data_bytes ? since - head : p->data_bytes;
 	copy_out(p, b, head, copy, (size_t)n_bytes);
 	trc_raw3(SYS_ioctl, b->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
-	copy_index(p, proc, copy, n_bytes, since - head > p->data_bytes,
-		   (uint32_t *)(copy + p->data_bytes));
+	read_copy_index(p, proc, copy, n_bytes, since - head > p->data_bytes,
+			(uint32_t *)(copy + p->data_bytes));
 	return head;
 }
 
@@ -430,7 +430,7 @@ uint64_t trc_perf_pass_until(struct trc_perf *p, uint64_t until_ns, bool room, t
 		if (!b->page)
 			continue;
 		b->tail = b->page->data_tail;
-		n += buffer_pass(p, i, until_ns, room, fn, context, &b->tail);
+		n += buffer_read_pass(p, i, until_ns, room, fn, context, &b->tail);
 		if (!p->defers)
 			buffer_free(b, b->tail);
 		/* What no record has told of yet. */

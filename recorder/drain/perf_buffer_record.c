@@ -34,8 +34,8 @@ static uint64_t word_of(const char *chain, uint64_t i)
 /* The user's frames of a call chain, in which PERF_CONTEXT_ marks say whose follow.  It ends where
  * the kernel took something for a frame pointer that was none, or where it stops in any case, after
  * `max` frames; only then it is not whole. */
-static uint32_t take_frames(struct trc_perf *p, const struct sample *s, const char *chain,
-			    uint64_t n, uint32_t max)
+static uint32_t record_frames_take(struct trc_perf *p, const struct sample *s, const char *chain,
+				   uint64_t n, uint32_t max)
 {
 	uint32_t n_frames = 0, n_all = 0;
 
@@ -76,11 +76,11 @@ static uint32_t take_chain(struct trc_perf *p, const struct sample *s, const cha
 					    &n_later);
 		if (!chain)
 			return 0;
-		return take_frames(p, &later, chain,
-				   later.n_frames < n_later ? later.n_frames : n_later,
-				   TRC_PERF_CHAIN_MAX);
+		return record_frames_take(p, &later, chain,
+					  later.n_frames < n_later ? later.n_frames : n_later,
+					  TRC_PERF_CHAIN_MAX);
 	}
-	return take_frames(p, s, chain, n, p->chain_max);
+	return record_frames_take(p, s, chain, n, p->chain_max);
 }
 
 static bool read_sample(struct trc_perf *p, const char *bytes, size_t n_bytes,

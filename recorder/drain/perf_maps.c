@@ -78,7 +78,7 @@ static const char *path_keep(struct trc_perf_maps *m, const char *path)
 }
 
 /* Later mappings have taken all of its place. */
-static bool is_gone(const struct trc_perf_maps *m, uint32_t i)
+static bool map_is_gone(const struct trc_perf_maps *m, uint32_t i)
 {
 	const struct trc_perf_mapping *old = &m->mapping[i];
 
@@ -128,14 +128,14 @@ static void compact_paths(struct trc_perf_maps *m)
 }
 
 /* P1 */
-static void make_room(struct trc_perf_maps *m)
+static void maps_make_room(struct trc_perf_maps *m)
 {
 	uint32_t n_before = m->n_mappings, n = 0;
 
 	if (m->patience && m->patience--)
 		return;
 	for (uint32_t i = 0; i < n_before; i++)
-		if (i >= n_before / 2 || !is_gone(m, i))
+		if (i >= n_before / 2 || !map_is_gone(m, i))
 			m->mapping[n++] = m->mapping[i];
 	m->n_mappings = n;
 	compact_paths(m);
@@ -149,10 +149,10 @@ void trc_perf_maps_add(struct trc_perf_maps *m, const struct trc_perf_mapping *m
 	const char *path;
 
 	if (m->n_mappings == MAPPINGS_MAX)
-		make_room(m);
+		maps_make_room(m);
 	path = m->n_mappings < MAPPINGS_MAX ? path_keep(m, mapping->path) : NULL;
 	if (!path && m->n_mappings < MAPPINGS_MAX) {
-		make_room(m);
+		maps_make_room(m);
 		path = path_keep(m, mapping->path);
 	}
 	if (!path) {

@@ -158,7 +158,7 @@ struct parts {
 };
 
 /* Takes the next word; false at the end of the record. */
-static bool take_word(const uint64_t **at, const uint64_t *end, uint64_t *word)
+static bool record_word_take(const uint64_t **at, const uint64_t *end, uint64_t *word)
 {
 	if (*at == end)
 		return false;
@@ -184,7 +184,7 @@ static bool take_counted(const uint64_t **at, const uint64_t *end, uint64_t byte
 {
 	uint64_t n;
 
-	if (!take_word(at, end, &n) || !take_bytes(at, end, n, bytes_max, &part->bytes))
+	if (!record_word_take(at, end, &n) || !take_bytes(at, end, n, bytes_max, &part->bytes))
 		return false;
 	part->n_bytes = (uint32_t)n;
 	return true;
@@ -226,7 +226,7 @@ static bool split_record(const struct trc_drain_plan *plan, const uint64_t *word
 	if (flags & TRC_REC_INLINE_STACK) {
 		const char *bytes;
 
-		if (!plan->stacks || !take_word(&at, end, &n) ||
+		if (!plan->stacks || !record_word_take(&at, end, &n) ||
 		    !take_bytes(&at, end, 8 * (n & UINT32_MAX), 8 * TRC_STACK_DEPTH_MAX, &bytes))
 			return false;
 		p->inline_stack = true;
@@ -273,7 +273,7 @@ static uint64_t sample_number(struct trc_drain *d, uint64_t number)
 }
 
 /* The first of these arguments. */
-static unsigned int first_of(uint8_t arguments)
+static unsigned int record_first_arg(uint8_t arguments)
 {
 	return (unsigned int)__builtin_ctz(arguments);
 }
@@ -283,7 +283,7 @@ static inline __attribute__((always_inline)) void
 translate_known(struct trc_drain *d, struct trc_drain_plan these, uint64_t time, uint64_t *arg)
 {
 #define EACH(i, arguments)                                                                         \
-	for (unsigned int i; arguments && (i = first_of(arguments), true);                         \
+	for (unsigned int i; arguments && (i = record_first_arg(arguments), true);                 \
 	     arguments &= (uint8_t)(arguments - 1))
 	EACH(i, these.threads)
 	arg[i] = thread_for_file(d, arg[i], time);
@@ -312,20 +312,20 @@ static void translate(struct trc_drain *d, const struct trc_drain_plan *plan, co
 		arg[i] = p->arg[i];
 	if (p->string.bytes) {
 		d->had_room = false;
-		arg[first_of(plan->strings)] =
+		arg[record_first_arg(plan->strings)] =
 			trc_writer_string(d->w, p->string.bytes, p->string.n_bytes);
 		known.strings &= (uint8_t)(known.strings - 1);
 	}
 	if (p->inline_stack) {
 		d->had_room = false;
-		arg[first_of(plan->stacks)] = trc_writer_stack(
+		arg[record_first_arg(plan->stacks)] = trc_writer_stack(
 			d->w, p->epoch + d->options.epoch_base, p->frame, p->n_frames);
 		known.stacks &= (uint8_t)(known.stacks - 1);
 	}
 	for (unsigned int k = 0, left = plan->labels; k < 2 && left; k++, left &= left - 1) {
 		if (!p->labels[k].bytes)
 			continue;
-		arg[first_of((uint8_t)left)] =
+		arg[record_first_arg((uint8_t)left)] =
 			trc_drain_labels_of(d, p->labels[k].bytes, p->labels[k].n_bytes);
 		known.labels &= (uint8_t) ~(left & -left);
 	}

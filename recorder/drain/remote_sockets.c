@@ -30,7 +30,7 @@ static int by_inode(const void *a, const void *b)
 }
 
 /* The text to fill in, of an inode that is looked for; else NULL. */
-static char *wanted(const struct search *s, uint64_t inode)
+static char *socket_text(const struct search *s, uint64_t inode)
 {
 	const struct trc_remote_socket key = {.inode = inode};
 	struct trc_remote_socket *found = bsearch(&key, s->sockets, s->n, sizeof(key), by_inode);
@@ -76,7 +76,7 @@ static void inet_line(const struct search *s, const char *protocol, const char *
 		   "%" SCNu64,
 		   own, &own_port, peer, &peer_port, &state, &inode) != 6)
 		return;
-	text = wanted(s, inode);
+	text = socket_text(s, inode);
 	if (!text || !address_read(own, own_port, own_text) ||
 	    !address_read(peer, peer_port, peer_text))
 		return;
@@ -99,7 +99,7 @@ static void unix_line(const struct search *s, const char *protocol, const char *
 	(void)protocol;
 	if (sscanf(line, "%*x: %*x %*x %x %*x %*x %" SCNu64 " %n", &flags, &inode, &at) != 2 || !at)
 		return;
-	text = line[at] ? wanted(s, inode) : NULL;
+	text = line[at] ? socket_text(s, inode) : NULL;
 	if (text)
 		snprintf(text, TRC_DESCRIPTOR_BYTES + 1, "unix %s %s",
 			 flags & FLAG_LISTENS ? "listening" : "at", line + at);
@@ -113,7 +113,7 @@ static const struct table {
 	{"udp6", "udp", inet_line}, {"unix", "unix", unix_line},
 };
 
-static void look_at(const struct search *s, int pid, const struct table *table)
+static void table_look_at(const struct search *s, int pid, const struct table *table)
 {
 	char path[48], line[512];
 	FILE *file;
@@ -138,7 +138,7 @@ void trc_remote_sockets(int pid, struct trc_remote_socket *sockets, size_t n, ui
 		return;
 	qsort(sockets, n, sizeof(*sockets), by_inode);
 	for (size_t i = 0; i < sizeof(TABLES) / sizeof(*TABLES); i++)
-		look_at(&s, pid, &TABLES[i]);
+		table_look_at(&s, pid, &TABLES[i]);
 }
 
 const char *trc_remote_socket_text(const struct trc_remote_socket *sockets, size_t n,

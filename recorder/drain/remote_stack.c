@@ -60,14 +60,14 @@ static uint64_t read_pages(const struct trc_remote *r, void *to, uint64_t from, 
 	return got > 0 ? (uint64_t)got : 0;
 }
 
-static bool read_all(const struct trc_remote *r, void *to, uint64_t from, uint64_t n_bytes)
+static bool remote_read_all(const struct trc_remote *r, void *to, uint64_t from, uint64_t n_bytes)
 {
 	struct iovec local = {to, n_bytes}, there = {(void *)(uintptr_t)from, n_bytes};
 
 	return process_vm_readv(r->pid, &local, 1, &there, 1, 0) == (ssize_t)n_bytes;
 }
 
-static bool read_word(struct trc_remote *r, uint64_t at, uint64_t *value)
+static bool remote_read_word(struct trc_remote *r, uint64_t at, uint64_t *value)
 {
 	if (at & 7)
 		return false;
@@ -87,7 +87,7 @@ static bool read_word(struct trc_remote *r, uint64_t at, uint64_t *value)
 
 /* ---- what is mapped ---------------------------------------------------------------------- */
 
-static bool array_grow(void *array, size_t element_bytes, uint32_t n, uint32_t *max)
+static bool remote_array_grow(void *array, size_t element_bytes, uint32_t n, uint32_t *max)
 {
 	void **at = array;
 	void *grown;
@@ -102,7 +102,7 @@ static bool array_grow(void *array, size_t element_bytes, uint32_t n, uint32_t *
 	return true;
 }
 
-static bool mapping_parse(struct mapping *m, const char *line)
+static bool remote_mapping_parse(struct mapping *m, const char *line)
 {
 	unsigned int major, minor;
 	char rights[8];
@@ -131,9 +131,10 @@ static int mappings_read(struct trc_remote *r)
 	if (!f)
 		return -errno;
 	while (!err && getline(&line, &n_bytes, f) > 0) {
-		if (!array_grow(&r->mapping, sizeof(*r->mapping), r->n_mappings, &r->max_mappings))
+		if (!remote_array_grow(&r->mapping, sizeof(*r->mapping), r->n_mappings,
+				       &r->max_mappings))
 			err = -ENOMEM;
-		else if (mapping_parse(&r->mapping[r->n_mappings], line))
+		else if (remote_mapping_parse(&r->mapping[r->n_mappings], line))
 			r->n_mappings++;
 	}
 	free(line);
@@ -170,7 +171,7 @@ void trc_remote_close(struct trc_remote *r)
 
 /* ---- modules ----------------------------------------------------------------------------- */
 
-static int by_address(const void *key, const void *element)
+static int remote_by_address(const void *key, const void *element)
 {
 	uint64_t at = *(const uint64_t *)key;
 	const struct mapping *m = element;
@@ -181,9 +182,9 @@ static int by_address(const void *key, const void *element)
 /* Where the ELF header lies of the file whose code is at `pc`; 0 = nowhere. */
 static uint64_t header_of(const struct trc_remote *r, uint64_t pc)
 {
-	const struct mapping *m =
-		r->n_mappings ? bsearch(&pc, r->mapping, r->n_mappings, sizeof(*m), by_address)
-			      : NULL;
+	const struct mapping *m = r->n_mappings ? bsearch(&pc, r->mapping, r->n_mappings,
+							  sizeof(*m), remote_by_address)
+						: NULL;
 
 	if (!m || !m->executable)
 		return 0;
@@ -221,7 +222,7 @@ static void rules_copy(const struct trc_remote *r, struct module *m, const ElfW(
 		return;
 	m->segment = m->start - (first->p_vaddr & ~(uint64_t)(PAGE_BYTES - 1)) + segment->p_vaddr;
 	m->copy = malloc(segment->p_filesz);
-	if (m->copy && !read_all(r, m->copy, m->segment, segment->p_filesz)) {
+	if (m->copy && !remote_read_all(r, m->copy, m->segment, segment->p_filesz)) {
 		free(m->copy);
 		m->copy = NULL;
 	}
@@ -235,15 +236,15 @@ static void module_read(const struct trc_remote *r, struct module *m)
 	ElfW(Phdr) ph[HEADERS_MAX];
 	ElfW(Ehdr) elf;
 
-	if (read_all(r, &elf, m->start, sizeof(elf)) && memcmp(elf.e_ident, ELFMAG, SELFMAG) == 0 &&
-	    elf.e_ident[EI_CLASS] == ELFCLASS64 && elf.e_phentsize == sizeof(ph[0]) &&
-	    elf.e_phnum <= HEADERS_MAX &&
-	    read_all(r, ph, m->start + elf.e_phoff, elf.e_phnum * sizeof(ph[0])))
+	if (remote_read_all(r, &elf, m->start, sizeof(elf)) &&
+	    memcmp(elf.e_ident, ELFMAG, SELFMAG) == 0 && elf.e_ident[EI_CLASS] == ELFCLASS64 &&
+	    elf.e_phentsize == sizeof(ph[0]) && elf.e_phnum <= HEADERS_MAX &&
+	    remote_read_all(r, ph, m->start + elf.e_phoff, elf.e_phnum * sizeof(ph[0])))
 		rules_copy(r, m, ph, elf.e_phnum);
 }
 
 /* NULL = no module, or no memory. */
-static const struct module *module_of(struct trc_remote *r, uint64_t pc)
+static const struct module *remote_module(struct trc_remote *r, uint64_t pc)
 {
 	uint64_t start = header_of(r, pc);
 	struct module *m;
@@ -253,7 +254,7 @@ static const struct module *module_of(struct trc_remote *r, uint64_t pc)
 	for (uint32_t i = 0; i < r->n_modules; i++)
 		if (r->module[i].start == start)
 			return &r->module[i];
-	if (!array_grow(&r->module, sizeof(*r->module), r->n_modules, &r->max_modules))
+	if (!remote_array_grow(&r->module, sizeof(*r->module), r->n_modules, &r->max_modules))
 		return NULL;
 	m = &r->module[r->n_modules++];
 	*m = (struct module){.start = start};
@@ -270,8 +271,8 @@ struct walk {
 };
 
 /* A value of the caller's that is another one than this frame's. */
-static bool place_value(struct trc_remote *r, const struct walk *w, const struct trc_place *place,
-			uint64_t cfa, uint64_t *value)
+static bool remote_place_value(struct trc_remote *r, const struct walk *w,
+			       const struct trc_place *place, uint64_t cfa, uint64_t *value)
 {
 	uint64_t base = cfa;
 
@@ -294,7 +295,7 @@ static bool place_value(struct trc_remote *r, const struct walk *w, const struct
 	*value = base + (uint64_t)(int64_t)place->off;
 	if (place->how == TRC_HOW_REG || place->how == TRC_HOW_CFA)
 		return true;
-	if (!read_word(r, *value, value))
+	if (!remote_read_word(r, *value, value))
 		return false;
 	*value += (uint64_t)(int64_t)place->add;
 	return true;
@@ -303,7 +304,7 @@ static bool place_value(struct trc_remote *r, const struct walk *w, const struct
 /* Where its caller is (walk:W2, walk:W3); false: the walk is over. */
 static bool walk_step(struct trc_remote *r, struct walk *w)
 {
-	const struct module *m = module_of(r, w->at.pc - !w->exact);
+	const struct module *m = remote_module(r, w->at.pc - !w->exact);
 	struct walk to = {.has_fp = true};
 	struct trc_rule rule;
 	uint64_t cfa;
@@ -314,17 +315,18 @@ static bool walk_step(struct trc_remote *r, struct walk *w)
 	/* As if its module had been loaded where the copy is. */
 	at = (uintptr_t)(w->at.pc - !w->exact - m->segment + (uintptr_t)m->copy);
 	if (trc_cfi_rule(&m->bytes, at, &rule) || rule.kind != TRC_RULE_STEP ||
-	    !place_value(r, w, &rule.cfa, 0, &cfa) || !place_value(r, w, &rule.ra, cfa, &to.at.pc))
+	    !remote_place_value(r, w, &rule.cfa, 0, &cfa) ||
+	    !remote_place_value(r, w, &rule.ra, cfa, &to.at.pc))
 		return false;
 	if (rule.sp.how == TRC_HOW_SAME)
 		to.at.sp = cfa;
-	else if (!place_value(r, w, &rule.sp, cfa, &to.at.sp))
+	else if (!remote_place_value(r, w, &rule.sp, cfa, &to.at.sp))
 		return false;
 	if (rule.fp.how == TRC_HOW_SAME) {
 		to.at.fp = w->at.fp;
 		to.has_fp = w->has_fp;
 	} else {
-		to.has_fp = place_value(r, w, &rule.fp, cfa, &to.at.fp);
+		to.has_fp = remote_place_value(r, w, &rule.fp, cfa, &to.at.fp);
 	}
 	to.at.pc = trc_pc_plain(to.at.pc);
 	to.exact = rule.exact;

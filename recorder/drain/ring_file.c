@@ -103,7 +103,7 @@ static int trouble(int err, char *error, size_t n_bytes, const char *what)
 }
 
 /* 0 or -errno: nothing but a plain file of our own is read. */
-static int check_file(const struct stat *st, char *error, size_t n_bytes)
+static int ring_file_check(const struct stat *st, char *error, size_t n_bytes)
 {
 	if (!S_ISREG(st->st_mode))
 		return trouble(-EBADMSG, error, n_bytes, "not a trc ring");
@@ -127,11 +127,11 @@ static int open_file(struct trc_ring_file *f, struct stat *st, char *error, size
 
 		return trouble(err, error, n_bytes, strerror(-err));
 	}
-	return check_file(st, error, n_bytes);
+	return ring_file_check(st, error, n_bytes);
 }
 
 /* All n_bytes from the beginning, or -EBADMSG. */
-static int read_all(int fd, void *to, uint64_t n_bytes)
+static int ring_file_read(int fd, void *to, uint64_t n_bytes)
 {
 	uint64_t used = 0;
 
@@ -147,7 +147,8 @@ static int read_all(int fd, void *to, uint64_t n_bytes)
 	return 0;
 }
 
-static int read_header(struct trc_ring_file *f, const struct stat *st, char *error, size_t n_bytes)
+static int ring_header_read(struct trc_ring_file *f, const struct stat *st, char *error,
+			    size_t n_bytes)
 {
 	const char *why;
 	uint32_t state;
@@ -156,7 +157,7 @@ static int read_header(struct trc_ring_file *f, const struct stat *st, char *err
 		return trouble(-ENODATA, error, n_bytes,
 			       "empty: its process went on to another program");
 	if (st->st_size < (off_t)sizeof(f->header) ||
-	    read_all(f->fd, &f->header, sizeof(f->header)))
+	    ring_file_read(f->fd, &f->header, sizeof(f->header)))
 		return trouble(-EBADMSG, error, n_bytes,
 			       st->st_size < 8 ? "not a trc ring" : "it is cut short");
 	if (trc_layout_check(&f->header, (uint64_t)st->st_size, &why))
@@ -178,7 +179,7 @@ int trc_ring_file_look(struct trc_ring_file *f)
 {
 	struct stat st;
 
-	if (fstat(f->fd, &st) || read_all(f->fd, f->control, f->control_bytes))
+	if (fstat(f->fd, &st) || ring_file_read(f->fd, f->control, f->control_bytes))
 		return -EBADMSG;
 	/* relaxed: of a copy. */
 	f->closed =
@@ -199,7 +200,7 @@ int trc_ring_file_open(struct trc_ring_file *f, const char *path, char *error, s
 	strcpy(f->path, path);
 	err = open_file(f, &st, error, n_bytes);
 	if (!err)
-		err = read_header(f, &st, error, n_bytes);
+		err = ring_header_read(f, &st, error, n_bytes);
 	if (err)
 		trc_ring_file_close(f);
 	return err;
@@ -287,7 +288,7 @@ struct search {
 };
 
 /* The living before the dead, later recordings before earlier ones. */
-static bool is_better(const struct trc_ring_file *f, const struct trc_ring_file *than)
+static bool is_better_match(const struct trc_ring_file *f, const struct trc_ring_file *than)
 {
 	if ((f->owner == TRC_OWNER_ALIVE) != (than->owner == TRC_OWNER_ALIVE))
 		return f->owner == TRC_OWNER_ALIVE;
@@ -312,7 +313,7 @@ static int consider(void *context, const char *path)
 		snprintf(s->error, s->error_bytes, "%s: %s", path, why);
 	} else if (f.pid != s->pid) { /* of another namespace, the name's pid may be another's */
 		trc_ring_file_close(&f);
-	} else if (s->found && !is_better(&f, s->best)) {
+	} else if (s->found && !is_better_match(&f, s->best)) {
 		trc_ring_file_close(&f);
 	} else {
 		if (s->found)
@@ -428,7 +429,8 @@ static int info_service(const struct trc_ring_file *f, struct trc_writer *w)
 	return trc_writer_info(w, "otel_service", name);
 }
 
-static int write_trace(const struct trc_ring_file *f, struct trc_snapshot *s, struct trc_writer *w)
+static int ring_file_write(const struct trc_ring_file *f, struct trc_snapshot *s,
+			   struct trc_writer *w)
 {
 	int err = trc_snapshot_info(s, w);
 
@@ -449,8 +451,8 @@ static int write_trace(const struct trc_ring_file *f, struct trc_snapshot *s, st
 }
 
 /* What threads have not recorded of the waits that they are in: of a process that lives. */
-static void waits_look(const struct trc_ring_file *f, struct trc_snapshot *s,
-		       struct trc_open_waits **waits)
+static void ring_waits_look(const struct trc_ring_file *f, struct trc_snapshot *s,
+			    struct trc_open_waits **waits)
 {
 	const struct trc_open_waits_at at = {
 		.fd = f->fd, .header = trc_snapshot_header(s), .pid = (int)f->pid};
@@ -477,11 +479,11 @@ int trc_ring_file_to_trace(const struct trc_ring_file *f,
 
 	if (err)
 		return err;
-	waits_look(f, s, &waits);
+	ring_waits_look(f, s, &waits);
 	trc_snapshot_writer_options(s, &writer);
 	err = trc_writer_open(&w, &writer, sink, context);
 	if (!err) {
-		err = write_trace(f, s, w);
+		err = ring_file_write(f, s, w);
 		trc_writer_close(w);
 	}
 	trc_open_waits_free(waits);

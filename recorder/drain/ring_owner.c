@@ -19,7 +19,7 @@ enum { STATUS_BYTES = 8192 };
 /* ---- files of /proc -------------------------------------------------------------------- */
 
 /* A small file of /proc, zero-terminated; its length, 0 if it cannot be read. */
-static size_t read_small(const char *path, char *text, size_t n_bytes)
+static size_t owner_file_read(const char *path, char *text, size_t n_bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, n_bytes - 1);
@@ -35,7 +35,7 @@ static bool is_this_boot(const struct trc_shared *h)
 	char text[64], digits[2 * sizeof(h->boot_id) + 1];
 	size_t n = 0;
 
-	read_small("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	owner_file_read("/proc/sys/kernel/random/boot_id", text, sizeof(text));
 	for (const char *at = text; *at && n < sizeof(digits) - 1; at++)
 		if (*at != '-' && *at != '\n')
 			digits[n++] = *at;
@@ -68,7 +68,7 @@ static bool process_stat(uint32_t pid, char *state, uint64_t *start)
 	const char *at;
 
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
-	if (!read_small(path, text, sizeof(text)))
+	if (!owner_file_read(path, text, sizeof(text)))
 		return false;
 	at = strrchr(text, ')'); /* its name may hold anything */
 	if (!at || at[1] != ' ')
@@ -147,7 +147,7 @@ static uint32_t inner_pid(const char *path)
 	char text[STATUS_BYTES], *end;
 	unsigned long outer, inner;
 
-	if (!read_small(path, text, sizeof(text)) || !(end = strstr(text, key)))
+	if (!owner_file_read(path, text, sizeof(text)) || !(end = strstr(text, key)))
 		return 0;
 	outer = inner = strtoul(end + sizeof(key) - 1, &end, 10);
 	if (*end != '\t')
@@ -173,7 +173,7 @@ struct wanted {
 };
 
 /* Namespaces, where they can be told; else what it has mapped, and when it began. */
-static bool is_wanted(const char *pid, const struct wanted *wanted)
+static bool owner_is_wanted(const char *pid, const struct wanted *wanted)
 {
 	uint32_t outer = (uint32_t)strtoul(pid, NULL, 10);
 	uint64_t namespace = namespace_of(pid, "pid"), start = 0;
@@ -200,7 +200,7 @@ static uint32_t find_inside(const struct wanted *wanted)
 
 	while (proc && !found && (e = readdir(proc)))
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && strlen(e->d_name) < 11 &&
-		    is_wanted(e->d_name, wanted))
+		    owner_is_wanted(e->d_name, wanted))
 			found = (uint32_t)strtoul(e->d_name, NULL, 10);
 	if (proc)
 		closedir(proc);
@@ -254,7 +254,7 @@ bool trc_ring_owner_is(uint32_t pid, const struct trc_shared *h, ino_t inode, bo
 
 	snprintf(text, sizeof(text), "%" PRIu32, pid);
 	if (inside)
-		return is_wanted(text, &wanted);
+		return owner_is_wanted(text, &wanted);
 	if (!process_stat(pid, &state, &start))
 		return access("/proc/self/stat", R_OK) != 0; /* there is no /proc to ask */
 	return !starts_differ(pid, h, start);

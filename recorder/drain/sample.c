@@ -57,7 +57,7 @@ static bool entry_copy(struct trc_drain *d, uint32_t i, struct entry *e)
 }
 
 /* Placed among the overflow stream's events: when they were lost is not known exactly. */
-static void tell_loss(struct trc_drain *d, uint32_t event, int cause, uint64_t n)
+static void tell_sample_loss(struct trc_drain *d, uint32_t event, int cause, uint64_t n)
 {
 	struct trc_drain_stream *s = &d->cells.stream;
 	struct trc_args_samples_lost *args;
@@ -74,19 +74,19 @@ static void tell_loss(struct trc_drain *d, uint32_t event, int cause, uint64_t n
 	trc_drain_row_done(d, s, TRC_KIND_SAMPLES_LOST, 0, s->last_time, args);
 }
 
-static void tell_losses(struct trc_drain *d, uint32_t i, const struct entry *e)
+static void tell_sample_losses(struct trc_drain *d, uint32_t i, const struct entry *e)
 {
 	for (int cause = 1; cause < TRC_SAMPLE_LOSS_COUNT; cause++) {
 		uint64_t *told = &d->sampled[i].lost[cause];
 
 		if (e->lost[cause] <= *told) /* less: it is not known while sampling goes on */
 			continue;
-		tell_loss(d, i + 1, cause, e->lost[cause] - *told);
+		tell_sample_loss(d, i + 1, cause, e->lost[cause] - *told);
 		*told = e->lost[cause];
 	}
 }
 
-static void append(char *text, size_t n_bytes, const char *more)
+static void events_append(char *text, size_t n_bytes, const char *more)
 {
 	size_t used = strlen(text), n = strlen(more);
 
@@ -101,12 +101,12 @@ static void note_loss(struct entry *e, unsigned int cause, uint64_t n)
 	char text[24 + sizeof(many) + 16] = "", *at = text + 24;
 
 	memcpy(at, n == 1 ? one : many, n == 1 ? sizeof(one) : sizeof(many));
-	append(at, sizeof(text) - 24, trc_sample_loss_name(cause));
+	events_append(at, sizeof(text) - 24, trc_sample_loss_name(cause));
 	for (; n; n /= 10)
 		*--at = (char)('0' + n % 10);
 	if (*e->slot.note)
-		append(e->slot.note, sizeof(e->slot.note), "; ");
-	append(e->slot.note, sizeof(e->slot.note), at);
+		events_append(e->slot.note, sizeof(e->slot.note), "; ");
+	events_append(e->slot.note, sizeof(e->slot.note), at);
 }
 
 /* A copy cannot tell which of them its window is about. */
@@ -130,14 +130,14 @@ static struct trc_sample_event_entry as_written(uint32_t i, const struct entry *
 }
 
 /* True if it differs from what has been written. */
-static bool look(struct trc_drain *d, uint32_t i, struct entry *e)
+static bool entry_has_changed(struct trc_drain *d, uint32_t i, struct entry *e)
 {
 	bool changed = !d->sampled[i].told || d->sampled[i].missing_threads != e->missing_threads;
 
 	if (d->windowed)
 		note_losses(e);
 	else
-		tell_losses(d, i, e);
+		tell_sample_losses(d, i, e);
 	d->sampled[i].told = true;
 	d->sampled[i].missing_threads = e->missing_threads;
 	return changed;
@@ -162,7 +162,7 @@ void trc_drain_sample_events(struct trc_drain *d)
 	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {
 		if (!entry_copy(d, i, &entry[n]))
 			continue;
-		changed |= look(d, i, &entry[n]);
+		changed |= entry_has_changed(d, i, &entry[n]);
 		written[n] = as_written(i, &entry[n]);
 		n++;
 	}

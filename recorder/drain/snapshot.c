@@ -22,7 +22,7 @@ enum {
 
 #define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
 
-static uint64_t ticks_of(const struct trc_snapshot *s, uint64_t ns)
+static uint64_t snapshot_ticks(const struct trc_snapshot *s, uint64_t ns)
 {
 	unsigned __int128 ticks = (unsigned __int128)ns * s->h.ticks_per_second / 1000000000;
 
@@ -174,7 +174,7 @@ static uint64_t waits_newest(const struct trc_snapshot *s)
 static uint64_t kernel_newest(const struct trc_snapshot *s)
 {
 	uint64_t age_ns = s->sync.monotonic_raw_ns - s->options.kernel_newest_ns;
-	uint64_t ticks = ticks_of(s, age_ns);
+	uint64_t ticks = snapshot_ticks(s, age_ns);
 
 	if (!s->has_sync || !s->options.kernel_newest_ns ||
 	    s->options.kernel_newest_ns > s->sync.monotonic_raw_ns || ticks > s->sync.ticks)
@@ -198,7 +198,7 @@ static bool choose_window(struct trc_snapshot *s)
 		newest = s->cut;
 	if (!window_ns)
 		window_ns = s->h.window_ns;
-	ticks = window_ns && window_ns != UINT64_MAX ? ticks_of(s, window_ns) : UINT64_MAX;
+	ticks = window_ns && window_ns != UINT64_MAX ? snapshot_ticks(s, window_ns) : UINT64_MAX;
 	s->from = trc_snapshot_later(s->h.start.ticks, newest > ticks ? newest - ticks : 0);
 	s->from = trc_snapshot_later(s->from, held);
 	good = s->from <= s->cut;
@@ -245,7 +245,8 @@ static int look_at_clock(struct trc_snapshot *s)
 		      s->sync.ticks >= s->h.start.ticks;
 	if (!s->has_sync) {
 		s->sync = s->h.start;
-		s->now = s->h.start.ticks + ticks_of(s, YEARS_MAX * UINT64_C(31557600000000000));
+		s->now = s->h.start.ticks +
+			 snapshot_ticks(s, YEARS_MAX * UINT64_C(31557600000000000));
 	}
 	return s->has_sync || s->options.dead ? 0 : -ENOTSUP;
 }
@@ -255,7 +256,7 @@ static void note_now(struct trc_snapshot *s)
 	uint64_t ticks;
 
 	if (s->has_sync && !trc_clock_now_of((enum trc_clock_kind)s->h.clock, &ticks))
-		s->now = ticks + ticks_of(s, CLOCK_SLACK_NS);
+		s->now = ticks + snapshot_ticks(s, CLOCK_SLACK_NS);
 }
 
 /* ---- taking one ------------------------------------------------------------------------ */
@@ -275,7 +276,7 @@ static const char *header_trouble(const struct trc_shared *h, uint64_t file_byte
 }
 
 /* Zeroed memory for the copy, of which only what is copied is touched. */
-static int take_memory(struct trc_snapshot **out, const struct trc_shared *h)
+static int snapshot_memory_take(struct trc_snapshot **out, const struct trc_shared *h)
 {
 	uint64_t n_bytes = sizeof(struct trc_snapshot) + h->n_procs * sizeof(uint64_t) +
 			   h->n_threads * (sizeof(struct trc_snapshot_slot) + sizeof(uint64_t));
@@ -320,8 +321,9 @@ static int take_streams(struct trc_snapshot *s, const struct trc_snapshot_source
 	return err;
 }
 
-static int take(struct trc_snapshot **out, struct trc_snapshot_source *source, uint64_t file_bytes,
-		const struct trc_snapshot_options *options, const char **why)
+static int snapshot_take_from(struct trc_snapshot **out, struct trc_snapshot_source *source,
+			      uint64_t file_bytes, const struct trc_snapshot_options *options,
+			      const char **why)
 {
 	struct trc_shared h;
 	struct trc_snapshot *s = NULL;
@@ -337,7 +339,7 @@ static int take(struct trc_snapshot **out, struct trc_snapshot_source *source, u
 		return -EBADMSG;
 	source->grown_off = h.threads_off;
 	source->grown_limit = h.cells_off;
-	err = take_memory(&s, &h);
+	err = snapshot_memory_take(&s, &h);
 	if (err) {
 		*why = "no memory for a copy";
 		return err;
@@ -361,7 +363,7 @@ int trc_snapshot_take(struct trc_snapshot **out, const struct trc_shared *shared
 {
 	struct trc_snapshot_source source = {.mapping = (const char *)shared, .fd = -1};
 
-	return take(out, &source, mapped_bytes, options, why);
+	return snapshot_take_from(out, &source, mapped_bytes, options, why);
 }
 
 int trc_snapshot_take_file(struct trc_snapshot **out, int fd,
@@ -381,7 +383,7 @@ int trc_snapshot_take_file(struct trc_snapshot **out, int fd,
 		*why = "it claims to be larger than what it holds";
 		return -EBADMSG;
 	}
-	return take(out, &source, file_bytes, options, why);
+	return snapshot_take_from(out, &source, file_bytes, options, why);
 }
 
 void trc_snapshot_free(struct trc_snapshot *s)

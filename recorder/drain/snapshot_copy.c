@@ -30,7 +30,7 @@ enum {
 /* ---- reading --------------------------------------------------------------------------- */
 
 /* The kernel copies aligned words in one piece. */
-static int read_file(int fd, uint64_t off, char *to, uint64_t n_bytes)
+static int file_copy(int fd, uint64_t off, char *to, uint64_t n_bytes)
 {
 	while (n_bytes) {
 		uint64_t n = n_bytes < READ_BYTES_MAX ? n_bytes : READ_BYTES_MAX;
@@ -77,7 +77,7 @@ int trc_snapshot_read(const struct trc_snapshot_source *source, uint64_t off, vo
 	else if (source->mapping)
 		trc_copy_racing(to, source->mapping + off, n_bytes);
 	else
-		err = read_file(source->fd, off, to, n_bytes);
+		err = file_copy(source->fd, off, to, n_bytes);
 	/* acquire fence: later reads come later.  Pairs with the releases that commit records and
 	 * publish entries (read first, then what they stand for), and with the barriers before
 	 * words are overwritten (copied first, then floor, keys and counters again). */
@@ -116,8 +116,8 @@ static void populate(struct trc_snapshot *s, uint64_t off, uint64_t n_bytes)
 }
 
 /* Words [pos, head) of the ring, piece by piece. */
-static int copy_words(struct trc_snapshot *s, const struct trc_snapshot_source *source,
-		      uint32_t proc, uint64_t pos, uint64_t head)
+static int snapshot_copy_words(struct trc_snapshot *s, const struct trc_snapshot_source *source,
+			       uint32_t proc, uint64_t pos, uint64_t head)
 {
 	uint64_t words = s->h.ring_words;
 	uint64_t off = s->h.data_off + proc * words * 8;
@@ -162,7 +162,7 @@ static int copy_ring(struct trc_snapshot *s, const struct trc_snapshot_source *s
 		return err;
 	}
 	start = ring_start(s, head, LOAD(ring->floor));
-	err = copy_words(s, source, proc, start, head);
+	err = snapshot_copy_words(s, source, proc, start, head);
 	if (!err)
 		err = trc_snapshot_read(source, off + offsetof(struct trc_ring, floor), &floor, 8);
 	if (start < floor)

@@ -40,8 +40,8 @@ static struct trc_coverage_entry coverage_of(const struct trc_snapshot *s, uint8
 					   .to = s->cut};
 }
 
-static int write_coverage(const struct trc_snapshot *s, struct trc_writer *w,
-			  const struct trc_drain *drain)
+static int snapshot_coverage_write(const struct trc_snapshot *s, struct trc_writer *w,
+				   const struct trc_drain *drain)
 {
 	size_t n_bytes = (2 * (size_t)s->h.n_procs + 1) * sizeof(struct trc_coverage_entry);
 	struct trc_coverage_entry *entry = trc_pages_map(n_bytes);
@@ -65,7 +65,7 @@ static int write_coverage(const struct trc_snapshot *s, struct trc_writer *w,
 	return err;
 }
 
-static uint64_t between(uint64_t from, uint64_t to, uint64_t part, uint64_t whole)
+static uint64_t interpolate(uint64_t from, uint64_t to, uint64_t part, uint64_t whole)
 {
 	return from + (uint64_t)((__int128)(int64_t)(to - from) * part / whole);
 }
@@ -82,9 +82,10 @@ static struct trc_sync_point last_sync(const struct trc_snapshot *s)
 	if (!s->options.found_dead || s->cut < start->ticks || s->cut >= s->sync.ticks)
 		return at;
 	at.ticks = s->cut;
-	at.monotonic_raw_ns = between(start->monotonic_raw_ns, at.monotonic_raw_ns, part, whole);
-	at.monotonic_ns = between(start->monotonic_ns, at.monotonic_ns, part, whole);
-	at.realtime_ns = between(start->realtime_ns, at.realtime_ns, part, whole);
+	at.monotonic_raw_ns =
+		interpolate(start->monotonic_raw_ns, at.monotonic_raw_ns, part, whole);
+	at.monotonic_ns = interpolate(start->monotonic_ns, at.monotonic_ns, part, whole);
+	at.realtime_ns = interpolate(start->realtime_ns, at.realtime_ns, part, whole);
 	return at;
 }
 
@@ -118,7 +119,7 @@ int trc_snapshot_write(struct trc_snapshot *s, struct trc_writer *w,
 		kernel(context, drain);
 	err = trc_drain_copy_finish(drain);
 	if (!err)
-		err = write_coverage(s, w, drain);
+		err = snapshot_coverage_write(s, w, drain);
 	if (!err)
 		err = trc_writer_flush(w);
 	/* Behind all events from before it (format.md, "SYNC"). */

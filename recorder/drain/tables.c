@@ -27,7 +27,7 @@ static void ids_forget(struct trc_id_map *map)
 	map->used = 0;
 }
 
-static void id_enter(struct trc_id_map *map, uint64_t ring_id, uint32_t file_id)
+static void table_id_enter(struct trc_id_map *map, uint64_t ring_id, uint32_t file_id)
 {
 	struct trc_id_pair *pair;
 
@@ -71,7 +71,7 @@ uint32_t trc_drain_stack(struct trc_drain *d, uint64_t ring_id)
 	d->had_room = false;
 	file_id = trc_writer_stack(d->w, epoch + d->options.epoch_base, frame, n_frames);
 	if (file_id)
-		id_enter(&d->stacks, ring_id, file_id);
+		table_id_enter(&d->stacks, ring_id, file_id);
 	return file_id;
 }
 
@@ -94,7 +94,7 @@ uint32_t trc_drain_string(struct trc_drain *d, uint64_t ring_id)
 	d->had_room = false;
 	file_id = trc_writer_string(d->w, bytes, n_bytes);
 	if (file_id)
-		id_enter(&d->strings, ring_id, file_id);
+		table_id_enter(&d->strings, ring_id, file_id);
 	return file_id;
 }
 
@@ -125,7 +125,7 @@ uint32_t trc_drain_labels(struct trc_drain *d, uint64_t ring_id)
 	}
 	file_id = trc_drain_labels_of(d, bytes, n_bytes);
 	if (file_id)
-		id_enter(&d->label_sets, ring_id, file_id);
+		table_id_enter(&d->label_sets, ring_id, file_id);
 	return file_id;
 }
 
@@ -149,8 +149,8 @@ static void module_end(struct trc_drain *d, uint32_t i, uint32_t last)
 	d->module_ended[i] = true;
 }
 
-static void module_write(struct trc_drain *d, uint32_t i, const struct trc_module_slot *slot,
-			 const char *path)
+static void table_module_write(struct trc_drain *d, uint32_t i, const struct trc_module_slot *slot,
+			       const char *path)
 {
 	struct trc_module_entry entry = {
 		.start = slot->start,
@@ -180,7 +180,7 @@ static void module_begin(struct trc_drain *d, uint32_t i, const struct trc_modul
 
 	module_end(d, i, last < d->module_open[i] ? last : d->module_open[i]);
 	d->module_ended[i] = false;
-	module_write(d, i, slot, path);
+	table_module_write(d, i, slot, path);
 	d->module_state[i] = slot->state;
 }
 

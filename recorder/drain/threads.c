@@ -141,7 +141,7 @@ uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks)
 
 /* ---- slots of threads ------------------------------------------------------------------ */
 
-static void slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
+static void thread_slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
 {
 #define LOAD(field) atomic_load_explicit(&slot->field, memory_order_relaxed)
 	copy->serial = LOAD(serial);
@@ -179,7 +179,7 @@ static uint32_t slot_copy(struct trc_slot *slot, struct trc_slot_copy *copy)
 
 	for (int i = 0; i < TRC_SLOT_TRIES; i++) {
 		seq = trc_slot_look(slot);
-		slot_load(slot, copy);
+		thread_slot_load(slot, copy);
 		if (trc_slot_same(slot, seq))
 			break;
 	}
@@ -207,7 +207,7 @@ void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_
 
 	copy->slot = i;
 	copy->seq = atomic_load_explicit(&slot->seq, memory_order_relaxed);
-	slot_load(slot, copy);
+	thread_slot_load(slot, copy);
 }
 
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end)
@@ -321,19 +321,19 @@ static void each_live(struct trc_drain *d,
 	}
 }
 
-static void end_thread(struct trc_drain *d, const struct trc_slot_copy *copy, void *context)
+static void thread_end_write(struct trc_drain *d, const struct trc_slot_copy *copy, void *context)
 {
 	trc_drain_thread_write(d, copy, d->now);
 }
 
 void trc_drain_threads_end(struct trc_drain *d)
 {
-	each_live(d, end_thread, NULL);
+	each_live(d, thread_end_write, NULL);
 }
 
 /* What it waits for; nothing if it does not. */
-static void status_of(struct trc_drain *d, const struct trc_slot_copy *copy,
-		      struct trc_status_entry *e)
+static void thread_status(struct trc_drain *d, const struct trc_slot_copy *copy,
+			  struct trc_status_entry *e)
 {
 	uint64_t holder = copy->holder;
 
@@ -348,10 +348,10 @@ static void status_of(struct trc_drain *d, const struct trc_slot_copy *copy,
 	e->stack = trc_drain_stack(d, copy->stack);
 }
 
-static void add_status(struct trc_drain *d, const struct trc_slot_copy *copy, void *context)
+static void threads_add_status(struct trc_drain *d, const struct trc_slot_copy *copy, void *context)
 {
 	if (d->n_status < d->h.n_threads && trc_drain_serial(d, copy->serial))
-		status_of(d, copy, &d->status[d->n_status++]);
+		thread_status(d, copy, &d->status[d->n_status++]);
 }
 
 void trc_drain_tell_waits(struct trc_drain *d,
@@ -362,7 +362,7 @@ void trc_drain_tell_waits(struct trc_drain *d,
 	trc_drain_make_room(d);
 	trc_drain_see_serials(d);
 	d->n_status = 0;
-	each_live(d, add_status, NULL);
+	each_live(d, threads_add_status, NULL);
 	for (uint32_t i = 0; i < d->n_status; i++)
 		if (d->status[i].reason)
 			tell(context, d->w, &d->status[i]);
@@ -387,7 +387,7 @@ static void tell_thread(struct trc_drain *d, const struct trc_slot_copy *copy, v
 	if (!trc_drain_serial(d, copy->serial))
 		return;
 	trc_drain_make_room(d); /* what was told before is not cited any more */
-	status_of(d, copy, &thread.status);
+	thread_status(d, copy, &thread.status);
 	thread.last = trc_drain_stack(d, copy->last_stack);
 	thread.last_ticks = copy->last_ticks;
 	thread.last_is_sample = copy->last_is_sample;
@@ -430,7 +430,7 @@ static void add_last_status(struct trc_drain *d, const struct trc_slot_copy *cop
 {
 	uint32_t n = d->n_status;
 
-	add_status(d, copy, context);
+	threads_add_status(d, copy, context);
 	if (d->n_status > n && d->status[n].reason)
 		trc_drain_status_found(d, &d->status[n], copy);
 }

@@ -8,7 +8,7 @@
 #include "format/raw.h"
 #include "trace_info.h"
 
-static int info_number(struct trc_writer *w, const char *key, uint64_t n)
+static int trace_info_number(struct trc_writer *w, const char *key, uint64_t n)
 {
 	char digits[24];
 	char *at = digits + sizeof(digits) - 1;
@@ -89,17 +89,17 @@ static int info_machine(struct trc_writer *w)
 	if (!err)
 		err = info_cpu(w);
 	if (!err)
-		err = info_number(w, "page_bytes", getauxval(AT_PAGESZ));
+		err = trace_info_number(w, "page_bytes", getauxval(AT_PAGESZ));
 	return err;
 }
 
 static int info_options(struct trc_writer *w, const struct trc_shared *shared)
 {
 	static const char *const locks[] = {"contended", "all", "none"};
-	int err = info_number(w, "ring_bytes", shared->ring_words * 8);
+	int err = trace_info_number(w, "ring_bytes", shared->ring_words * 8);
 
 	if (!err)
-		err = info_number(w, "procs", shared->n_procs);
+		err = trace_info_number(w, "procs", shared->n_procs);
 	if (!err && shared->locks <= TRC_LOCKS_NONE)
 		err = trc_writer_info(w, "locks", locks[shared->locks]);
 	if (!err && !(shared->flags & TRC_SHARED_OVERWRITE))
@@ -119,9 +119,9 @@ int trc_trace_info_process(struct trc_writer *w, const struct trc_shared *shared
 	if (!err)
 		err = info_exe(w, shared);
 	if (!err)
-		err = info_number(w, "pid", shared->pid);
+		err = trace_info_number(w, "pid", shared->pid);
 	if (!err)
-		err = info_number(w, "start_time", shared->start.realtime_ns);
+		err = trace_info_number(w, "start_time", shared->start.realtime_ns);
 	if (!err)
 		err = info_options(w, shared);
 	return err;

@@ -34,8 +34,8 @@ void trc_trigger_watch_attach(struct trc_trigger_watch *w, const struct trc_shar
 
 /* ---- the text of a wait that lasts ----------------------------------------------------- */
 
-static void describe(char text[TRC_TRIGGER_TEXT_BYTES], const struct trc_trigger_spec *spec,
-		     const struct trc_slot_wait *wait, uint64_t lasted_ns)
+static void spec_describe(char text[TRC_TRIGGER_TEXT_BYTES], const struct trc_trigger_spec *spec,
+			  const struct trc_slot_wait *wait, uint64_t lasted_ns)
 {
 	struct trc_text t = trc_text_in(text, TRC_TRIGGER_TEXT_BYTES);
 
@@ -52,7 +52,7 @@ static void describe(char text[TRC_TRIGGER_TEXT_BYTES], const struct trc_trigger
 
 /* ---- what asks for a snapshot ---------------------------------------------------------- */
 
-static uint64_t later(uint64_t now_ns, uint64_t ns)
+static uint64_t watch_time_after(uint64_t now_ns, uint64_t ns)
 {
 	return ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + ns;
 }
@@ -70,10 +70,10 @@ void trc_trigger_watch_ask(struct trc_trigger_watch *w, uint64_t now_ns,
 	}
 	w->pending = true;
 	w->due = *due;
-	w->due_ns = later(now_ns, w->limits.after_ns);
+	w->due_ns = watch_time_after(now_ns, w->limits.after_ns);
 }
 
-static uint64_t load(const _Atomic uint64_t *from)
+static uint64_t watch_load(const _Atomic uint64_t *from)
 {
 	return atomic_load_explicit(from, memory_order_relaxed);
 }
@@ -88,11 +88,11 @@ static bool request_copy(const struct trc_shared *shared, uint64_t p, struct trc
 	/* acquire: pairs with the release that completed it. */
 	if (atomic_load_explicit(&request->number, memory_order_acquire) != p)
 		return false;
-	due->ticks = load(&request->ticks);
+	due->ticks = watch_load(&request->ticks);
 	due->serial = atomic_load_explicit(&request->serial, memory_order_relaxed);
 	n_bytes = atomic_load_explicit(&request->n_bytes, memory_order_relaxed);
 	for (int i = 0; i < TRC_TRIGGER_WORDS; i++)
-		word[i] = load(&request->text[i]);
+		word[i] = watch_load(&request->text[i]);
 	/* acquire fence: the copy comes before the second look at the number. */
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&request->number, memory_order_relaxed) != p)
@@ -163,14 +163,14 @@ static uint64_t ns_to_ticks(const struct trc_trigger_watch *w, uint64_t ns)
 	return (uint64_t)((unsigned __int128)ns * w->ticks_per_second / 1000000000);
 }
 
-static void report(struct trc_trigger_watch *w, unsigned int i, const struct trc_slot_wait *wait,
-		   uint64_t now_ns, uint64_t now_ticks)
+static void watch_report(struct trc_trigger_watch *w, unsigned int i,
+			 const struct trc_slot_wait *wait, uint64_t now_ns, uint64_t now_ticks)
 {
 	uint64_t lasted_ns = (uint64_t)((unsigned __int128)(now_ticks - wait->since) * 1000000000 /
 					w->ticks_per_second);
 	struct trc_trigger_due due = {.ticks = now_ticks, .serial = wait->serial};
 
-	describe(due.text, &w->spec[i], wait, lasted_ns);
+	spec_describe(due.text, &w->spec[i], wait, lasted_ns);
 	w->told[w->next_told].serial = wait->serial;
 	w->told[w->next_told].spec = i;
 	w->next_told = (w->next_told + 1) % TRC_TRIGGER_TOLD;
@@ -179,8 +179,8 @@ static void report(struct trc_trigger_watch *w, unsigned int i, const struct trc
 
 /* A wait is too long from the moment when `since` is no later than `limit`; those up to the limit
  * of the last time have been reported. */
-static void look_at_slot(struct trc_trigger_watch *w, const struct trc_slot *slot, uint64_t now_ns,
-			 uint64_t now_ticks, const uint64_t *limit)
+static void watch_look_at_slot(struct trc_trigger_watch *w, const struct trc_slot *slot,
+			       uint64_t now_ns, uint64_t now_ticks, const uint64_t *limit)
 {
 	struct trc_slot_wait wait;
 
@@ -192,7 +192,7 @@ static void look_at_slot(struct trc_trigger_watch *w, const struct trc_slot *slo
 		if (w->spec[i].kind == TRC_TRIGGER_PARK &&
 		    (w->spec[i].reasons & UINT32_C(1) << wait.reason) && wait.since <= limit[i] &&
 		    wait.since > w->scanned[i]) {
-			report(w, i, &wait, now_ns, now_ticks);
+			watch_report(w, i, &wait, now_ns, now_ticks);
 			return;
 		}
 	}
@@ -206,7 +206,7 @@ static bool watches_waits(const struct trc_trigger_watch *w)
 	return false;
 }
 
-static void look_at_slots(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t now_ticks)
+static void watch_look_at_slots(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t now_ticks)
 {
 	const struct trc_slot *slots =
 		(const struct trc_slot *)((const char *)w->shared + w->slots_off);
@@ -219,7 +219,7 @@ static void look_at_slots(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t
 		limit[i] = now_ticks > min_ticks ? now_ticks - min_ticks : 0;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		look_at_slot(w, &slots[i], now_ns, now_ticks, limit);
+		watch_look_at_slot(w, &slots[i], now_ns, now_ticks, limit);
 	for (unsigned int i = 0; i < w->n_specs; i++)
 		if (limit[i] > w->scanned[i])
 			w->scanned[i] = limit[i];
@@ -227,7 +227,7 @@ static void look_at_slots(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t
 
 /* ---- for the caller -------------------------------------------------------------------- */
 
-static bool take(struct trc_trigger_watch *w, uint64_t now_ns, struct trc_trigger_due *due)
+static bool due_take(struct trc_trigger_watch *w, uint64_t now_ns, struct trc_trigger_due *due)
 {
 	*due = w->due;
 	w->pending = false;
@@ -243,8 +243,8 @@ bool trc_trigger_watch_look(struct trc_trigger_watch *w, uint64_t now_ns, uint64
 		return false;
 	look_at_requests(w, now_ns);
 	if (watches_waits(w))
-		look_at_slots(w, now_ns, now_ticks);
-	return w->pending && now_ns >= w->due_ns && take(w, now_ns, due);
+		watch_look_at_slots(w, now_ns, now_ticks);
+	return w->pending && now_ns >= w->due_ns && due_take(w, now_ns, due);
 }
 
 bool trc_trigger_watch_last(struct trc_trigger_watch *w, uint64_t now_ns, uint64_t now_ticks,
@@ -252,7 +252,7 @@ bool trc_trigger_watch_last(struct trc_trigger_watch *w, uint64_t now_ns, uint64
 {
 	if (trc_trigger_watch_look(w, now_ns, now_ticks, due))
 		return true;
-	return w->pending && take(w, now_ns, due);
+	return w->pending && due_take(w, now_ns, due);
 }
 
 bool trc_trigger_watch_end(const struct trc_trigger_watch *w, enum trc_trigger_kind kind)

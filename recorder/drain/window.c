@@ -13,7 +13,7 @@
 
 enum { PAST_MIN = 1024 };
 
-static uint32_t hash_of(uint32_t serial)
+static uint32_t serial_hash(uint32_t serial)
 {
 	return (uint32_t)((uint64_t)serial * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
@@ -22,7 +22,7 @@ static uint32_t hash_of(uint32_t serial)
 
 static struct trc_drain_past *past_find(const struct trc_past_map *map, uint32_t serial)
 {
-	uint32_t i = hash_of(serial) & map->mask;
+	uint32_t i = serial_hash(serial) & map->mask;
 
 	while (map->entry[i].thread.serial && map->entry[i].thread.serial != serial)
 		i = (i + 1) & map->mask;
@@ -80,7 +80,8 @@ void trc_drain_past_named(struct trc_drain *d, uint32_t serial)
 	}
 }
 
-static void started(struct trc_drain *d, struct trc_drain_past *past, const struct trc_event *e)
+static void past_started(struct trc_drain *d, struct trc_drain_past *past,
+			 const struct trc_event *e)
 {
 	past->thread.tid = (uint32_t)e->args.thread_start.tid;
 	past->thread.creator = trc_drain_serial(d, e->args.thread_start.creator);
@@ -97,7 +98,7 @@ static void life_event(struct trc_drain *d, const struct trc_event *e)
 	if (!past)
 		return;
 	if (e->kind == TRC_KIND_THREAD_START)
-		started(d, past, e);
+		past_started(d, past, e);
 	else
 		past->thread.end = e->time;
 	past->told = true;
@@ -111,7 +112,7 @@ static void started_outside(struct trc_drain *d, const struct trc_event *e)
 	struct trc_drain_past *past = e->time < d->from ? past_of(d, e->thread) : NULL;
 
 	if (past)
-		started(d, past, e);
+		past_started(d, past, e);
 }
 
 static void named_outside(struct trc_drain *d, const struct trc_event *e)
@@ -174,7 +175,7 @@ void trc_drain_window_enter(struct trc_drain *d, struct trc_drain_stream *s)
 
 struct trc_drain_watch *trc_drain_watch_find(struct trc_drain *d, uint32_t serial)
 {
-	uint32_t i = hash_of(serial) & d->watch_mask;
+	uint32_t i = serial_hash(serial) & d->watch_mask;
 
 	while (d->watch[i].serial && d->watch[i].serial != serial)
 		i = (i + 1) & d->watch_mask;
@@ -246,7 +247,7 @@ static bool slot_is_there(const struct trc_drain *d, uint32_t state,
 }
 
 /* A thread that ended before the window may still have its slot. */
-static void slot_read(struct trc_drain *d, uint32_t state, const struct trc_slot_copy *copy)
+static void window_slot_read(struct trc_drain *d, uint32_t state, const struct trc_slot_copy *copy)
 {
 	uint32_t serial = trc_drain_serial(d, copy->serial);
 	struct trc_drain_past *past;
@@ -303,7 +304,7 @@ static void status_from_park(struct trc_status_entry *e, const struct trc_drain_
 	e->stack = watch->stack;
 }
 
-static void add_status(struct trc_drain *d, uint32_t state, const struct trc_slot_copy *copy)
+static void window_add_status(struct trc_drain *d, uint32_t state, const struct trc_slot_copy *copy)
 {
 	uint32_t serial = trc_drain_serial(d, copy->serial);
 	struct trc_status_entry *e = &d->status[d->n_status];
@@ -350,7 +351,8 @@ struct region_list {
 	size_t n, max;
 };
 
-static void add_regions(struct trc_drain *d, struct region_list *list, uint32_t i, uint32_t serial)
+static void window_add_regions(struct trc_drain *d, struct region_list *list, uint32_t i,
+			       uint32_t serial)
 {
 	struct trc_slot *slot = trc_slot_of(d, i);
 	uint32_t n = atomic_load_explicit(&slot->n_regions, memory_order_relaxed);
@@ -398,7 +400,7 @@ static void look_at_regions(struct trc_drain *d, struct region_list *list, uint3
 		uint32_t seq = trc_slot_look(slot);
 
 		list->n = before;
-		add_regions(d, list, i, serial);
+		window_add_regions(d, list, i, serial);
 		if (trc_slot_same(slot, seq))
 			return;
 	}
@@ -491,7 +493,7 @@ void trc_drain_copy(struct trc_drain *d)
 
 	trc_drain_look_at_epoch(d);
 	trc_drain_modules(d);
-	each_slot(d, slot_read);
+	each_slot(d, window_slot_read);
 	for (uint32_t i = 0; i < d->h.n_procs; i++) {
 		struct trc_ring *ring = trc_ring_of(d, i);
 
@@ -510,8 +512,8 @@ void trc_drain_copy(struct trc_drain *d)
 }
 
 /* Losses that no record tells of: they are the last thing that happened to a stream. */
-static void last_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_total,
-		     uint64_t lost_reported, uint64_t since)
+static void window_last_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t lost_total,
+			    uint64_t lost_reported, uint64_t since)
 {
 	uint64_t seen = lost_reported > s->lost_seen ? lost_reported : s->lost_seen;
 
@@ -524,17 +526,17 @@ static void last_gap(struct trc_drain *d, struct trc_drain_stream *s, uint64_t l
 	trc_drain_gap(d, s, lost_total - seen, since, TRC_GAP_RING_FULL);
 }
 
-static void last_gaps(struct trc_drain *d)
+static void window_last_gaps(struct trc_drain *d)
 {
 	const struct trc_overflow *o = trc_area(d->shared, d->h.overflow_off);
 #define LOAD(field) atomic_load_explicit(&(field), memory_order_relaxed)
 	for (uint32_t i = 0; i < d->h.n_procs; i++) {
 		const struct trc_ring *ring = trc_ring_of(d, i);
 
-		last_gap(d, &d->ring[i].stream, LOAD(ring->lost_total), LOAD(ring->lost_reported),
-			 LOAD(ring->lost_since));
+		window_last_gap(d, &d->ring[i].stream, LOAD(ring->lost_total),
+				LOAD(ring->lost_reported), LOAD(ring->lost_since));
 	}
-	last_gap(d, &d->cells.stream, LOAD(o->lost_total), 0, LOAD(o->lost_since));
+	window_last_gap(d, &d->cells.stream, LOAD(o->lost_total), 0, LOAD(o->lost_since));
 #undef LOAD
 }
 
@@ -542,9 +544,9 @@ int trc_drain_copy_finish(struct trc_drain *d)
 {
 	struct trc_writer_totals totals;
 
-	last_gaps(d);
+	window_last_gaps(d);
 	d->n_status = 0;
-	each_slot(d, add_status);
+	each_slot(d, window_add_status);
 	trc_writer_status(d->w, d->status, d->n_status);
 	each_slot(d, add_at_end);
 	trc_drain_threads_at_end(d);

@@ -27,7 +27,7 @@ struct index {
 	size_t n;
 };
 
-static void collect(void *context, const struct trc_http_entry *entry)
+static void index_collect(void *context, const struct trc_http_entry *entry)
 {
 	struct index *index = context;
 
@@ -55,7 +55,7 @@ static void add_link(struct trc_http_reply *r, const char *name, const char *que
 	trc_http_addf(r, "%s'>", query);
 }
 
-static void add_row(struct trc_http_reply *r, const struct trc_http_entry *e)
+static void index_add_row(struct trc_http_reply *r, const struct trc_http_entry *e)
 {
 	const char *query = "";
 
@@ -87,7 +87,7 @@ static void add_page(struct trc_http_reply *r, const struct index *index)
 			 "<br>\nTypes of profiles available:\n"
 			 "<table>\n<thead><td>Count</td><td>Profile</td></thead>\n");
 	for (size_t i = 0; i < index->n; i++)
-		add_row(r, &index->entry[i]);
+		index_add_row(r, &index->entry[i]);
 	trc_http_addf(r, "</table>\n");
 	for (size_t i = 0; i < index->n; i++) {
 		if (!(index->entry[i].flags & TRC_HTTP_EACH))
@@ -111,8 +111,8 @@ void trc_http_index(const struct trc_http_source *source, struct trc_http_reply 
 		return;
 	}
 	for (size_t i = 0; i < sizeof(always) / sizeof(*always); i++)
-		collect(index, &always[i]);
-	source->each(collect, index);
+		index_collect(index, &always[i]);
+	source->each(index_collect, index);
 	for (size_t i = 0; i < index->n && source->count; i++)
 		if (!(index->entry[i].flags & TRC_HTTP_COUNTED))
 			index->entry[i].count = source->count(index->entry[i].name);

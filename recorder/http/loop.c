@@ -72,8 +72,8 @@ static void *request_begin(void *cls, const char *uri, struct MHD_Connection *co
 	return x;
 }
 
-static void request_end(void *cls, struct MHD_Connection *connection, void **context,
-			enum MHD_RequestTerminationCode why)
+static void loop_request_end(void *cls, struct MHD_Connection *connection, void **context,
+			     enum MHD_RequestTerminationCode why)
 {
 	struct trc_http_exchange *x = *context;
 
@@ -86,8 +86,8 @@ static void request_end(void *cls, struct MHD_Connection *connection, void **con
 	free(x);
 }
 
-static void connection_notice(void *cls, struct MHD_Connection *connection, void **context,
-			      enum MHD_ConnectionNotificationCode what)
+static void loop_connection_notice(void *cls, struct MHD_Connection *connection, void **context,
+				   enum MHD_ConnectionNotificationCode what)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -109,7 +109,7 @@ static void copy_header(const struct trc_http_exchange *x, const char *name, cha
 	snprintf(to, n_bytes, "%s", value ? value : "");
 }
 
-static void read_header(struct trc_http_exchange *x, const char *method)
+static void request_header_read(struct trc_http_exchange *x, const char *method)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -223,9 +223,9 @@ static bool is_stopping(struct trc_http_server *s)
 	return is;
 }
 
-static enum MHD_Result request_handle(void *cls, struct MHD_Connection *connection, const char *url,
-				      const char *method, const char *version, const char *upload,
-				      size_t *upload_bytes, void **context)
+static enum MHD_Result loop_request_handle(void *cls, struct MHD_Connection *connection,
+					   const char *url, const char *method, const char *version,
+					   const char *upload, size_t *upload_bytes, void **context)
 {
 	struct trc_http_exchange *x = *context;
 	struct loop *l = cls;
@@ -233,7 +233,7 @@ static enum MHD_Result request_handle(void *cls, struct MHD_Connection *connecti
 	if (!x)
 		return MHD_NO; /* no memory: the connection ends */
 	if (!x->has_begun) {
-		read_header(x, method);
+		request_header_read(x, method);
 		return MHD_YES;
 	}
 	if (*upload_bytes) {
@@ -395,7 +395,7 @@ static int server_fail(struct trc_http_server *s, int err, const char *what)
 	return err;
 }
 
-static int listen_at(struct loop *l)
+static int loop_listen_at(struct loop *l)
 {
 	struct trc_http_server *s = l->server;
 	struct sockaddr_storage is;
@@ -415,18 +415,18 @@ static int listen_at(struct loop *l)
 	return 0;
 }
 
-static int start_daemon(struct loop *l)
+static int loop_start_daemon(struct loop *l)
 {
 	const union MHD_DaemonInfo *info;
 	const unsigned int flags =
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
 
 	l->daemon = MHD_start_daemon(
-		flags, 0, NULL, NULL, request_handle, l, MHD_OPTION_CONNECTION_LIMIT,
+		flags, 0, NULL, NULL, loop_request_handle, l, MHD_OPTION_CONNECTION_LIMIT,
 		l->server->max_connections, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)IDLE_CONNECTION_SECONDS, MHD_OPTION_NOTIFY_COMPLETED, request_end, l,
-		MHD_OPTION_NOTIFY_CONNECTION, connection_notice, l, MHD_OPTION_URI_LOG_CALLBACK,
-		request_begin, l, MHD_OPTION_END);
+		(unsigned int)IDLE_CONNECTION_SECONDS, MHD_OPTION_NOTIFY_COMPLETED,
+		loop_request_end, l, MHD_OPTION_NOTIFY_CONNECTION, loop_connection_notice, l,
+		MHD_OPTION_URI_LOG_CALLBACK, request_begin, l, MHD_OPTION_END);
 	if (!l->daemon)
 		return server_fail(l->server, -ENOMEM, "libmicrohttpd does not start");
 	info = MHD_get_daemon_info(l->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -466,9 +466,9 @@ static int loop_set_up(struct loop *l)
 	l->fd = calloc(s->max_connections + N_FD, sizeof(*l->fd));
 	if (!l->fd)
 		return server_fail(s, -ENOMEM, "memory");
-	err = listen_at(l);
+	err = loop_listen_at(l);
 	if (!err)
-		err = start_daemon(l);
+		err = loop_start_daemon(l);
 	return err;
 }
 

@@ -53,7 +53,7 @@ static bool read_end(struct end *e, int socket,
 }
 
 /* As /proc/net/tcp and tcp6 have it. */
-static int print_end(char *to, size_t n_bytes, const struct end *e, bool is_v4)
+static int end_print(char *to, size_t n_bytes, const struct end *e, bool is_v4)
 {
 	uint32_t word[4];
 
@@ -72,9 +72,9 @@ static enum found look_in(const char *path, const struct end *from, const struct
 	char line[LINE_BYTES], ends[ENDS_BYTES];
 	enum found found = NOT_FOUND;
 	FILE *f = fopen(path, "re");
-	int n = print_end(ends, sizeof(ends), from, v4);
+	int n = end_print(ends, sizeof(ends), from, v4);
 
-	print_end(ends + n, sizeof(ends) - (size_t)n, to, v4);
+	end_print(ends + n, sizeof(ends) - (size_t)n, to, v4);
 	while (f && found == NOT_FOUND && fgets(line, sizeof(line), f)) {
 		const char *rest = strstr(line, ends);
 		unsigned long inode;

@@ -7,7 +7,7 @@
 #define IDLE_NS UINT64_C(10000000000)
 
 /* A trc_http_wait, of an exchange. */
-static bool wait_here(void *context, uint64_t ns)
+static bool pool_wait(void *context, uint64_t ns)
 {
 	struct trc_http_exchange *x = context;
 	struct trc_http_server *s = x->server;
@@ -29,12 +29,12 @@ static void exchange_answer(struct trc_http_exchange *x)
 					   .url = x->url,
 					   .body = x->body,
 					   .body_bytes = x->body_bytes,
-					   .wait = {wait_here, x}};
+					   .wait = {pool_wait, x}};
 
 	if (x->is_too_large)
 		trc_http_fail(&x->reply, 413, "a body of more than %d bytes",
 			      TRC_HTTP_REQUEST_BYTES_MAX);
-	else if (!wait_here(x, 0))
+	else if (!pool_wait(x, 0))
 		trc_http_fail(&x->reply, 503, "the server ends");
 	else if (trc_http_access(x->server, x))
 		trc_http_answer(x->server->source, &request, &x->reply);

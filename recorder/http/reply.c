@@ -27,7 +27,7 @@ void trc_http_reply_free(struct trc_http_reply *r)
 	trc_http_drop_body(r);
 }
 
-static int make_room(struct trc_http_reply *r, size_t n_bytes)
+static int reply_make_room(struct trc_http_reply *r, size_t n_bytes)
 {
 	size_t room = r->room_bytes ? r->room_bytes : 4096;
 	void *body;
@@ -48,7 +48,7 @@ static int make_room(struct trc_http_reply *r, size_t n_bytes)
 
 int trc_http_add(struct trc_http_reply *r, const void *bytes, size_t n_bytes)
 {
-	int err = make_room(r, n_bytes);
+	int err = reply_make_room(r, n_bytes);
 
 	if (err || !n_bytes)
 		return err;
@@ -121,14 +121,14 @@ void trc_http_fail(struct trc_http_reply *r, unsigned int status, const char *fo
 	va_end(args);
 }
 
-static int write_body(void *context, const void *bytes, size_t n_bytes)
+static int reply_write_body(void *context, const void *bytes, size_t n_bytes)
 {
 	return trc_http_add(context, bytes, n_bytes);
 }
 
 struct trace_writer trc_http_writer(struct trc_http_reply *r)
 {
-	return (struct trace_writer){.write = write_body, .context = r};
+	return (struct trace_writer){.write = reply_write_body, .context = r};
 }
 
 /* ---- the header ------------------------------------------------------------------------- */

@@ -113,7 +113,7 @@ static bool read_cpu(const char *url, struct trc_http_take *take, char *event, s
 
 /* ---- profiles ---------------------------------------------------------------------------- */
 
-static unsigned int status_of(int err)
+static unsigned int route_status(int err)
 {
 	switch (err) {
 	case -ENOENT:
@@ -170,7 +170,7 @@ static void take_profile(const struct trc_http_source *source, const struct trc_
 	else
 		err = source->take(take, &writer, why, sizeof(why));
 	if (err) { /* no profile needs the disk: it is room to count that is used up */
-		trc_http_fail(r, err == -ENOSPC ? 503 : status_of(err),
+		trc_http_fail(r, err == -ENOSPC ? 503 : route_status(err),
 			      "Could not take the profile: %s", *why ? why : strerror(-err));
 		return;
 	}
@@ -253,7 +253,7 @@ static void trace_done(struct trc_http_reply *r, int err, const char *doing, con
 		       const char *name)
 {
 	if (err) {
-		trc_http_fail(r, status_of(err), "Could not %s: %s", doing,
+		trc_http_fail(r, route_status(err), "Could not %s: %s", doing,
 			      *why ? why : strerror(-err));
 		return;
 	}
@@ -313,7 +313,7 @@ static void answer_cmdline(const struct trc_http_source *source, struct trc_http
 		n = trc_http_add(r, text, (size_t)n - !text[n - 1]);
 	free(text);
 	if (n < 0)
-		trc_http_fail(r, status_of((int)n), "Could not read the command line: %s",
+		trc_http_fail(r, route_status((int)n), "Could not read the command line: %s",
 			      n == -ECANCELED ? "the process has ended" : strerror((int)-n));
 }
 

@@ -70,7 +70,7 @@ static bool wait_at_exit(struct trc_http_server *s)
 	return has_ended;
 }
 
-static bool server_stop(struct trc_http_server *s, bool at_exit)
+static bool http_server_stop(struct trc_http_server *s, bool at_exit)
 {
 	stop_threads(s);
 	if (at_exit && !wait_at_exit(s))
@@ -107,8 +107,8 @@ static int start_threads(struct trc_http_server *s, char *why, size_t n_bytes)
 	return err;
 }
 
-static int server_start(struct trc_http_server **out, const struct trc_http_server_options *o,
-			char *why, size_t n_bytes)
+static int http_server_start(struct trc_http_server **out, const struct trc_http_server_options *o,
+			     char *why, size_t n_bytes)
 {
 	struct trc_http_server *s = new_server(o);
 	char reason[300] = "no memory";
@@ -143,9 +143,9 @@ static unsigned int server_port(const struct trc_http_server *s)
 extern const struct trc_http_part trc_http_part;
 __attribute__((visibility("default"))) const struct trc_http_part trc_http_part = {
 	.version = TRC_HTTP_PART_VERSION,
-	.start = server_start,
+	.start = http_server_start,
 	.port = server_port,
-	.stop = server_stop,
+	.stop = http_server_stop,
 	.answer = trc_http_answer,
 	.reply_free = trc_http_reply_free,
 	.status_text = trc_http_status_text,

@@ -19,7 +19,7 @@ static int hex_digit(char c)
 }
 
 /* "0x401000" or "4198400" in [at, end); 0 = not a number, or none that is an address. */
-static uint64_t address_of(const char *at, const char *end)
+static uint64_t address_parse(const char *at, const char *end)
 {
 	unsigned int base = 10;
 	uint64_t n = 0;
@@ -86,7 +86,7 @@ static int add_symbols(const struct trc_http_source *source, struct trc_http_nam
 
 		if (!wait->wait(wait->context, 0))
 			return -ECANCELED;
-		err = add_symbol(source, names, address_of(at, stop), r);
+		err = add_symbol(source, names, address_parse(at, stop), r);
 		at = stop + 1;
 	}
 	return err;

@@ -15,7 +15,7 @@ struct filling {
 	size_t n, path_bytes;
 };
 
-static void module_add(void *context, const struct trc_module_entry *module)
+static void modules_add(void *context, const struct trc_module_entry *module)
 {
 	struct filling *f = context;
 	const char *path = module->path ? module->path : "";
@@ -34,9 +34,9 @@ static void modules_visit(struct filling *f, bool recorded)
 {
 	f->n = f->path_bytes = 0;
 	if (recorded)
-		trc_modules_recorded(module_add, f);
+		trc_modules_recorded(modules_add, f);
 	else
-		trc_modules_loaded(module_add, f);
+		trc_modules_loaded(modules_add, f);
 }
 
 static bool modules_fit(const struct filling *f)

@@ -34,19 +34,19 @@ struct trc_names {
 
 /* ---- modules --------------------------------------------------------------------------- */
 
-static bool module_covers(const struct trc_module_entry *m, uint64_t address, uint32_t epoch)
+static bool entry_covers(const struct trc_module_entry *m, uint64_t address, uint32_t epoch)
 {
 	return address >= m->start && address < m->limit &&
 	       (!epoch || (epoch >= m->first_epoch && epoch <= m->last_epoch));
 }
 
-static const struct trc_module_entry *module_of(struct trc_names *names, uint64_t address,
-						uint32_t epoch)
+static const struct trc_module_entry *names_module(struct trc_names *names, uint64_t address,
+						   uint32_t epoch)
 {
-	if (names->last_module && module_covers(names->last_module, address, epoch))
+	if (names->last_module && entry_covers(names->last_module, address, epoch))
 		return names->last_module;
 	for (size_t i = 0; i < names->n_modules; i++)
-		if (module_covers(&names->module[i], address, epoch))
+		if (entry_covers(&names->module[i], address, epoch))
 			return names->last_module = &names->module[i];
 	return NULL;
 }
@@ -69,7 +69,7 @@ size_t trc_names_index(const struct trc_names *names, const struct trc_module_en
 /* Since when there is in this place what there is in `epoch`, be it nothing. */
 static uint32_t module_since(struct trc_names *names, uint64_t address, uint32_t epoch)
 {
-	const struct trc_module_entry *m = module_of(names, address, epoch);
+	const struct trc_module_entry *m = names_module(names, address, epoch);
 	uint32_t first = 0;
 
 	if (m)
@@ -109,7 +109,7 @@ uint32_t trc_encode_skip(const struct trc_encode_info *info, const struct trc_en
 		return 0;
 	for (uint32_t i = 0; i < sample->n_frames; i++) {
 		const struct trc_module_entry *m =
-			sample->frame[i] ? module_of(names, sample->frame[i] - 1, sample->epoch)
+			sample->frame[i] ? names_module(names, sample->frame[i] - 1, sample->epoch)
 					 : NULL;
 		enum trc_module_owner owner = trc_module_owner(m ? m->path : NULL);
 
@@ -131,7 +131,7 @@ static bool are_wanted(struct trc_names *names)
 	return !names->given_up;
 }
 
-static void place_resolve(struct trc_names *names, struct place *place)
+static void names_place_resolve(struct trc_names *names, struct place *place)
 {
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
 	size_t n = are_wanted(names) ? trc_symbols_find(names->symbols, place->key.module,
@@ -146,11 +146,12 @@ static void place_resolve(struct trc_names *names, struct place *place)
 }
 
 /* NULL: the address lies in no module, or there is no memory. */
-static const struct place *place_of(struct trc_names *names, uint32_t epoch,
-				    uint64_t return_address)
+static const struct place *names_place(struct trc_names *names, uint32_t epoch,
+				       uint64_t return_address)
 {
 	uint64_t address = return_address ? return_address - 1 : 0;
-	const struct trc_module_entry *module = address ? module_of(names, address, epoch) : NULL;
+	const struct trc_module_entry *module =
+		address ? names_module(names, address, epoch) : NULL;
 	const struct place_key key = {address, module};
 	struct place *place;
 	bool added;
@@ -159,7 +160,7 @@ static const struct place *place_of(struct trc_names *names, uint32_t epoch,
 		return NULL;
 	place = trc_keyed_rows_find(&names->places, &key, &added);
 	if (place && added)
-		place_resolve(names, place);
+		names_place_resolve(names, place);
 	return place;
 }
 
@@ -167,7 +168,7 @@ size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_a
 		      struct trc_symbol out[TRC_SYMBOL_INLINE_MAX],
 		      const struct trc_module_entry **module)
 {
-	const struct place *place = place_of(names, epoch, return_address);
+	const struct place *place = names_place(names, epoch, return_address);
 
 	if (module)
 		*module = place ? place->key.module : NULL;
@@ -183,7 +184,7 @@ size_t trc_names_find(struct trc_names *names, uint32_t epoch, uint64_t return_a
 
 int64_t trc_names_offset(struct trc_names *names, uint32_t epoch, uint64_t return_address)
 {
-	const struct place *place = place_of(names, epoch, return_address);
+	const struct place *place = names_place(names, epoch, return_address);
 	uint64_t start =
 		place && !names->given_up
 			? trc_symbols_start(names->symbols, place->key.module, place->key.address)

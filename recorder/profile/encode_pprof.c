@@ -39,7 +39,7 @@ static uint32_t put_mapping(struct trc_encode_pprof *e, const struct trc_module_
 	return *id = trc_pprof_mapping(e->pprof, &mapping);
 }
 
-static void put_header(struct trc_encode_pprof *e)
+static void pprof_put_header(struct trc_encode_pprof *e)
 {
 	const struct trc_encode_info *info = e->info;
 	const struct trc_module_entry *program = trc_names_program(info->names);
@@ -56,8 +56,8 @@ static void put_header(struct trc_encode_pprof *e)
 		put_mapping(e, program); /* pprof:P3 */
 }
 
-static uint32_t put_location(struct trc_encode_pprof *e, const struct trc_encode_sample *sample,
-			     uint32_t at)
+static uint32_t pprof_put_location(struct trc_encode_pprof *e,
+				   const struct trc_encode_sample *sample, uint32_t at)
 {
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
 	struct trc_pprof_line line[TRC_SYMBOL_INLINE_MAX];
@@ -90,7 +90,7 @@ static uint32_t put_no_stack(struct trc_encode_pprof *e, const char *words)
 	return trc_pprof_location(e->pprof, 0, words != NULL, &line, 1);
 }
 
-static bool make_room(struct trc_encode_pprof *e, uint32_t n)
+static bool locations_make_room(struct trc_encode_pprof *e, uint32_t n)
 {
 	uint32_t *grown;
 
@@ -110,10 +110,10 @@ void trc_encode_pprof_sample(struct trc_encode_pprof *e, const struct trc_encode
 {
 	uint32_t at = trc_encode_skip(e->info, sample), n = 0;
 
-	if (!make_room(e, sample->n_frames + 1))
+	if (!locations_make_room(e, sample->n_frames + 1))
 		return;
 	for (; at < sample->n_frames; at++)
-		e->location[n++] = put_location(e, sample, at);
+		e->location[n++] = pprof_put_location(e, sample, at);
 	if (!n)
 		e->location[n++] = put_no_stack(e, sample->words);
 	trc_pprof_sample(e->pprof, e->location, n, sample->value, sample->label, sample->n_labels);
@@ -142,7 +142,7 @@ int trc_encode_pprof_open(struct trc_encode_pprof **out, const struct trc_encode
 		return err;
 	}
 	e->info = info;
-	put_header(e);
+	pprof_put_header(e);
 	*out = e;
 	return 0;
 }

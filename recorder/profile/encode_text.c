@@ -35,8 +35,8 @@ struct trc_encode_text {
 /* ---- collecting ------------------------------------------------------------------------ */
 
 /* Room for `more` items of this size behind the n that there are. */
-static bool array_grow(struct trc_encode_text *e, void *array, size_t n, size_t *max, size_t more,
-		       size_t item_bytes)
+static bool text_array_grow(struct trc_encode_text *e, void *array, size_t n, size_t *max,
+			    size_t more, size_t item_bytes)
 {
 	void *old, *grown;
 
@@ -53,7 +53,7 @@ static bool array_grow(struct trc_encode_text *e, void *array, size_t n, size_t 
 	return true;
 }
 
-static void put_quoted(FILE *f, const char *text)
+static void text_put_quoted(FILE *f, const char *text)
 {
 	putc('"', f);
 	for (; *text; text++) {
@@ -69,16 +69,16 @@ static void put_quoted(FILE *f, const char *text)
 	putc('"', f);
 }
 
-static void put_labels(FILE *f, const struct trc_encode_sample *sample)
+static void sample_put_labels(FILE *f, const struct trc_encode_sample *sample)
 {
 	for (size_t i = 0; i < sample->n_labels; i++) {
 		const struct trc_pprof_label *l = &sample->label[i];
 
 		fputs(i ? ", " : "", f);
-		put_quoted(f, l->key);
+		text_put_quoted(f, l->key);
 		fputs(": ", f);
 		if (l->text)
-			put_quoted(f, l->text);
+			text_put_quoted(f, l->text);
 		else
 			fprintf(f, "%" PRId64 "%s%s", l->number, l->unit && *l->unit ? " " : "",
 				l->unit ? l->unit : "");
@@ -92,7 +92,7 @@ static char *labels_text(struct trc_encode_text *e, const struct trc_encode_samp
 	FILE *f = open_memstream(&text, &n_bytes);
 
 	if (f) {
-		put_labels(f, sample);
+		sample_put_labels(f, sample);
 		if (!fclose(f))
 			return text;
 	}
@@ -101,17 +101,17 @@ static char *labels_text(struct trc_encode_text *e, const struct trc_encode_samp
 	return NULL;
 }
 
-static void add_row(struct trc_encode_text *e, const struct trc_encode_sample *sample,
-		    uint32_t skip, const char *labels)
+static void text_add_row(struct trc_encode_text *e, const struct trc_encode_sample *sample,
+			 uint32_t skip, const char *labels)
 {
 	size_t frame_bytes = (sample->n_frames - skip) * sizeof(*sample->frame);
 	size_t n_bytes = frame_bytes + strlen(labels) + 1;
 	struct row *row;
 
-	if (!array_grow(e, &e->row, e->n_rows, &e->max_rows, 1, sizeof(*e->row)) ||
-	    !array_grow(e, &e->keys, e->keys_bytes, &e->max_keys, n_bytes, 1) ||
-	    !array_grow(e, &e->values, e->n_values, &e->max_values, e->info->n_types,
-			sizeof(*e->values)))
+	if (!text_array_grow(e, &e->row, e->n_rows, &e->max_rows, 1, sizeof(*e->row)) ||
+	    !text_array_grow(e, &e->keys, e->keys_bytes, &e->max_keys, n_bytes, 1) ||
+	    !text_array_grow(e, &e->values, e->n_values, &e->max_values, e->info->n_types,
+			     sizeof(*e->values)))
 		return;
 	row = &e->row[e->n_rows++];
 	*row = (struct row){.key_off = e->keys_bytes,
@@ -135,13 +135,13 @@ void trc_encode_text_sample(struct trc_encode_text *e, const struct trc_encode_s
 	char *labels = labels_text(e, sample);
 
 	if (labels)
-		add_row(e, sample, skip, labels);
+		text_add_row(e, sample, skip, labels);
 	free(labels);
 }
 
 /* ---- in order -------------------------------------------------------------------------- */
 
-static int by_key(const void *a, const void *b, void *context)
+static int text_by_key(const void *a, const void *b, void *context)
 {
 	const struct trc_encode_text *e = context;
 	const struct row *r = a, *s = b;
@@ -172,7 +172,7 @@ static int by_value(const void *a, const void *b, void *context)
 	int64_t v = e->values[((const struct row *)a)->value_off + i];
 	int64_t w = e->values[((const struct row *)b)->value_off + i];
 
-	return v != w ? (v < w) - (v > w) : by_key(a, b, context);
+	return v != w ? (v < w) - (v > w) : text_by_key(a, b, context);
 }
 
 static void merge_rows(struct trc_encode_text *e)
@@ -181,9 +181,9 @@ static void merge_rows(struct trc_encode_text *e)
 
 	if (!e->n_rows)
 		return;
-	qsort_r(e->row, e->n_rows, sizeof(*e->row), by_key, e);
+	qsort_r(e->row, e->n_rows, sizeof(*e->row), text_by_key, e);
 	for (size_t i = 1; i < e->n_rows; i++) {
-		if (by_key(&e->row[n], &e->row[i], e)) {
+		if (text_by_key(&e->row[n], &e->row[i], e)) {
 			e->row[++n] = e->row[i];
 			continue;
 		}
@@ -211,7 +211,7 @@ static void put_heap(FILE *f, const int64_t v[4])
 	fprintf(f, "%" PRId64 ": %" PRId64 " [%" PRId64 ": %" PRId64 "] @", v[2], v[3], v[0], v[1]);
 }
 
-static void put_head(const struct trc_encode_text *e, FILE *f)
+static void text_put_head(const struct trc_encode_text *e, FILE *f)
 {
 	const struct trc_encode_info *info = e->info;
 	int64_t sum[4] = {0};
@@ -263,13 +263,13 @@ static void put_values(const struct trc_encode_text *e, const int64_t *value, FI
 }
 
 /* A name may hold anything: it is one field of one line. */
-static void put_name(FILE *f, const char *name)
+static void text_put_name(FILE *f, const char *name)
 {
 	for (; *name; name++)
 		putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, f);
 }
 
-static void put_frame(const struct trc_encode_text *e, uint32_t epoch, uint64_t frame, FILE *f)
+static void text_put_frame(const struct trc_encode_text *e, uint32_t epoch, uint64_t frame, FILE *f)
 {
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
 	size_t n = trc_names_find(e->info->names, epoch, frame, symbol, NULL);
@@ -279,12 +279,12 @@ static void put_frame(const struct trc_encode_text *e, uint32_t epoch, uint64_t 
 		fprintf(f, "#\t0x%" PRIx64 "\n", frame);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "#\t0x%" PRIx64 "\t", frame);
-		put_name(f, symbol[i].function ? symbol[i].function : "?");
+		text_put_name(f, symbol[i].function ? symbol[i].function : "?");
 		if (offset >= 0)
 			fprintf(f, "+0x%" PRIx64, (uint64_t)offset);
 		if (symbol[i].file) {
 			fputs("\t", f);
-			put_name(f, symbol[i].file);
+			text_put_name(f, symbol[i].file);
 			fprintf(f, ":%u", symbol[i].line);
 		}
 		putc('\n', f);
@@ -292,7 +292,7 @@ static void put_frame(const struct trc_encode_text *e, uint32_t epoch, uint64_t 
 }
 
 /* What came and went is no change. */
-static bool is_nothing(const struct trc_encode_text *e, const struct row *row)
+static bool values_are_zero(const struct trc_encode_text *e, const struct row *row)
 {
 	for (uint32_t i = 0; i < e->info->n_types; i++)
 		if (e->values[row->value_off + i])
@@ -300,7 +300,7 @@ static bool is_nothing(const struct trc_encode_text *e, const struct row *row)
 	return true;
 }
 
-static void put_row(const struct trc_encode_text *e, const struct row *row, FILE *f)
+static void text_put_row(const struct trc_encode_text *e, const struct row *row, FILE *f)
 {
 	const char *labels = e->keys + row->key_off + row->n_frames * sizeof(uint64_t);
 	uint64_t frame;
@@ -317,7 +317,7 @@ static void put_row(const struct trc_encode_text *e, const struct row *row, FILE
 		fprintf(f, "#\t%s\n", row->words);
 	for (uint32_t i = 0; i < row->n_frames; i++) {
 		memcpy(&frame, e->keys + row->key_off + i * sizeof(frame), sizeof(frame));
-		put_frame(e, row->epoch, frame, f);
+		text_put_frame(e, row->epoch, frame, f);
 	}
 	putc('\n', f);
 }
@@ -334,10 +334,10 @@ int trc_encode_text_write(struct trc_encode_text *e,
 	if (!f)
 		return -ENOMEM;
 	merge_rows(e);
-	put_head(e, f);
+	text_put_head(e, f);
 	for (size_t i = 0; i < e->n_rows; i++)
-		if (!is_nothing(e, &e->row[i]))
-			put_row(e, &e->row[i], f);
+		if (!values_are_zero(e, &e->row[i]))
+			text_put_row(e, &e->row[i], f);
 	for (size_t i = 0; i < e->info->n_comments; i++)
 		fprintf(f, "# %s\n", e->info->comment[i]);
 	err = fclose(f) ? -ENOMEM : trc_names_error(e->info->names);

@@ -12,7 +12,7 @@
  * after own_dir_find(). */
 static char own_dir[PATH_MAX];
 
-static void find_program(void)
+static void part_find_program(void)
 {
 	ssize_t n = readlink("/proc/self/exe", own_dir, sizeof(own_dir) - 1);
 
@@ -36,7 +36,7 @@ __attribute__((constructor(101))) static void own_dir_find(void)
 	if (!dladdr1(&here, &info, &map, RTLD_DL_LINKMAP) || !info.dli_fname)
 		return;
 	if (!*((const struct link_map *)map)->l_name) { /* the program: dli_fname is argv[0] */
-		find_program();
+		part_find_program();
 		return;
 	}
 	if (*info.dli_fname != '/') {

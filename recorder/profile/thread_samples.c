@@ -37,7 +37,7 @@ static size_t labels_of_ours(const struct trc_thread_row *row, struct trc_pprof_
 	return n;
 }
 
-static int by_key(const void *a, const void *b)
+static int samples_by_key(const void *a, const void *b)
 {
 	return strcmp(((const struct trc_pprof_label *)a)->key,
 		      ((const struct trc_pprof_label *)b)->key);
@@ -45,8 +45,8 @@ static int by_key(const void *a, const void *b)
 
 /* The program's own, and ours if they are wanted.  What a stack may not tell is there in any case.
  */
-static size_t labels_of(const struct trc_thread_row *row, bool own, struct trc_pprof_label *label,
-			char *text)
+static size_t thread_labels(const struct trc_thread_row *row, bool own,
+			    struct trc_pprof_label *label, char *text)
 {
 	size_t n = trc_recorder_labels(row->label, row->n_labels, label, text, TEXT_BYTES);
 
@@ -56,7 +56,7 @@ static size_t labels_of(const struct trc_thread_row *row, bool own, struct trc_p
 		label[n++] = text_label("trc::state", trc_thread_state(row));
 	if (row->last)
 		label[n++] = text_label("trc::stack", trc_thread_last_name(row->last));
-	qsort(label, n, sizeof(*label), by_key);
+	qsort(label, n, sizeof(*label), samples_by_key);
 	return n;
 }
 
@@ -73,7 +73,7 @@ void trc_thread_samples(const struct trc_thread_profile *p, int64_t value, bool 
 			.epoch = row->epoch,
 			.value = &value,
 			.label = label,
-			.n_labels = labels_of(row, own_labels, label, text),
+			.n_labels = thread_labels(row, own_labels, label, text),
 		};
 
 		fn(context, &sample);

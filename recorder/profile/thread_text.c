@@ -48,13 +48,13 @@ const char *trc_thread_state(const struct trc_thread_row *row)
 }
 
 /* Names may hold anything: they are one field of one line. */
-static void put_name(FILE *f, const char *name)
+static void thread_put_name(FILE *f, const char *name)
 {
 	for (; *name; name++)
 		putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, f);
 }
 
-static void put_quoted(FILE *f, const char *text, uint32_t n_bytes)
+static void thread_put_quoted(FILE *f, const char *text, uint32_t n_bytes)
 {
 	putc('"', f);
 	for (uint32_t i = 0; i < n_bytes; i++) {
@@ -94,11 +94,11 @@ static void put_object(FILE *f, const struct trc_thread_row *row)
 		fprintf(f, " 0x%" PRIx64, row->object);
 }
 
-static void put_head(FILE *f, const struct trc_thread_row *row)
+static void thread_put_head(FILE *f, const struct trc_thread_row *row)
 {
 	fprintf(f, "thread %u ", row->tid);
 	if (row->name[0]) {
-		put_quoted(f, row->name, (uint32_t)strlen(row->name));
+		thread_put_quoted(f, row->name, (uint32_t)strlen(row->name));
 		putc(' ', f);
 	}
 	fprintf(f, "[%s", trc_thread_state(row));
@@ -117,7 +117,7 @@ static void put_head(FILE *f, const struct trc_thread_row *row)
 	fputs("]:\n", f);
 }
 
-static void put_labels(FILE *f, const struct trc_thread_row *row)
+static void thread_put_labels(FILE *f, const struct trc_thread_row *row)
 {
 	if (!row->n_labels)
 		return;
@@ -126,10 +126,10 @@ static void put_labels(FILE *f, const struct trc_thread_row *row)
 		const struct trc_label *l = &row->label[i];
 
 		fputs(i ? ", " : "", f);
-		put_quoted(f, l->key, l->key_bytes);
+		thread_put_quoted(f, l->key, l->key_bytes);
 		fputs(": ", f);
 		if (!l->is_number)
-			put_quoted(f, l->value, l->value_bytes);
+			thread_put_quoted(f, l->value, l->value_bytes);
 		else
 			fprintf(f, "%" PRId64 "%s%.*s", l->number, l->value_bytes ? " " : "",
 				(int)l->value_bytes, l->value);
@@ -142,16 +142,16 @@ static void put_symbols(struct text *t, const struct trc_symbol *symbol, size_t 
 			const char *path)
 {
 	for (size_t i = 0; i < n; i++) {
-		put_name(t->f, symbol[i].function ? symbol[i].function : "?");
+		thread_put_name(t->f, symbol[i].function ? symbol[i].function : "?");
 		fputs(symbol[i].inlined ? " (inlined)\n\t" : "\n\t", t->f);
-		put_name(t->f, symbol[i].file ? symbol[i].file : path);
+		thread_put_name(t->f, symbol[i].file ? symbol[i].file : path);
 		if (symbol[i].file)
 			fprintf(t->f, ":%u", symbol[i].line);
 		fprintf(t->f, " 0x%" PRIx64 "\n", frame);
 	}
 }
 
-static void put_frame(struct text *t, uint32_t epoch, uint64_t frame)
+static void thread_put_frame(struct text *t, uint32_t epoch, uint64_t frame)
 {
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
 	const struct trc_module_entry *module = NULL;
@@ -163,33 +163,33 @@ static void put_frame(struct text *t, uint32_t epoch, uint64_t frame)
 		return;
 	}
 	fputs("?\n\t", t->f);
-	put_name(t->f, path);
+	thread_put_name(t->f, path);
 	fprintf(t->f, " 0x%" PRIx64 "\n", frame);
 }
 
-static void put_thread(struct text *t, const struct trc_thread_row *row)
+static void thread_put_whole(struct text *t, const struct trc_thread_row *row)
 {
-	put_head(t->f, row);
-	put_labels(t->f, row);
+	thread_put_head(t->f, row);
+	thread_put_labels(t->f, row);
 	for (uint32_t i = 0; i < row->n_frames; i++)
-		put_frame(t, row->epoch, row->frame[i]);
+		thread_put_frame(t, row->epoch, row->frame[i]);
 	if (row->creator_tid)
 		fprintf(t->f, "created by thread %u\n", row->creator_tid);
 	else if (row->n_creation_frames)
 		fputs("created by a thread that has ended\n", t->f);
 	for (uint32_t i = 0; i < row->n_creation_frames; i++)
-		put_frame(t, row->creation_epoch, row->creation_frame[i]);
+		thread_put_frame(t, row->creation_epoch, row->creation_frame[i]);
 	putc('\n', t->f);
 }
 
-static int put_all(struct text *t, const struct trc_thread_profile *profile, char **text,
-		   size_t *n_bytes)
+static int threads_put_all(struct text *t, const struct trc_thread_profile *profile, char **text,
+			   size_t *n_bytes)
 {
 	t->f = open_memstream(text, n_bytes);
 	if (!t->f)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < profile->n_rows; i++)
-		put_thread(t, &profile->row[i]);
+		thread_put_whole(t, &profile->row[i]);
 	return fclose(t->f) ? -ENOMEM : 0;
 }
 
@@ -206,7 +206,7 @@ int trc_thread_text(const struct trc_thread_profile *profile, const struct trc_m
 	if (err)
 		return err;
 	t.module->names_while(t.names, wanted);
-	err = put_all(&t, profile, text, n_bytes);
+	err = threads_put_all(&t, profile, text, n_bytes);
 	if (!err && wanted && !wanted->is(wanted->context))
 		err = -ECANCELED;
 	t.module->names_close(t.names);

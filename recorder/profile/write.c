@@ -64,7 +64,7 @@ static void comment_lost_samples(struct writing *w, const char *name,
 }
 
 /* What is missing, in every profile of that time. */
-static void comment_lost(struct writing *w, const char *name, const struct trc_taken *taken)
+static void write_comment_lost(struct writing *w, const char *name, const struct trc_taken *taken)
 {
 	struct trc_folded_head sum = {.lost_events = 0}, head;
 
@@ -136,7 +136,7 @@ static struct made_up made_up_of(const struct trc_taken *taken)
 	return up;
 }
 
-static int64_t scaled(int64_t value, double factor)
+static int64_t value_scaled(int64_t value, double factor)
 {
 	double product = (double)value * factor + 0.5;
 
@@ -213,7 +213,7 @@ static int writing_describe(struct writing *w, struct trace_recorder *const *r, 
 			r[i]->kind->remark(r[i], text);
 			comment(w, "%s: %s", one.name, text);
 		}
-		comment_lost(w, one.name, &taken[i]);
+		write_comment_lost(w, one.name, &taken[i]);
 		up = made_up_of(&taken[i]);
 		comment_made_up(w, one.name, &up);
 	}
@@ -273,7 +273,7 @@ static void emit_row(struct writing *w, const struct trc_folded *folded, uint32_
 	sample.frame = row.frame;
 	sample.n_frames = row.n_frames;
 	sample.epoch = row.epoch;
-	row.value[1] = scaled(row.value[1], factor); /* of kinds with two values or more */
+	row.value[1] = value_scaled(row.value[1], factor); /* of kinds with two values or more */
 	memcpy(&w->value[w->first_type], row.value, n_types * sizeof(*row.value));
 	sample_emit(w, &sample);
 }
