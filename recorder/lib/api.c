@@ -255,7 +255,7 @@ int trace_sampling_stop(void)
 }
 
 /* Neither in children that were forked behind our back nor in those that run in our memory. */
-__attribute__((destructor)) static void stop_at_exit(void)
+__attribute__((destructor)) static void trace_stop_at_exit(void)
 {
 	if (!trc_signal_recorded())
 		return;

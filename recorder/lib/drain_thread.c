@@ -62,7 +62,7 @@ static struct drainer {
 	char answer_text[400];
 } drainer;
 
-static void set_state(struct drainer *d, enum state state)
+static void drainer_set_state(struct drainer *d, enum state state)
 {
 	/* release: pairs with each acquire of the state: what was stored before is seen. */
 	atomic_store_explicit(&d->state, state, memory_order_release);
@@ -111,27 +111,28 @@ static uint64_t event_pass(struct drainer *d, bool all)
 
 /* ---- the fold -------------------------------------------------------------------------- */
 
-static void fold_event(void *context, const struct trc_writer *writer,
-		       const struct trc_event *event)
+static void drainer_fold_event(void *context, const struct trc_writer *writer,
+			       const struct trc_event *event)
 {
 	trc_fold_event(fold, writer, event);
 }
 
-static void fold_labels(void *context, const struct trc_writer *writer, uint32_t thread,
-			uint32_t labels)
+static void drainer_fold_labels(void *context, const struct trc_writer *writer, uint32_t thread,
+				uint32_t labels)
 {
 	trc_fold_thread_labels(fold, writer, thread, labels);
 }
 
-static void fold_wait(void *context, const struct trc_writer *writer,
-		      const struct trc_status_entry *wait)
+static void drainer_fold_wait(void *context, const struct trc_writer *writer,
+			      const struct trc_status_entry *wait)
 {
 	trc_fold_thread_wait(fold, writer, wait);
 }
 
-static const struct trc_drain_observer fold_observer = {fold_event, fold_labels, NULL};
+static const struct trc_drain_observer fold_observer = {drainer_fold_event, drainer_fold_labels,
+							NULL};
 /* What threads have and do the fold knows already. */
-static const struct trc_drain_observer fold_observer_goes_on = {fold_event, NULL, NULL};
+static const struct trc_drain_observer fold_observer_goes_on = {drainer_fold_event, NULL, NULL};
 
 /* The drain begins, or the fold does; between two drains nobody looked, and the second may find
  * what was recorded meanwhile, or not. */
@@ -149,7 +150,7 @@ static void fold_begin(struct drainer *d, bool goes_on)
 	if (fold_until)
 		trc_fold_lost(fold, fold_until, now, 0);
 	trc_drain_observe(d->drain, &fold_observer);
-	trc_drain_tell_waits(d->drain, fold_wait, NULL);
+	trc_drain_tell_waits(d->drain, drainer_fold_wait, NULL);
 }
 
 /* Nothing more comes of this drain.  If another one goes on after it that has the rest, and may
@@ -201,7 +202,7 @@ static int request_call(struct drainer *d)
 
 /* ---- samples that the kernel takes ----------------------------------------------------- */
 
-static void tell_sampled(struct drainer *d)
+static void drainer_tell_sampled(struct drainer *d)
 {
 	trc_perf_table_fill(&d->sampled, d->perf);
 	trc_drain_kernel_events(d->drain, d->sampled.entry, d->sampled.n);
@@ -219,11 +220,11 @@ static int event_sample(struct drainer *d)
 	}
 	err = trc_perf_add_events(d->perf, d->event, d->n_events, d->answer_text,
 				  sizeof(d->answer_text));
-	tell_sampled(d);
+	drainer_tell_sampled(d);
 	return err;
 }
 
-static void request_answer(struct drainer *d)
+static void drainer_request_answer(struct drainer *d)
 {
 	uint32_t request = atomic_load_explicit(&d->request, memory_order_relaxed);
 
@@ -260,19 +261,19 @@ static int drain_ask(struct drainer *d, enum request request)
 	const struct timespec patience = {0, 10000000};
 	uint32_t seen = request;
 
-	/* release: pairs with the acquire in request_answer(): what is asked for is there. */
+	/* release: pairs with the acquire in drainer_request_answer(): what is asked for is there. */
 	atomic_store_explicit(&d->request, request, memory_order_release);
 	trc_wake_drainer();
 	while (seen != NOTHING) {
 		trc_raw4(SYS_futex, &d->request, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, seen, &patience);
 		seen = request;
-		/* acquire: pairs with the release in set_state(). */
+		/* acquire: pairs with the release in drainer_set_state(). */
 		if (atomic_load_explicit(&d->state, memory_order_acquire) != RUNNING &&
 		    atomic_compare_exchange_strong_explicit(&d->request, &seen, NOTHING,
 							    memory_order_relaxed,
 							    memory_order_relaxed))
 			return -ECANCELED;
-		/* acquire: pairs with the release in request_answer(). */
+		/* acquire: pairs with the release in drainer_request_answer(). */
 		seen = atomic_load_explicit(&d->request, memory_order_acquire);
 	}
 	return 0;
@@ -306,7 +307,7 @@ void trc_drainer_fold(struct trc_fold *new_fold)
 	struct drainer *d = &drainer;
 
 	d->new_fold = new_fold;
-	/* acquire: pairs with the release in set_state(). */
+	/* acquire: pairs with the release in drainer_set_state(). */
 	if (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING && !drain_ask(d, FOLD))
 		return;
 	fold_leave();
@@ -319,7 +320,7 @@ int trc_drainer_call(trc_service_fn *fn, void *context)
 	struct drainer *d = &drainer;
 	int err;
 
-	/* acquire: pairs with the release in set_state(). */
+	/* acquire: pairs with the release in drainer_set_state(). */
 	if (atomic_load_explicit(&d->state, memory_order_acquire) != RUNNING)
 		return -ECANCELED;
 	d->call = fn;
@@ -330,7 +331,7 @@ int trc_drainer_call(trc_service_fn *fn, void *context)
 
 /* ---- the thread ------------------------------------------------------------------------ */
 
-static int open_writer(struct drainer *d)
+static int drainer_open_writer(struct drainer *d)
 {
 	struct trc_writer_options options = {
 		.clock = trc_clock_kind,
@@ -370,7 +371,7 @@ static int drain_set_up(struct drainer *d)
 	if (d->has_file)
 		err = trc_file_sink_open(&d->sink, d->error, sizeof(d->error));
 	if (!err)
-		err = open_writer(d);
+		err = drainer_open_writer(d);
 	return err;
 }
 
@@ -384,11 +385,11 @@ static bool has_blocks(const struct drainer *d)
 
 static void drain_until_stopped(struct drainer *d)
 {
-	/* acquire: pairs with the release in set_state(): `goes_on` is known when the loop ends. */
+	/* acquire: pairs with the release in drainer_set_state(): `goes_on` is known when the loop ends. */
 	while (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING) {
 		uint64_t n_events = event_pass(d, false);
 
-		request_answer(d);
+		drainer_request_answer(d);
 		/* The first events that reached the disk make it a trace worth having. */
 		if (d->sink.file_bytes && !d->sink.error && !d->sink.committed && has_blocks(d))
 			trc_file_sink_commit(&d->sink);
@@ -473,15 +474,15 @@ static void *drain_run(void *arg)
 	if (d->err) {
 		drain_tear_down(d);
 		trc_own_thread_end();
-		set_state(d, ENDED);
+		drainer_set_state(d, ENDED);
 		return NULL;
 	}
-	set_state(d, RUNNING);
+	drainer_set_state(d, RUNNING);
 	drain_until_stopped(d);
-	request_answer(d);
+	drainer_request_answer(d);
 	drain_the_rest(d);
 	if (d->perf)
-		tell_sampled(d);
+		drainer_tell_sampled(d);
 	file_complete(d);
 	drain_tear_down(d);
 	trc_own_thread_end();
@@ -526,7 +527,7 @@ int trc_drainer_stop(bool goes_on, char *error, size_t n_bytes)
 		return 0;
 	trc_cpu_profile_kernel(NULL);
 	d->goes_on = goes_on; /* published by the state */
-	set_state(d, STOPPING);
+	drainer_set_state(d, STOPPING);
 	pthread_join(d->thread, NULL);
 	atomic_store_explicit(&d->state, IDLE, memory_order_relaxed);
 	snprintf(error, n_bytes, "%s", d->error);

@@ -180,7 +180,7 @@ static bool is_for_want_of_room(int err)
 }
 
 /* Half as much, and half of that, as long as there is no room for more. */
-static int open_session(struct trc_session_options *o)
+static int flight_open_session(struct trc_session_options *o)
 {
 	const uint64_t asked = o->max_bytes = o->max_bytes ? o->max_bytes : BYTES_DEFAULT;
 	char why[200], note[sizeof(why) + 80];
@@ -279,7 +279,8 @@ static int flight_start(const struct trace_flight_options *options)
 	err = flight_options_read(&flight.session, options);
 	if (err)
 		return err;
-	err = trc_recording_any() ? join_session(&flight.session) : open_session(&flight.session);
+	err = trc_recording_any() ? join_session(&flight.session)
+				  : flight_open_session(&flight.session);
 	return err ? err : flight_begin();
 }
 
@@ -390,7 +391,8 @@ static void ring_give_back(const struct trc_shared *shared)
 }
 
 /* Under trace-record the unwinder of the object that records is not this one's. */
-static int ring_copy(struct trc_snapshot **s, struct trc_own_waits **waits, uint64_t window_ns)
+static int flight_ring_copy(struct trc_snapshot **s, struct trc_own_waits **waits,
+			    uint64_t window_ns)
 {
 	struct trc_snapshot_options options = {.window_ns = window_ns};
 	const struct trc_shared *shared;
@@ -426,7 +428,7 @@ static int ring_snapshot(struct trc_flight_job *job, const char *path, uint64_t 
 			trc_api_fail(err, "", why);
 	}
 	if (!err)
-		err = ring_copy(&s, &waits, window_ns);
+		err = flight_ring_copy(&s, &waits, window_ns);
 	if (!err) {
 		err = trc_flight_job_write(job, s, why, sizeof(why));
 		trc_snapshot_free(s);

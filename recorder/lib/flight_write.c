@@ -61,7 +61,7 @@ static int note_signal(struct trc_flight_job *job, int err)
 	return err;
 }
 
-static int file_write(void *context, const void *bytes, size_t n_bytes)
+static int flight_file_write(void *context, const void *bytes, size_t n_bytes)
 {
 	struct trc_flight_job *job = context;
 
@@ -162,7 +162,8 @@ static int job_write_trace(struct trc_flight_job *job, struct trc_snapshot *s)
 
 	trc_snapshot_writer_options(s, &options);
 	options.memory_bytes = trc_share_of_trace();
-	err = trc_writer_open(&w, &options, job->fd < 0 ? file_write : descriptor_write, job);
+	err = trc_writer_open(&w, &options, job->fd < 0 ? flight_file_write : descriptor_write,
+			      job);
 	if (err)
 		return err;
 	err = job_write_infos(job, s, w);

@@ -57,7 +57,7 @@ static void server_lock(void)
 
 /* ---- start and stop ---------------------------------------------------------------------- */
 
-static int server_stop(bool at_exit)
+static int part_server_stop(bool at_exit)
 {
 	bool has_ended;
 
@@ -74,17 +74,17 @@ static int server_stop(bool at_exit)
 }
 
 /* Before destructors run, of the libraries that the server uses too. */
-static void stop_at_exit(void)
+static void server_stop_at_exit(void)
 {
 	if (!server_is_ours())
 		return;
 	pthread_mutex_lock(&lock);
-	server_stop(true);
+	part_server_stop(true);
 	pthread_mutex_unlock(&lock);
 }
 
-static int server_start(const struct trc_http_part *part, const char *address,
-			const struct trace_http_options *o, char *why, size_t n_bytes)
+static int part_server_start(const struct trc_http_part *part, const char *address,
+			     const struct trace_http_options *o, char *why, size_t n_bytes)
 {
 	const struct trc_http_server_options options = {
 		.address = address,
@@ -119,7 +119,7 @@ static int server_start(const struct trc_http_part *part, const char *address,
 		trc_http_profiles_begin();
 	atomic_store_explicit(&served_port, part->port(server), memory_order_relaxed);
 	if (!ends_at_exit)
-		ends_at_exit = !atexit(stop_at_exit);
+		ends_at_exit = !atexit(server_stop_at_exit);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ int trace_http_start(const char *address, const struct trace_http_options *optio
 	if (!part)
 		return trc_api_fail(-ENOTSUP, "", why);
 	server_lock();
-	err = server_start(part, address, &known, why, sizeof(why));
+	err = part_server_start(part, address, &known, why, sizeof(why));
 	pthread_mutex_unlock(&lock);
 	return *why ? trc_api_fail(err, "", why) : err;
 }
@@ -159,7 +159,7 @@ int trace_http_stop(void)
 
 	trc_api_clear();
 	server_lock();
-	err = server_stop(false);
+	err = part_server_stop(false);
 	pthread_mutex_unlock(&lock);
 	return err ? trc_api_fail(err, "", "no server runs") : 0;
 }
@@ -176,7 +176,7 @@ void trc_http_forget(void)
 
 /* ---- one request ------------------------------------------------------------------------- */
 
-static bool wait_here(void *context, uint64_t ns)
+static bool server_wait(void *context, uint64_t ns)
 {
 	struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
@@ -191,7 +191,7 @@ struct header {
 	bool no_connection; /* that is the server's business */
 };
 
-static void add_line(void *context, const char *name, const char *value)
+static void server_add_line(void *context, const char *name, const char *value)
 {
 	struct header *h = context;
 	int n;
@@ -220,7 +220,7 @@ static int file_copy_to(const char *path, const struct trace_writer *to)
 	return err;
 }
 
-static int write_body(const struct trc_http_reply *r, const struct trace_writer *to)
+static int server_write_body(const struct trc_http_reply *r, const struct trace_writer *to)
 {
 	if (r->path[0])
 		return file_copy_to(r->path, to);
@@ -255,14 +255,14 @@ static void make_header(const struct trc_http_part *part, const struct trc_http_
 
 	if (body_bytes(r, &n_bytes)) {
 		snprintf(text, sizeof(text), "%llu", n_bytes);
-		add_line(h, "Content-Length", text);
+		server_add_line(h, "Content-Length", text);
 	}
-	part->headers(r, add_line, h);
+	part->headers(r, server_add_line, h);
 }
 
 /* Answers; 0, and *r is to be freed, or a negative errno. */
-static int request_answer(const struct trc_http_part **part, const struct trc_http_request *request,
-			  struct trc_http_reply *r)
+static int http_request_answer(const struct trc_http_part **part,
+			       const struct trc_http_request *request, struct trc_http_reply *r)
 {
 	char why[300];
 
@@ -304,7 +304,7 @@ int trace_http_answer(const struct trace_http_request *from, struct trace_http_r
 		      const struct trace_writer *writer)
 {
 	struct trace_http_request known = TRACE_HTTP_REQUEST_INIT;
-	struct trc_http_request request = {.wait = {wait_here, NULL}};
+	struct trc_http_request request = {.wait = {server_wait, NULL}};
 	const struct trc_http_part *part;
 	struct trc_http_reply r;
 	int err;
@@ -319,7 +319,7 @@ int trace_http_answer(const struct trace_http_request *from, struct trace_http_r
 	request.body = known.body;
 	request.body_bytes = known.body_bytes;
 	if (!err)
-		err = request_answer(&part, &request, &r);
+		err = http_request_answer(&part, &request, &r);
 	if (err)
 		return writer_finish(writer, err);
 	if (reply)
@@ -327,7 +327,7 @@ int trace_http_answer(const struct trace_http_request *from, struct trace_http_r
 	else
 		err = write_reply(part, &r, writer);
 	if (!err && strcmp(known.method, "HEAD"))
-		err = write_body(&r, writer);
+		err = server_write_body(&r, writer);
 	part->reply_free(&r);
 	return writer_finish(writer, err);
 }

@@ -185,7 +185,7 @@ static struct kind {
 };
 
 /* NULL = none is called so. */
-static struct kind *kind_of(const char *name)
+static struct kind *own_kind(const char *name)
 {
 	enum trc_http_kind kind = trc_http_kind(name);
 
@@ -225,7 +225,7 @@ void trc_http_profiles_each(trc_http_each_fn *fn, void *context)
 /* Records: stacks, of threadcreate and of threads threads. */
 uint64_t trc_http_profiles_count(const char *name)
 {
-	struct kind *kind = kind_of(name);
+	struct kind *kind = own_kind(name);
 	uint64_t n = 0;
 
 	if (!kind)
@@ -317,8 +317,8 @@ static int take_kept(struct kind *kind, struct trace_recorder *as,
 	return err;
 }
 
-static int take_window(struct trace_recorder *r, const struct trc_http_take *take,
-		       const struct trace_writer *writer)
+static int own_take_window(struct trace_recorder *r, const struct trc_http_take *take,
+			   const struct trace_writer *writer)
 {
 	int err = trace_recorder_start(r, writer);
 
@@ -348,7 +348,7 @@ static int take_from(struct trace_recorder *r, struct kind *kind, const struct t
 		     const struct trace_writer *writer)
 {
 	if (take->window_ns)
-		return take_window(r, take, writer);
+		return own_take_window(r, take, writer);
 	return kind && kind->keeps ? take_kept(kind, r, writer)
 				   : trace_recorder_snapshot(r, writer);
 }
@@ -357,7 +357,7 @@ int trc_http_profiles_take(const struct trc_http_take *take, const struct trace_
 			   char *why, size_t n_bytes)
 {
 	const struct trc_encode_wanted wanted = trc_http_wanted(take->wait);
-	struct kind *kind = kind_of(take->name);
+	struct kind *kind = own_kind(take->name);
 	struct trace_recorder *r = NULL;
 	int err;
 

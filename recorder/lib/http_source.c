@@ -25,7 +25,7 @@ static int error_say(int err, char *why, size_t n_bytes)
 
 /* ---- traces ------------------------------------------------------------------------------ */
 
-static const char *own_dir(void)
+static const char *library_dir(void)
 {
 	const char *given = secure_getenv("TRC_RING_DIR");
 
@@ -36,7 +36,7 @@ static uint64_t room_bytes(void)
 {
 	struct statvfs st;
 
-	return statvfs(own_dir(), &st) ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
+	return statvfs(library_dir(), &st) ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
 }
 
 /* It is there from its first events on. */
@@ -112,14 +112,14 @@ static long own_cmdline(char *out, size_t n_bytes)
 
 /* ---- names of functions ------------------------------------------------------------------ */
 
-static int list_modules(struct trc_module_list *list)
+static int own_list_modules(struct trc_module_list *list)
 {
 	return trc_module_list(list, false);
 }
 
-static struct trc_http_names *names_open(void)
+static struct trc_http_names *own_names_open(void)
 {
-	return trc_http_names_open(list_modules);
+	return trc_http_names_open(own_list_modules);
 }
 
 const struct trc_http_source trc_http_own = {
@@ -128,9 +128,9 @@ const struct trc_http_source trc_http_own = {
 	.take = trc_http_profiles_take,
 	.trace = own_trace,
 	.flight = own_flight,
-	.dir = own_dir,
+	.dir = library_dir,
 	.cmdline = own_cmdline,
-	.names_open = names_open,
+	.names_open = own_names_open,
 	.names_close = trc_http_names_close,
 	.name = trc_http_name,
 };

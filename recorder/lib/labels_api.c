@@ -40,8 +40,9 @@ static int explain(int err, const struct trace_label *label, size_t n, size_t ba
 typedef int make_fn(const struct trace_labels **out, const struct trace_labels *base,
 		    const struct trace_label *label, size_t n, size_t *bad);
 
-static inline int make(make_fn *fn, const struct trace_labels **out,
-		       const struct trace_labels *base, const struct trace_label *label, size_t n)
+static inline int labels_api_make(make_fn *fn, const struct trace_labels **out,
+				  const struct trace_labels *base, const struct trace_label *label,
+				  size_t n)
 {
 	int saved_errno = errno;
 	size_t bad = n;
@@ -56,7 +57,7 @@ static inline int make(make_fn *fn, const struct trace_labels **out,
 int trace_labels_create(const struct trace_labels **out, const struct trace_labels *base,
 			const struct trace_label *label, size_t n)
 {
-	return make(trc_labels_with, out, base, label, n);
+	return labels_api_make(trc_labels_with, out, base, label, n);
 }
 
 const struct trace_labels *trace_labels_copy(const struct trace_labels *labels)
@@ -92,7 +93,7 @@ enter_slow(const struct trace_label *label, size_t n)
 	labels = n == 1 ? trc_labels_scope_met(base, label) : NULL;
 	if (labels)
 		trc_api_clear();
-	else if (make(trc_labels_scope_begin, &labels, base, label, n))
+	else if (labels_api_make(trc_labels_scope_begin, &labels, base, label, n))
 		return scope;
 	scope.before = set(labels);
 	scope.entered = true;

@@ -34,7 +34,8 @@ struct trc_own_waits {
 /* ---- one slot ------------------------------------------------------------------------------ */
 
 /* True if the slot has a wait of which its thread has told too little. */
-static bool slot_read(const struct trc_slot *slot, struct trc_slot_wait *open, uint32_t *seq)
+static bool own_wait_slot_read(const struct trc_slot *slot, struct trc_slot_wait *open,
+			       uint32_t *seq)
 {
 	*seq = trc_slot_look(slot);
 	trc_slot_wait_load(slot, open);
@@ -44,7 +45,7 @@ static bool slot_read(const struct trc_slot *slot, struct trc_slot_wait *open, u
 /* ---- what is found --------------------------------------------------------------------------- */
 
 /* As emit.c takes its own: without trc's frames. */
-static void stack_read(struct wait *wait, const struct trc_slot_wait *open)
+static void own_wait_stack_read(struct wait *wait, const struct trc_slot_wait *open)
 {
 	const struct trc_unwind_start start = {open->from.pc, open->from.sp, open->from.fp};
 	uint32_t n, skip = 0;
@@ -66,7 +67,7 @@ static void stack_look(struct wait *wait, const struct trc_slot *slot,
 {
 	if (open->stack || !trc_look_begin())
 		return;
-	stack_read(wait, open);
+	own_wait_stack_read(wait, open);
 	if (trc_slot_same(slot, wait->seq))
 		trc_modules_note(
 			wait->frame, wait->n_frames,
@@ -75,7 +76,8 @@ static void stack_look(struct wait *wait, const struct trc_slot *slot,
 }
 
 /* A thread may have a table of descriptors of its own. */
-static void name_read(struct wait *wait, const struct trc_slot_wait *open, bool asks_sockets)
+static void own_wait_name_read(struct wait *wait, const struct trc_slot_wait *open,
+			       bool asks_sockets)
 {
 	static const char SOCKET[] = "socket:";
 	char path[sizeof("/proc/self/task//fd/") + 20 + 20], link[LINK_BYTES_MAX];
@@ -97,28 +99,28 @@ static void name_read(struct wait *wait, const struct trc_slot_wait *open, bool 
 		wait->n_bytes = trc_descriptor_of_link(link, (size_t)n, wait->text);
 }
 
-static void slot_look(struct trc_own_waits *w, const struct trc_slot *slot, uint32_t i,
-		      bool asks_sockets)
+static void own_wait_look(struct trc_own_waits *w, const struct trc_slot *slot, uint32_t i,
+			  bool asks_sockets)
 {
 	struct wait *wait = &w->wait[w->n];
 	struct trc_slot_wait open;
 
-	if (!slot_read(slot, &open, &wait->seq))
+	if (!own_wait_slot_read(slot, &open, &wait->seq))
 		return;
 	wait->slot = i;
 	wait->n_frames = wait->n_bytes = 0;
 	stack_look(wait, slot, &open);
-	name_read(wait, &open, asks_sockets);
+	own_wait_name_read(wait, &open, asks_sockets);
 	if (trc_slot_same(slot, wait->seq)) /* Z1 */
 		w->n++;
 }
 
-static void look_at_all(struct trc_own_waits *w, struct trc_shared *shared, bool asks_sockets)
+static void own_waits_look(struct trc_own_waits *w, struct trc_shared *shared, bool asks_sockets)
 {
 	uint64_t until_ns = trc_now_ns(CLOCK_MONOTONIC) + NS_MAX;
 
 	for (uint32_t i = 0; i < w->max && trc_now_ns(CLOCK_MONOTONIC) < until_ns; i++)
-		slot_look(w, trc_slot_at(shared, i), i, asks_sockets);
+		own_wait_look(w, trc_slot_at(shared, i), i, asks_sockets);
 }
 
 void trc_own_waits_look(struct trc_own_waits **out, const struct trc_shared *shared,
@@ -133,8 +135,8 @@ void trc_own_waits_look(struct trc_own_waits **out, const struct trc_shared *sha
 		return;
 	w->memory_bytes = n_bytes;
 	w->max = n;
-	look_at_all(w, (struct trc_shared *)(uintptr_t)shared,
-		    asks_sockets && trc_descriptors_ask_sockets());
+	own_waits_look(w, (struct trc_shared *)(uintptr_t)shared,
+		       asks_sockets && trc_descriptors_ask_sockets());
 }
 
 void trc_own_waits_free(struct trc_own_waits *w)
@@ -145,7 +147,7 @@ void trc_own_waits_free(struct trc_own_waits *w)
 
 /* ---- asked for ------------------------------------------------------------------------------- */
 
-static const struct wait *find(const struct trc_own_waits *w, uint32_t slot)
+static const struct wait *own_wait_find(const struct trc_own_waits *w, uint32_t slot)
 {
 	uint32_t from = 0, to = w ? w->n : 0;
 
@@ -164,7 +166,7 @@ static const struct wait *find(const struct trc_own_waits *w, uint32_t slot)
 
 bool trc_own_waits_find(void *context, uint32_t slot, uint32_t seq, struct trc_wait_found *found)
 {
-	const struct wait *wait = find(context, slot);
+	const struct wait *wait = own_wait_find(context, slot);
 
 	if (!wait || wait->seq != seq)
 		return false;

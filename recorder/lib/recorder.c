@@ -97,7 +97,8 @@ int trc_recorder_options(void *known, size_t known_bytes, const void *from, cons
 
 /* ---- methods --------------------------------------------------------------------------- */
 
-static const struct trace_writer *writer_of(const struct trace_writer *writer, size_t i, bool each)
+static const struct trace_writer *recorder_writer(const struct trace_writer *writer, size_t i,
+						  bool each)
 {
 	return writer ? &writer[each ? i : 0] : NULL;
 }
@@ -187,7 +188,7 @@ static int recorder_start(struct trace_recorder *r, struct trace_recorder *const
 	if (err)
 		return trc_api_fail(err, r->kind->name, why);
 	for (size_t i = 0; i < n; i++)
-		member[i]->writer = *writer_of(writer, i, each);
+		member[i]->writer = *recorder_writer(writer, i, each);
 	r->writer = *writer;
 	r->pid = getpid();
 	r->running = true;

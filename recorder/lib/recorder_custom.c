@@ -28,7 +28,7 @@ static struct entry gone;
 
 /* A fork may come between any two stores of a thread that the child does not have: each leaves what
  * the child can read, and what it may store before what leads there.  At worst a count is wrong. */
-static void publish(void)
+static void custom_publish(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 }
@@ -116,7 +116,7 @@ static int profile_make(struct trace_custom_profile **out, const char *name)
 	strcpy(p->name, name);
 	pthread_mutex_init(&p->lock, NULL);
 	p->next = *at;
-	publish();
+	custom_publish();
 	*at = p;
 	*out = p;
 	return 0;
@@ -188,7 +188,7 @@ static size_t table_slot(const void *key, size_t n_slots)
 }
 
 /* Where it is; else NULL, with *room where it would be, or NULL if the table has none. */
-static struct entry **table_find(struct table *table, const void *key, struct entry ***room)
+static struct entry **custom_table_find(struct table *table, const void *key, struct entry ***room)
 {
 	size_t mask = table->n_slots - 1, i = table_slot(key, table->n_slots);
 
@@ -225,31 +225,31 @@ static int table_grow(struct trace_custom_profile *p)
 
 		if (!e || e == &gone)
 			continue;
-		table_find(table, e->key, &room);
+		custom_table_find(table, e->key, &room);
 		*room = e;
 		table->n_used++;
 	}
-	publish();
+	custom_publish();
 	p->table = table;
 	free(old);
 	return 0;
 }
 
-static int entry_add(struct trace_custom_profile *p, const void *key, const uint64_t *frame,
-		     uint32_t n)
+static int custom_entry_add(struct trace_custom_profile *p, const void *key, const uint64_t *frame,
+			    uint32_t n)
 {
 	struct entry **room, *e;
 
 	if (table_grow(p))
 		return trc_api_fail(-ENOMEM, p->name, "no memory for an entry");
-	if (table_find(p->table, key, &room))
+	if (custom_table_find(p->table, key, &room))
 		return trc_api_fail(-EEXIST, p->name, "this key is there already");
 	e = malloc(sizeof(*e) + n * sizeof(*frame));
 	if (!e)
 		return trc_api_fail(-ENOMEM, p->name, "no memory for an entry");
 	*e = (struct entry){.key = key, .number = ++p->last_number, .n_frames = n};
 	memcpy(e->frame, frame, n * sizeof(*frame));
-	publish();
+	custom_publish();
 	*room = e;
 	p->table->n_used++;
 	p->n++;
@@ -259,13 +259,13 @@ static int entry_add(struct trace_custom_profile *p, const void *key, const uint
 /* What is to be freed, or NULL. */
 static struct entry *entry_remove(struct trace_custom_profile *p, const void *key)
 {
-	struct entry **room, **at = p->table ? table_find(p->table, key, &room) : NULL, *e;
+	struct entry **room, **at = p->table ? custom_table_find(p->table, key, &room) : NULL, *e;
 
 	if (!at)
 		return NULL;
 	e = *at;
 	*at = &gone;
-	publish(); /* before it is freed */
+	custom_publish(); /* before it is freed */
 	p->n--;
 	return e;
 }
@@ -284,7 +284,7 @@ int trace_custom_profile_add(struct trace_custom_profile *p, const void *key, un
 	if (n == FRAMES_MAX)
 		trc_unwind_elide(NULL, frame, skip);
 	pthread_mutex_lock(&p->lock);
-	err = entry_add(p, key, frame, n);
+	err = custom_entry_add(p, key, frame, n);
 	pthread_mutex_unlock(&p->lock);
 	trc_self.quiet--;
 	errno = saved_errno;
@@ -352,8 +352,8 @@ static struct rows *rows_new(size_t n, size_t n_frames)
 	return rows;
 }
 
-static void rows_add(struct rows *rows, uint64_t number, const uint64_t *frame, uint32_t n_frames,
-		     int64_t value)
+static void custom_rows_add(struct rows *rows, uint64_t number, const uint64_t *frame,
+			    uint32_t n_frames, int64_t value)
 {
 	rows->row[rows->n++] = (struct row){number, value, (uint32_t)rows->n_frames, n_frames};
 	memcpy(rows->frame + rows->n_frames, frame, n_frames * sizeof(*frame));
@@ -368,39 +368,39 @@ static int rows_by_number(const void *a, const void *b)
 }
 
 /* The entry in place i, or NULL. */
-static const struct entry *entry_at(const struct table *table, size_t i)
+static const struct entry *custom_entry_at(const struct table *table, size_t i)
 {
 	return table->slot[i] == &gone ? NULL : table->slot[i];
 }
 
 /* Locked. */
-static struct rows *copy_rows(const struct table *table)
+static struct rows *custom_copy_rows(const struct table *table)
 {
 	size_t n_slots = table ? table->n_slots : 0, n = 0, n_frames = 0;
 	const struct entry *e;
 	struct rows *rows;
 
 	for (size_t i = 0; i < n_slots; i++) {
-		e = entry_at(table, i);
+		e = custom_entry_at(table, i);
 		n += e != NULL;
 		n_frames += e ? e->n_frames : 0;
 	}
 	rows = rows_new(n, n_frames);
 	for (size_t i = 0; rows && i < n_slots; i++) {
-		e = entry_at(table, i);
+		e = custom_entry_at(table, i);
 		if (e)
-			rows_add(rows, e->number, e->frame, e->n_frames, 1);
+			custom_rows_add(rows, e->number, e->frame, e->n_frames, 1);
 	}
 	return rows;
 }
 
 /* What it holds now, in order; NULL = no memory. */
-static struct rows *rows_of(struct trace_custom_profile *p)
+static struct rows *custom_rows(struct trace_custom_profile *p)
 {
 	struct rows *rows;
 
 	pthread_mutex_lock(&p->lock);
-	rows = copy_rows(p->table);
+	rows = custom_copy_rows(p->table);
 	pthread_mutex_unlock(&p->lock);
 	if (rows)
 		qsort(rows->row, rows->n, sizeof(*rows->row), rows_by_number);
@@ -411,7 +411,7 @@ static void add_change(struct rows *change, const struct rows *from, size_t i, i
 {
 	const struct row *row = &from->row[i];
 
-	rows_add(change, row->number, from->frame + row->first_frame, row->n_frames, value);
+	custom_rows_add(change, row->number, from->frame + row->first_frame, row->n_frames, value);
 }
 
 /* What came, and what went. */
@@ -440,16 +440,16 @@ static int custom_prepare(struct trace_recorder *r, char *why)
 	struct rows *old = c->before;
 
 	c->before = NULL; /* so that a forked child does not free it as well */
-	publish();
+	custom_publish();
 	free(old);
-	c->before = rows_of(c->profile);
+	c->before = custom_rows(c->profile);
 	return c->before ? 0 : -ENOMEM;
 }
 
 static int custom_take(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why)
 {
 	struct custom *c = (struct custom *)r;
-	struct rows *now = rows_of(c->profile);
+	struct rows *now = custom_rows(c->profile);
 
 	taken->rows = now;
 	if (now && window) {
@@ -529,7 +529,7 @@ static void entries_count_again(struct trace_custom_profile *p)
 	p->table->n_used = 0;
 	for (size_t i = 0; i < p->table->n_slots; i++) {
 		p->table->n_used += p->table->slot[i] != NULL;
-		p->n += entry_at(p->table, i) != NULL;
+		p->n += custom_entry_at(p->table, i) != NULL;
 	}
 }
 

@@ -48,8 +48,8 @@ static int heap_add_views(struct trace_recorder *r, struct trc_fold *fold, uint6
 }
 
 /* All that the fold knows to be live, as of this instant, and what was allocated meanwhile. */
-static int heap_look(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
-		     struct trc_taken *taken)
+static int recorder_heap_look(struct trace_recorder *r, struct trc_fold *fold, uint64_t now,
+			      struct trc_taken *taken)
 {
 	const int64_t rate = ((struct heap *)r)->sample_bytes;
 
@@ -73,7 +73,7 @@ static const struct trc_recorder_kind heap_kind = {
 	.prepare = heap_prepare,
 	.done = heap_done,
 	.add_views = heap_add_views,
-	.look = heap_look,
+	.look = recorder_heap_look,
 	.describe = heap_describe,
 	.views = true,
 };

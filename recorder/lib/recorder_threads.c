@@ -87,7 +87,7 @@ static void threads_done(struct trace_recorder *r)
 	trc_service_end();
 }
 
-static void threads_free(struct trace_recorder *r)
+static void recorder_threads_free(struct trace_recorder *r)
 {
 	trc_thread_profile_free(((struct threads *)r)->before);
 }
@@ -151,7 +151,7 @@ static const struct trc_recorder_kind stacks_kind = {
 	.take = threads_take,
 	.describe = threads_describe,
 	.emit = threads_emit,
-	.free = threads_free,
+	.free = recorder_threads_free,
 	.epochs = true,
 };
 

@@ -38,7 +38,7 @@ static int views_make(struct trace_recorder **out, const struct trc_recorder_kin
 
 /* ---- block ----------------------------------------------------------------------------- */
 
-static int add_block(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
+static int views_add_block(struct trace_recorder *r, struct trc_fold *fold, uint64_t now)
 {
 	return views_add(r, fold, TRC_VIEW_BLOCK, now);
 }
@@ -51,7 +51,7 @@ static void describe_block(const struct trace_recorder *r, struct trc_encode_inf
 static const struct trc_recorder_kind block_kind = {
 	.name = "block",
 	.prepare = views_prepare,
-	.add_views = add_block,
+	.add_views = views_add_block,
 	.describe = describe_block,
 	.views = true,
 };

@@ -18,7 +18,7 @@ struct batch {
 	bool window, end;
 };
 
-static int64_t now_ns(clockid_t clock)
+static int64_t signed_now_ns(clockid_t clock)
 {
 	return (int64_t)trc_now_ns(clock);
 }
@@ -46,7 +46,7 @@ static void remove_views(struct trace_recorder *r, struct trc_fold *fold)
 		trc_view_remove(fold, r->view[--r->n_views]);
 }
 
-static int add_all(void *context, struct trc_fold *fold, uint64_t now)
+static int window_add_all(void *context, struct trc_fold *fold, uint64_t now)
 {
 	struct batch *b = context;
 	int err = 0;
@@ -164,11 +164,11 @@ int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why)
 	for (; n_prepared < n && !err; n_prepared += !err)
 		err = window_prepare(r[n_prepared], why);
 	for (size_t i = 0; i < n; i++) {
-		r[i]->begin_realtime_ns = now_ns(CLOCK_REALTIME);
-		r[i]->begin_raw_ns = now_ns(CLOCK_MONOTONIC_RAW);
+		r[i]->begin_realtime_ns = signed_now_ns(CLOCK_REALTIME);
+		r[i]->begin_raw_ns = signed_now_ns(CLOCK_MONOTONIC_RAW);
 	}
 	if (!err && have_views(&batch))
-		err = trc_service_call(add_all, &batch);
+		err = trc_service_call(window_add_all, &batch);
 	if (err)
 		window_undo(r, n_prepared);
 	return window_explain(err, why);
@@ -180,9 +180,9 @@ static int take_one(struct trace_recorder *r, struct trc_taken *taken, bool wind
 	const struct trc_recorder_kind *kind = r->kind;
 	struct trc_folded_head head;
 
-	taken->begin_realtime_ns = window ? r->begin_realtime_ns : now_ns(CLOCK_REALTIME);
+	taken->begin_realtime_ns = window ? r->begin_realtime_ns : signed_now_ns(CLOCK_REALTIME);
 	if (window)
-		taken->duration_ns = now_ns(CLOCK_MONOTONIC_RAW) - r->begin_raw_ns;
+		taken->duration_ns = signed_now_ns(CLOCK_MONOTONIC_RAW) - r->begin_raw_ns;
 	if (kind->take) {
 		int err = kind->take(r, taken, end, why);
 
@@ -197,7 +197,7 @@ static int take_one(struct trace_recorder *r, struct trc_taken *taken, bool wind
 }
 
 /* Whether what is taken tells of the window up to now, not of this instant. */
-static bool is_window(const struct trc_recorder_kind *kind, bool window, bool end)
+static bool tells_of_window(const struct trc_recorder_kind *kind, bool window, bool end)
 {
 	return window && (end || (!kind->look && !kind->take));
 }
@@ -217,7 +217,7 @@ int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_tak
 	if (have_views(&batch))
 		err = trc_service_call(take_all, &batch);
 	for (size_t i = 0; i < n && !err; i++)
-		err = take_one(r[i], &taken[i], is_window(r[i]->kind, window, end), end, why);
+		err = take_one(r[i], &taken[i], tells_of_window(r[i]->kind, window, end), end, why);
 	if (end)
 		window_undo(r, n);
 	if (err == -ECANCELED && !window) {

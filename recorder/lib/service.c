@@ -15,17 +15,17 @@ static unsigned int n_users;
 static struct trc_fold *fold;
 
 /* Of all periods at which it is sampled meanwhile. */
-static uint32_t sample_event(uint32_t number)
+static uint32_t service_sample_event(uint32_t number)
 {
 	return trc_sample_event_first(trc_session_shared(), number);
 }
 
-static int open_fold(char *why, size_t n_bytes)
+static int service_open_fold(char *why, size_t n_bytes)
 {
 	const struct trc_fold_options options = {
 		.ticks_per_second = trc_clock_ticks_per_second(),
 		.n_procs = trc_session_shared()->n_procs,
-		.sample_event = sample_event,
+		.sample_event = service_sample_event,
 	};
 	int err = trc_fold_open(&fold, &options);
 
@@ -36,7 +36,7 @@ static int open_fold(char *why, size_t n_bytes)
 
 /* As for a trace, but that nobody is waited for, and the environment's wishes for traces and flight
  * recorders are not meant. */
-static int open_session(char *why, size_t n_bytes)
+static int service_open_session(char *why, size_t n_bytes)
 {
 	struct trc_session_options o;
 	int err = trc_session_options_init(&o, why, n_bytes);
@@ -59,10 +59,10 @@ int trc_service_drain(char *why, size_t n_bytes)
 
 static int service_begin(char *why, size_t n_bytes)
 {
-	int err = trc_recording_any() ? 0 : open_session(why, n_bytes);
+	int err = trc_recording_any() ? 0 : service_open_session(why, n_bytes);
 
 	if (!err)
-		err = open_fold(why, n_bytes);
+		err = service_open_fold(why, n_bytes);
 	if (err) {
 		trc_recording_close();
 		return err;

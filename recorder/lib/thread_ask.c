@@ -160,7 +160,7 @@ static bool answers_give_up(struct taking *t, const struct question *q, uint64_t
 }
 
 /* Asks again.  True if that cannot be: the thread has ended with the question. */
-static bool has_ended(struct taking *t, struct question *q, uint64_t now)
+static bool question_has_ended(struct taking *t, struct question *q, uint64_t now)
 {
 	q->sent_ns = now;
 	if (trc_answer_ask_again((uint32_t)q->cell) != -ESRCH ||
@@ -181,7 +181,8 @@ static uint32_t answers_harvest(struct taking *t, struct question *q, uint32_t n
 		bool over = waited_ns >= t->deadline_ns;
 
 		if (take_answer(t, &q[i]) ||
-		    ((over || now - q[i].sent_ns >= AGAIN_NS) && has_ended(t, &q[i], now)) ||
+		    ((over || now - q[i].sent_ns >= AGAIN_NS) &&
+		     question_has_ended(t, &q[i], now)) ||
 		    (over && answers_give_up(t, &q[i], waited_ns)))
 			continue;
 		if (fresh && waited_ns >= SLOW_NS)

@@ -160,7 +160,7 @@ static bool own_put(struct found *found, uint32_t tid, const struct own *own)
 /* ---- its stack --------------------------------------------------------------------------- */
 
 /* As trc_unwind_elide() does.  Returns how many are left. */
-static uint32_t elide(uint64_t *frame, uint32_t n)
+static uint32_t answer_elide(uint64_t *frame, uint32_t n)
 {
 	enum { INNERMOST = TRC_STACK_DEPTH_MAX - TRC_STACK_OUTERMOST - 1 };
 
@@ -182,7 +182,7 @@ static void stack_walk(const struct trc_unwind_start *start, struct trc_copied *
 		return;
 	epoch = atomic_load_explicit(&trc_rec.shared->module_epoch, memory_order_relaxed);
 	n = trc_unwind_whole(start, copied, found->frame, TRC_UNWIND_WALK_MAX, &found->is_whole);
-	found->n_frames = elide(found->frame, n);
+	found->n_frames = answer_elide(found->frame, n);
 	found->epoch = epoch;
 	trc_modules_note(found->frame, found->n_frames, epoch);
 	trc_look_end();
@@ -199,7 +199,7 @@ static void frames_put(struct taking *t, uint32_t i, const struct found *found)
 
 /* Of a call that may wait its slot has three registers, in place of a stack.  False: the wait is
  * over, or the stack not complete. */
-static bool look_at_slot(struct taking *t, uint32_t i, uint64_t *frame)
+static bool thread_look_at_slot(struct taking *t, uint32_t i, uint64_t *frame)
 {
 	const struct trc_slot *slot = t->slot[i];
 	uint32_t seq = trc_slot_look(slot);
@@ -250,8 +250,8 @@ static void row_put(struct taking *t, uint32_t i, const struct found *found,
 }
 
 /* What there is to find, while the kernel counts. */
-static bool find(const struct taking *t, uint32_t tid, const struct trc_task_look *look,
-		 struct found *found)
+static bool answer_find(const struct taking *t, uint32_t tid, const struct trc_task_look *look,
+			struct found *found)
 {
 	/* As of a thread whose call is to be made again: addresses are read as return addresses are. */
 	const struct trc_unwind_start start = {look->pc - SYSCALL_BYTES + 1, look->sp, 0};
@@ -275,7 +275,7 @@ static bool look_at_call(struct taking *t, uint32_t i, uint64_t *frame, bool par
 	if (!trc_task_still_begin(t->tasks.dir, tid, &still))
 		return false;
 	trc_task_look(t->tasks.dir, tid, 0, &look);
-	is_found = look.is == TRC_TASK_BLOCKED && find(t, tid, &look, &found);
+	is_found = look.is == TRC_TASK_BLOCKED && answer_find(t, tid, &look, &found);
 	if (!trc_task_still_end(&still) || !is_found ||
 	    !(found.is_whole || (partly && found.n_frames)))
 		return false;
@@ -287,7 +287,7 @@ bool trc_taking_look(struct taking *t, uint32_t i, uint64_t frame[TRC_UNWIND_WAL
 {
 	struct trc_thread_row *row = &t->p->row[i];
 
-	if (!(t->slot[i] && row->is == TRC_THREAD_IS_WAITING && look_at_slot(t, i, frame)) &&
+	if (!(t->slot[i] && row->is == TRC_THREAD_IS_WAITING && thread_look_at_slot(t, i, frame)) &&
 	    !look_at_call(t, i, frame, partly))
 		return false;
 	if (!row->name[0])

@@ -67,7 +67,7 @@ void trc_taking_put_frames(struct taking *t, uint32_t i, const uint64_t *frame, 
 }
 
 /* Labels with the bytes that they refer to behind them; the references are made in the end. */
-static void put_labels(struct taking *t, uint32_t i)
+static void taking_put_labels(struct taking *t, uint32_t i)
 {
 	const size_t label_words = (sizeof(struct trc_label) + 7) / 8;
 	struct trc_label label[TRC_LABELS_MAX];
@@ -105,7 +105,7 @@ static void resolve_labels(struct trc_thread_row *row, uint64_t *words)
 
 /* ---- which threads --------------------------------------------------------------------- */
 
-static bool rows_grow(struct taking *t)
+static bool taking_rows_grow(struct taking *t)
 {
 	uint32_t max = 2 * t->max_rows + 64;
 	struct trc_thread_row *row = reallocarray(t->p->row, max, sizeof(*row));
@@ -119,28 +119,28 @@ static bool rows_grow(struct taking *t)
 	return true;
 }
 
-static void add_task(void *context, uint32_t tid)
+static void taking_add_task(void *context, uint32_t tid)
 {
 	struct taking *t = context;
 
 	if (trc_sample_is_own_thread(tid) || t->err ||
-	    (t->p->n_rows == t->max_rows && !rows_grow(t)))
+	    (t->p->n_rows == t->max_rows && !taking_rows_grow(t)))
 		return;
 	t->p->row[t->p->n_rows++] = (struct trc_thread_row){.tid = tid};
 }
 
-static int by_tid(const void *a, const void *b)
+static int taking_by_tid(const void *a, const void *b)
 {
 	const struct trc_thread_row *x = a, *y = b;
 
 	return (x->tid > y->tid) - (x->tid < y->tid);
 }
 
-static int64_t row_of(const struct taking *t, uint32_t tid)
+static int64_t taking_row(const struct taking *t, uint32_t tid)
 {
 	const struct trc_thread_row key = {.tid = tid}, *row;
 
-	row = bsearch(&key, t->p->row, t->p->n_rows, sizeof(key), by_tid);
+	row = bsearch(&key, t->p->row, t->p->n_rows, sizeof(key), taking_by_tid);
 	return row ? row - t->p->row : NONE;
 }
 
@@ -187,11 +187,11 @@ static void columns_free(struct taking *t)
 
 static int list_threads(struct taking *t)
 {
-	trc_tasks_each(t->tasks.dir, add_task, t);
+	trc_tasks_each(t->tasks.dir, taking_add_task, t);
 	if (t->err)
 		return t->err;
 	if (t->p->n_rows)
-		qsort(t->p->row, t->p->n_rows, sizeof(*t->p->row), by_tid);
+		qsort(t->p->row, t->p->n_rows, sizeof(*t->p->row), taking_by_tid);
 	return columns_make(t);
 }
 
@@ -203,7 +203,7 @@ struct slot_look {
 	uint64_t name[TRC_THREAD_NAME_BYTES / 8];
 };
 
-static void slot_load(const struct trc_slot *slot, struct slot_look *l)
+static void taking_slot_load(const struct trc_slot *slot, struct slot_look *l)
 {
 #define LOAD(field) atomic_load_explicit(&slot->field, memory_order_relaxed)
 	l->serial = LOAD(serial);
@@ -223,12 +223,12 @@ static void slot_load(const struct trc_slot *slot, struct slot_look *l)
 }
 
 /* False if the thread was always just changing it. */
-static bool slot_look(const struct trc_slot *slot, struct slot_look *l)
+static bool taking_slot_look(const struct trc_slot *slot, struct slot_look *l)
 {
 	for (int i = 0; i < TRC_SLOT_TRIES; i++) {
 		uint32_t seq = trc_slot_look(slot);
 
-		slot_load(slot, l);
+		taking_slot_load(slot, l);
 		if (trc_slot_same(slot, seq))
 			return true;
 	}
@@ -265,8 +265,8 @@ static void add_slot(struct taking *t, const struct trc_slot *slot)
 {
 	struct slot_look look;
 	struct trc_thread_row *row;
-	bool whole = slot_look(slot, &look);
-	int64_t i = row_of(t, look.tid);
+	bool whole = taking_slot_look(slot, &look);
+	int64_t i = taking_row(t, look.tid);
 
 	/* A later thread of the same tid has the later slot. */
 	if (i < 0 || t->p->row[i].serial > look.serial)
@@ -289,7 +289,7 @@ static void add_slot(struct taking *t, const struct trc_slot *slot)
 	t->stack_id[i] = look.stack;
 }
 
-static void look_at_slots(struct taking *t)
+static void taking_look_at_slots(struct taking *t)
 {
 	struct trc_shared *shared = trc_rec.shared;
 
@@ -377,12 +377,12 @@ static int answers_take(struct taking *t, struct trc_thread_profile **out)
 		err = trc_answers_setup();
 	if (err)
 		return err;
-	look_at_slots(t);
+	taking_look_at_slots(t);
 	trc_taking_look_setup(t);
 	trc_taking_look_at_all(t);
 	trc_taking_ask_all(t);
 	for (uint32_t i = 0; i < t->p->n_rows && !t->err; i++) {
-		put_labels(t, i);
+		taking_put_labels(t, i);
 		put_creation(t, i);
 	}
 	err = t->err ? t->err : trc_thread_profile_resolve(t->p, t->creator, t->holder);

@@ -195,7 +195,7 @@ static bool wants_all(const struct call *call, const uint64_t arg[6])
 }
 
 /* What is written to one is in memory, or cannot be interrupted. */
-static bool is_file(int fd)
+static bool task_is_file(int fd)
 {
 	struct stat is;
 
@@ -233,7 +233,7 @@ static bool is_fragile(const struct call *call, const uint64_t arg[6], uint64_t 
 	case CONNECTS:
 		return has_limit((int)arg[0], SO_SNDTIMEO);
 	case WRITES:
-		return !is_file((int)arg[0]);
+		return !task_is_file((int)arg[0]);
 	case PARTS:
 		return true;
 	}

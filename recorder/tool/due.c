@@ -38,7 +38,7 @@ void trc_process_came(struct trc_process *p, const struct trc_perf_record *r)
 			p->came[i] += r->lost;
 }
 
-static uint64_t missing(const struct trc_process *p, uint32_t i)
+static uint64_t due_missing(const struct trc_process *p, uint32_t i)
 {
 	const struct trc_cpu_event *e = &p->options->sampling.kernel[i];
 	uint64_t due;
@@ -67,7 +67,7 @@ void trc_process_tell_due(struct trc_process *p)
 		trc_drain_used(p->drain, p->used_ns);
 	for (uint32_t i = 0; i < p->options->sampling.n_kernel; i++) {
 		r.event = i;
-		r.lost = missing(p, i);
+		r.lost = due_missing(p, i);
 		if (r.lost)
 			trc_drain_kernel(p->drain, &r);
 	}

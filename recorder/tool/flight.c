@@ -113,7 +113,7 @@ int trc_flight_check_output(const struct trc_tool_options *o, const char *proces
 
 /* ---- a snapshot ------------------------------------------------------------------------ */
 
-static uint64_t now_ns(void)
+static uint64_t flight_now_ns(void)
 {
 	return trc_clock_vdso();
 }
@@ -155,7 +155,8 @@ static void copy_kernel(struct trc_tool_snapshot *s)
 	s->sched = "no: no memory to copy the kernel's records";
 }
 
-static void waits_look(struct trc_process *p, const struct trc_shared *header, uint64_t until)
+static void flight_waits_look(struct trc_process *p, const struct trc_shared *header,
+			      uint64_t until)
 {
 	const struct trc_open_waits_at at = {.mapping = p->shared,
 					     .fd = -1,
@@ -176,15 +177,15 @@ static void service_ask(struct trc_process *p, bool now)
 {
 	char name[TRC_OTEL_SERVICE_BYTES];
 
-	if (trc_otel_service_ask(&p->flight->asking, (uint32_t)p->pid, now_ns(), now, name))
+	if (trc_otel_service_ask(&p->flight->asking, (uint32_t)p->pid, flight_now_ns(), now, name))
 		memcpy(p->flight->service, name, sizeof(name));
 }
 
 /* Copies the ring, and what the kernel's buffers hold: of a living process afterwards, so that they
  * have all up to the cut.  0, or -errno with a sentence in s->error. */
-static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
-		     struct trc_tool_snapshot *s, uint64_t window_ns, bool dead,
-		     struct trc_snapshot **out)
+static int process_ring_copy(struct trc_process *p, struct trc_flight_session *f,
+			     struct trc_tool_snapshot *s, uint64_t window_ns, bool dead,
+			     struct trc_snapshot **out)
 {
 	struct trc_snapshot_options options = {.window_ns = window_ns, .dead = dead};
 	const char *why = NULL;
@@ -201,7 +202,7 @@ static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
 		return err;
 	}
 	if (!dead) {
-		waits_look(p, trc_snapshot_header(*out), UINT64_MAX);
+		flight_waits_look(p, trc_snapshot_header(*out), UINT64_MAX);
 		copy_kernel(s);
 		service_ask(p, true);
 	}
@@ -209,7 +210,7 @@ static int ring_copy(struct trc_process *p, struct trc_flight_session *f,
 	trc_snapshot_wait_find(*out, trc_open_waits_find, p->flight->open_waits);
 	trc_perf_table_fill(&f->sampled, s->kernel);
 	if (!dead)
-		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, now_ns(), true);
+		trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, flight_now_ns(), true);
 	return 0;
 }
 
@@ -257,7 +258,7 @@ static int snapshot_take(struct trc_process *p, struct trc_flight_session *f, co
 	char path[TRC_FILE_PATH_BYTES], ended[64], asked[2048];
 	struct trc_tool_snapshot s = snapshot_describe(p, f, what, trigger, ended, asked);
 	struct trc_snapshot *snapshot = NULL;
-	int err = ring_copy(p, f, &s, 0, dead, &snapshot);
+	int err = process_ring_copy(p, f, &s, 0, dead, &snapshot);
 
 	make_printable(trigger);
 	if (!err)
@@ -284,7 +285,7 @@ int trc_flight_write(struct trc_process *p, struct trc_flight_session *f, const 
 		return -EBUSY;
 	}
 	s = snapshot_describe(p, f, "http", NULL, ended, asked);
-	err = ring_copy(p, f, &s, window_ns, false, &snapshot);
+	err = process_ring_copy(p, f, &s, window_ns, false, &snapshot);
 	if (!err)
 		err = trc_tool_snapshot_write(&s, snapshot, path);
 	if (err)
@@ -315,7 +316,7 @@ static void look_at_signals(struct trc_process *p, uint64_t asked)
 		if (spec->kind != TRC_TRIGGER_SIGNAL || !(asked >> (spec->signal - 1) & 1))
 			continue;
 		snprintf(due.text, sizeof(due.text), "%s: sent to trace-record", spec->text);
-		trc_trigger_watch_ask(w, now_ns(), &due);
+		trc_trigger_watch_ask(w, flight_now_ns(), &due);
 	}
 }
 
@@ -357,10 +358,10 @@ static void waits_note(struct trc_process *p)
 	struct trc_shared *header = &p->flight->header;
 	uint64_t ticks = now_ticks(p), age = header->ticks_per_second;
 
-	if (now_ns() - p->flight->noted_ns < NOTE_NS || ticks < age ||
+	if (flight_now_ns() - p->flight->noted_ns < NOTE_NS || ticks < age ||
 	    (!find_kind(p->options, TRC_TRIGGER_CRASH) && !find_kind(p->options, TRC_TRIGGER_EXIT)))
 		return;
-	p->flight->noted_ns = now_ns();
+	p->flight->noted_ns = flight_now_ns();
 	/* acquire: as in trc_slots_used(). */
 	atomic_store_explicit(&header->ready_slots,
 			      atomic_load_explicit(&p->shared->ready_slots, memory_order_acquire),
@@ -368,7 +369,7 @@ static void waits_note(struct trc_process *p)
 	atomic_store_explicit(&header->next_serial,
 			      atomic_load_explicit(&p->shared->next_serial, memory_order_relaxed),
 			      memory_order_relaxed);
-	waits_look(p, header, ticks - age);
+	flight_waits_look(p, header, ticks - age);
 }
 
 void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64_t asked)
@@ -377,7 +378,7 @@ void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64
 
 	if (!p->shared)
 		return;
-	trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, now_ns(), false);
+	trc_procs_look(&p->procs, p->pid, &p->shared->procs_told, flight_now_ns(), false);
 	if (p->ended)
 		return; /* what is due then is taken at the end */
 	memory_reserve(p);
@@ -386,7 +387,7 @@ void trc_flight_pass(struct trc_process *p, struct trc_flight_session *f, uint64
 	/* acquire: what is asked for after this look changes the word, and ends the sleep. */
 	p->flight->wake_seen = atomic_load_explicit(&p->shared->trigger_wake, memory_order_acquire);
 	look_at_signals(p, asked);
-	if (trc_trigger_watch_look(&p->flight->watch, now_ns(), now_ticks(p), &due))
+	if (trc_trigger_watch_look(&p->flight->watch, flight_now_ns(), now_ticks(p), &due))
 		snapshot_take(p, f, "trigger", due.text, false, "");
 }
 
@@ -412,7 +413,8 @@ static void leave_image(struct trc_process *p, struct trc_flight_session *f)
 {
 	struct trc_trigger_due due;
 
-	if (p->shared && trc_trigger_watch_last(&p->flight->watch, now_ns(), now_ticks(p), &due))
+	if (p->shared &&
+	    trc_trigger_watch_last(&p->flight->watch, flight_now_ns(), now_ticks(p), &due))
 		snapshot_take(p, f, "trigger", due.text, true, "");
 	trc_follow_end(p);
 	waits_forget(p);
@@ -479,7 +481,8 @@ static int last_snapshot(struct trc_process *p, struct trc_flight_session *f)
 {
 	const struct trc_trigger_spec *spec = p->ended ? find_kind(p->options, end_kind(p)) : NULL;
 	struct trc_trigger_due due = {0};
-	bool pending = trc_trigger_watch_last(&p->flight->watch, now_ns(), now_ticks(p), &due);
+	bool pending =
+		trc_trigger_watch_last(&p->flight->watch, flight_now_ns(), now_ticks(p), &due);
 	char why[2 * TRC_TRIGGER_TEXT_BYTES], keep[PATH_MAX + 128];
 
 	snprintf(keep, sizeof(keep), "; the ring is kept: trace-record --recover %s -o FILE",

@@ -143,7 +143,7 @@ void trc_follow_kernel(struct trc_process *p)
 }
 
 /* A copy's records are in order; that of the copies is kept here. */
-static void kernel_seen(void *context, const struct trc_perf_record *r)
+static void follow_kernel_seen(void *context, const struct trc_perf_record *r)
 {
 	struct trc_process *p = context;
 	uint64_t *until_ns = &p->follow->kernel_until_ns[r->proc];
@@ -158,7 +158,7 @@ static void kernel_seen(void *context, const struct trc_perf_record *r)
 }
 
 /* How many is not known. */
-static void tell_overwritten(struct trc_process *p, uint32_t proc)
+static void follow_tell_overwritten(struct trc_process *p, uint32_t proc)
 {
 	const struct trc_perf_record lost = {
 		.what = TRC_PERF_SAMPLES_LOST,
@@ -184,6 +184,6 @@ void trc_follow_kernel_pass(struct trc_process *p)
 		return; /* the next time it is told as overwritten, or not */
 	for (uint32_t i = 0; i < TRC_PROCS_MAX; i++)
 		if (trc_perf_oldest_ns(kernel, i))
-			tell_overwritten(p, i);
-	trc_perf_pass(kernel, true, kernel_seen, p);
+			follow_tell_overwritten(p, i);
+	trc_perf_pass(kernel, true, follow_kernel_seen, p);
 }

@@ -236,7 +236,7 @@ static void kernel_came(struct trc_tool_session *s, const struct trc_perf_record
 			trc_process_came(p, record);
 }
 
-static void kernel_seen(void *context, const struct trc_perf_record *record)
+static void found_kernel_seen(void *context, const struct trc_perf_record *record)
 {
 	struct trc_tool_session *s = context;
 	/* A loss may concern any of them: the command's trace tells. */
@@ -267,8 +267,8 @@ void trc_found_kernel_pass(struct trc_tool_session *s)
 	if (s->options->flight)
 		return; /* copied with a snapshot */
 	if (s->kernel)
-		trc_perf_pass_until(s->kernel, s->looked_ns - TRC_PERF_HOLD_NS, true, kernel_seen,
-				    s);
+		trc_perf_pass_until(s->kernel, s->looked_ns - TRC_PERF_HOLD_NS, true,
+				    found_kernel_seen, s);
 	procs_pass(s, s->looked_ns - HOLD_NS);
 }
 
@@ -280,12 +280,12 @@ static void kernel_pass_until(struct trc_tool_session *s, uint64_t until_ns)
 		if (!p->closed)
 			trc_process_pass(p);
 	if (s->kernel)
-		trc_perf_pass_until(s->kernel, until_ns, false, kernel_seen, s);
+		trc_perf_pass_until(s->kernel, until_ns, false, found_kernel_seen, s);
 	procs_pass(s, until_ns);
 }
 
 /* What the kernel samples, as far as it is known now. */
-static void tell_sampled(struct trc_tool_session *s, struct trc_process *p)
+static void found_tell_sampled(struct trc_tool_session *s, struct trc_process *p)
 {
 	if (!s->kernel || !p->drain)
 		return;
@@ -317,7 +317,7 @@ static struct trc_process *find_called(const struct trc_tool_session *s,
 
 /* Whether this is the next image of the process, and not the first one of another that is called the
  * same, because the process is gone. */
-static bool goes_on(const struct trc_process *p, const struct owner *owner)
+static bool owner_goes_on(const struct trc_process *p, const struct owner *owner)
 {
 	return !trc_found_has_ended(p) || !p->start || !owner->header.process_start ||
 	       p->start == owner->header.process_start;
@@ -338,7 +338,7 @@ static void ring_found(struct trc_tool_session *s, const char *name,
 		return;
 	trc_tool_dir_file(&s->dir, name, path);
 	err = owner_read(&owner, path);
-	if (p && !err && !goes_on(p, &owner)) {
+	if (p && !err && !owner_goes_on(p, &owner)) {
 		p->ended = true;
 		p->ended_ns = trc_clock_vdso();
 		trc_found_finish(s, p);
@@ -364,7 +364,7 @@ static void ring_found(struct trc_tool_session *s, const char *name,
 		kernel_pass_until(s, owner.header.start.monotonic_raw_ns);
 	if (trc_process_attach(p, path, image, s->sched))
 		return;
-	tell_sampled(s, p);
+	found_tell_sampled(s, p);
 	if (p->command)
 		trc_tool_http_attach(p);
 }
@@ -421,7 +421,7 @@ struct next_image {
 	uint64_t start_ns;
 };
 
-static int by_start(const void *x, const void *y)
+static int owner_by_start(const void *x, const void *y)
 {
 	const struct next_image *a = x, *b = y;
 
@@ -473,7 +473,7 @@ void trc_found_scan(struct trc_tool_session *s)
 	struct trc_file_name called;
 
 	if (n_next)
-		qsort(next, n_next, sizeof(*next), by_start);
+		qsort(next, n_next, sizeof(*next), owner_by_start);
 	for (size_t i = 0; i < n_next; i++)
 		ring_found(s, next[i].name, &next[i].called);
 	free(next);
@@ -506,7 +506,7 @@ void trc_found_finish(struct trc_tool_session *s, struct trc_process *p)
 		trc_process_look_at_title(p);
 	}
 	kernel_pass_until(s, p->ended_ns ? p->ended_ns : UINT64_MAX);
-	tell_sampled(s, p);
+	found_tell_sampled(s, p);
 	trc_process_tell_due(p);
 	trc_process_finish(p);
 	called_text(&p->called, name, sizeof(name));

@@ -141,30 +141,30 @@ static void calls_give_back(struct call *call)
 
 /* ---- the fold ---------------------------------------------------------------------------- */
 
-static uint32_t sample_event(uint32_t number)
+static uint32_t tool_sample_event(uint32_t number)
 {
 	return trc_sample_event_first(http.shared, number);
 }
 
-static void fold_event(void *context, const struct trc_writer *writer,
-		       const struct trc_event *event)
+static void tool_fold_event(void *context, const struct trc_writer *writer,
+			    const struct trc_event *event)
 {
 	trc_fold_event(http.fold, writer, event);
 }
 
-static void fold_labels(void *context, const struct trc_writer *writer, uint32_t thread,
-			uint32_t labels)
+static void tool_fold_labels(void *context, const struct trc_writer *writer, uint32_t thread,
+			     uint32_t labels)
 {
 	trc_fold_thread_labels(http.fold, writer, thread, labels);
 }
 
-static void fold_wait(void *context, const struct trc_writer *writer,
-		      const struct trc_status_entry *wait)
+static void tool_fold_wait(void *context, const struct trc_writer *writer,
+			   const struct trc_status_entry *wait)
 {
 	trc_fold_thread_wait(http.fold, writer, wait);
 }
 
-static const struct trc_drain_observer observer = {fold_event, fold_labels, NULL};
+static const struct trc_drain_observer observer = {tool_fold_event, tool_fold_labels, NULL};
 
 static void close_fold(void)
 {
@@ -174,10 +174,10 @@ static void close_fold(void)
 }
 
 /* `begin`: ticks when what is recorded began.  0 or -ENOMEM. */
-static int open_fold(struct trc_process *p, uint64_t *begin)
+static int tool_open_fold(struct trc_process *p, uint64_t *begin)
 {
 	struct trc_shared h;
-	struct trc_fold_options options = {.sample_event = sample_event};
+	struct trc_fold_options options = {.sample_event = tool_sample_event};
 	int err;
 
 	memcpy(&h, p->shared, sizeof(h)); /* checked when the drain was opened */
@@ -189,7 +189,7 @@ static int open_fold(struct trc_process *p, uint64_t *begin)
 	if (err)
 		return err;
 	trc_drain_observe(p->drain, &observer);
-	trc_drain_tell_waits(p->drain, fold_wait, NULL);
+	trc_drain_tell_waits(p->drain, tool_fold_wait, NULL);
 	*begin = h.start.ticks;
 	return 0;
 }
@@ -203,7 +203,7 @@ void trc_tool_http_attach(struct trc_process *p)
 	close_fold();
 	if (!p->drain)
 		return;
-	if (open_fold(p, &begin))
+	if (tool_open_fold(p, &begin))
 		trc_tool_say("--http: no memory for what is to be counted: there are no profiles");
 	else
 		trc_http_views_begin(http.fold, http.options, begin);
@@ -211,7 +211,7 @@ void trc_tool_http_attach(struct trc_process *p)
 
 /* Something was overwritten before it was read: what is in progress may have ended, and something
  * else begun. */
-static void look_again(struct trc_process *p)
+static void tool_look_again(struct trc_process *p)
 {
 	struct trc_drain_totals totals;
 
@@ -220,7 +220,7 @@ static void look_again(struct trc_process *p)
 		return;
 	http.overwritten_words = totals.overwritten_words;
 	trc_fold_lost(http.fold, 0, trc_drain_settled(p->drain), 0);
-	trc_drain_tell_waits(p->drain, fold_wait, NULL);
+	trc_drain_tell_waits(p->drain, tool_fold_wait, NULL);
 }
 
 void trc_tool_http_pass(struct trc_process *p)
@@ -228,7 +228,7 @@ void trc_tool_http_pass(struct trc_process *p)
 	if (!http.fold || !p->drain)
 		return;
 	trc_fold_pass(http.fold, trc_follow_settled(p));
-	look_again(p);
+	tool_look_again(p);
 }
 
 void trc_tool_http_answer(struct trc_process *p, struct trc_flight_session *flight, uint64_t ticks)
@@ -237,7 +237,7 @@ void trc_tool_http_answer(struct trc_process *p, struct trc_flight_session *flig
 
 	if (http.fold && p->drain) {
 		trc_fold_pass(http.fold, ticks);
-		look_again(p);
+		tool_look_again(p);
 	}
 	for (struct call *call = first; call; call = call->next) {
 		/* With --flight the fold may be there from one call to the next. */
@@ -264,7 +264,7 @@ static int begin_to_follow(void *context, const struct trc_http_now *now)
 		http.n_followers = 0;
 		err = trc_follow_begin(now->p, now->flight);
 		if (!err)
-			err = open_fold(now->p, &begin);
+			err = tool_open_fold(now->p, &begin);
 		if (err)
 			trc_follow_end(now->p);
 		else
@@ -466,7 +466,7 @@ static int list_of_now(void *context, const struct trc_http_now *now)
 	return trc_http_modules_loaded(now, context);
 }
 
-static int list_modules(struct trc_module_list *list)
+static int tool_list_modules(struct trc_module_list *list)
 {
 	uint32_t image;
 	int err = trc_http_follow(&image);
@@ -478,9 +478,9 @@ static int list_modules(struct trc_module_list *list)
 	return err;
 }
 
-static struct trc_http_names *names_open(void)
+static struct trc_http_names *tool_names_open(void)
 {
-	return trc_http_names_open(list_modules);
+	return trc_http_names_open(tool_list_modules);
 }
 
 static const struct trc_http_source source = {
@@ -491,7 +491,7 @@ static const struct trc_http_source source = {
 	.flight = session_flight,
 	.dir = session_dir,
 	.cmdline = session_cmdline,
-	.names_open = names_open,
+	.names_open = tool_names_open,
 	.names_close = trc_http_names_close,
 	.name = trc_http_name,
 };
@@ -499,17 +499,18 @@ static const struct trc_http_source source = {
 /* ---- beginning and end ------------------------------------------------------------------- */
 
 /* Descriptors are nobody's but ours here. */
-static int thread_begin(const char *thread_name, bool own_descriptors)
+static int http_thread_begin(const char *thread_name, bool own_descriptors)
 {
 	prctl(PR_SET_NAME, thread_name);
 	return 0;
 }
 
-static void thread_end(void)
+static void http_thread_end(void)
 {
 }
 
-static const struct trc_http_host host = {trc_own_thread_create, thread_begin, thread_end};
+static const struct trc_http_host host = {trc_own_thread_create, http_thread_begin,
+					  http_thread_end};
 
 static const struct trc_http_part *open_part(char *why, size_t n_bytes)
 {
@@ -522,7 +523,7 @@ static const struct trc_http_part *open_part(char *why, size_t n_bytes)
 	return NULL;
 }
 
-static int server_start(const struct trc_tool_options *o, char *why, size_t n_bytes)
+static int tool_server_start(const struct trc_tool_options *o, char *why, size_t n_bytes)
 {
 	const struct trc_http_server_options options = {
 		.address = o->http,
@@ -549,7 +550,7 @@ int trc_tool_http_start(const struct trc_tool_options *o)
 		return 0;
 	http.options = o;
 	http.last = &http.first;
-	err = server_start(o, why, sizeof(why));
+	err = tool_server_start(o, why, sizeof(why));
 	if (*why)
 		trc_tool_say("--http: %s", why);
 	else if (err)

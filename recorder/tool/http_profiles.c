@@ -54,7 +54,7 @@ static struct kind {
 };
 
 /* NULL = none is called so. */
-static struct kind *kind_of(const char *name)
+static struct kind *tool_kind(const char *name)
 {
 	enum trc_http_kind kind = trc_http_kind(name);
 
@@ -103,8 +103,8 @@ struct request {
 	size_t n_bytes;
 };
 
-__attribute__((format(printf, 3, 4))) static int refuse(const struct request *r, int err,
-							const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int request_refuse(const struct request *r, int err,
+								const char *format, ...)
 {
 	va_list args;
 
@@ -145,7 +145,7 @@ void trc_http_views_begin(struct trc_fold *fold, const struct trc_tool_options *
 }
 
 /* The number that samples of this event have; 0 = none yet. */
-static uint32_t event_number(const struct trc_http_now *now, const struct trc_cpu_event *event)
+static uint32_t now_event_number(const struct trc_http_now *now, const struct trc_cpu_event *event)
 {
 	const struct trc_sampling *s = &now->options->sampling;
 
@@ -160,20 +160,22 @@ static uint32_t event_number(const struct trc_http_now *now, const struct trc_cp
 static int check_fold(const struct request *r, const struct trc_http_now *now)
 {
 	return now->fold ? 0
-			 : refuse(r, -EBUSY, "the command is not recorded yet, or not any more");
+			 : request_refuse(r, -EBUSY,
+					  "the command is not recorded yet, or not any more");
 }
 
-static int no_room(const struct request *r)
+static int request_has_no_room(const struct request *r)
 {
-	return refuse(r, -ENOSPC, "too many windows at once: ask again when one of them has ended");
+	return request_refuse(r, -ENOSPC,
+			      "too many windows at once: ask again when one of them has ended");
 }
 
-static int add_view(struct request *r, const struct trc_http_now *now,
-		    const struct trc_view_options *options, struct trc_view **view)
+static int request_add_view(struct request *r, const struct trc_http_now *now,
+			    const struct trc_view_options *options, struct trc_view **view)
 {
 	int err = trc_view_add(now->fold, view, options, now->ticks);
 
-	return err == -ENOSPC ? no_room(r) : err;
+	return err == -ENOSPC ? request_has_no_room(r) : err;
 }
 
 static int begin_window(void *context, const struct trc_http_now *now)
@@ -190,9 +192,10 @@ static int begin_window(void *context, const struct trc_http_now *now)
 		options.rate = (uint64_t)r->take->rate;
 	if (!err && r->kind->is_cpu) {
 		options.rate = r->take->period;
-		options.sample_event = event_number(now, &r->event);
+		options.sample_event = now_event_number(now, &r->event);
 		if (!options.sample_event)
-			err = refuse(r, -EBUSY, "%s has not been sampled yet", r->event.name);
+			err = request_refuse(r, -EBUSY, "%s has not been sampled yet",
+					     r->event.name);
 		else if (r->event.how == TRC_SAMPLE_KERNEL)
 			trc_follow_kernel(now->p);
 	}
@@ -202,11 +205,11 @@ static int begin_window(void *context, const struct trc_http_now *now)
 	r->read_words = totals.read_words;
 	r->overwritten_words = totals.overwritten_words;
 	r->image = now->image;
-	return add_view(r, now, &options, &r->view);
+	return request_add_view(r, now, &options, &r->view);
 }
 
 /* With --flight: how much there was that nobody could read. */
-static void tell_overwritten(struct request *r, const struct trc_http_now *now)
+static void request_tell_overwritten(struct request *r, const struct trc_http_now *now)
 {
 	struct trc_drain_totals totals;
 	uint64_t overwritten, all;
@@ -241,11 +244,12 @@ static int end_window(void *context, const struct trc_http_now *now)
 	int err = 0;
 
 	if (r->image != now->image)
-		err = refuse(r, -EBUSY, "the command has executed another program meanwhile");
+		err = request_refuse(r, -EBUSY,
+				     "the command has executed another program meanwhile");
 	if (!err)
 		err = check_fold(r, now);
 	if (!err && !r->keeps) {
-		tell_overwritten(r, now);
+		request_tell_overwritten(r, now);
 		err = take_view(r, now, r->view);
 	}
 	if (now->fold && r->image == now->image)
@@ -254,13 +258,13 @@ static int end_window(void *context, const struct trc_http_now *now)
 }
 
 /* What lives now, of all time. */
-static int heap_look(struct request *r, const struct trc_http_now *now)
+static int request_heap_look(struct request *r, const struct trc_http_now *now)
 {
 	int err = trc_heap_copy(now->fold, r->kind->kept, now->options->heap_bytes, now->ticks,
 				r->taken.folded, &r->taken.n_folded);
 
 	if (err)
-		return err == -ENOSPC ? no_room(r) : err;
+		return err == -ENOSPC ? request_has_no_room(r) : err;
 	return trc_http_modules(now, &r->taken.modules);
 }
 
@@ -272,7 +276,7 @@ static int request_take_all(void *context, const struct trc_http_now *now)
 	if (err)
 		return err;
 	if (!r->kind->kept)
-		return refuse(r, -ENOMEM, "no memory for what is to be counted");
+		return request_refuse(r, -ENOMEM, "no memory for what is to be counted");
 	r->taken.begin_realtime_ns = (int64_t)now->p->shared->start.realtime_ns;
 	return take_view(r, now, r->kind->kept);
 }
@@ -342,7 +346,7 @@ static int write_profile(struct request *r, const struct trace_writer *writer)
 	base->text = r->take->debug && !(r->kind->is_threads && r->take->debug == 3);
 	err = trc_recorders_write(&base, 1, &r->taken, writer, why);
 	if (err && *why)
-		refuse(r, err, "%s", why);
+		request_refuse(r, err, "%s", why);
 	return err;
 }
 
@@ -357,17 +361,19 @@ static int find_event(struct request *r, const struct trc_sampling *s)
 			return 0;
 		}
 	if (!s->n_events)
-		return refuse(r, -ENOTSUP,
-			      "nothing is sampled: trace-record has to be told what, by -F 100 or "
-			      "-e auto");
+		return request_refuse(
+			r, -ENOTSUP,
+			"nothing is sampled: trace-record has to be told what, by -F 100 or "
+			"-e auto");
 	if (name && strcmp(name, "auto"))
-		return refuse(r, -ENOTSUP,
-			      "%s is not sampled: trace-record has to be told so, by -e", name);
+		return request_refuse(r, -ENOTSUP,
+				      "%s is not sampled: trace-record has to be told so, by -e",
+				      name);
 	r->event = s->event[0];
 	return 0;
 }
 
-static int take_window(struct request *r)
+static int request_take_window(struct request *r)
 {
 	int err = trc_http_call(begin_window, r), ended;
 
@@ -385,10 +391,10 @@ static int follow_window(struct request *r)
 	int err = trc_http_follow(&image);
 
 	if (err == -EBUSY)
-		return refuse(r, err, "the command is not recorded yet, or not any more");
+		return request_refuse(r, err, "the command is not recorded yet, or not any more");
 	if (err)
 		return err;
-	err = take_window(r);
+	err = request_take_window(r);
 	trc_http_unfollow(image);
 	return err;
 }
@@ -398,10 +404,10 @@ static int take_live(void *context, const struct trc_http_now *now)
 	struct request *r = context;
 	int err = check_fold(r, now);
 
-	return err ? err : heap_look(r, now);
+	return err ? err : request_heap_look(r, now);
 }
 
-static int write_threads(struct request *r, const struct trace_writer *writer)
+static int request_write_threads(struct request *r, const struct trace_writer *writer)
 {
 	char *text = NULL;
 	size_t n_bytes = 0;
@@ -439,11 +445,11 @@ static int take_threads(struct request *r, const struct trace_writer *writer)
 	int err = look_at_threads(r, &before, &now);
 
 	if (err == -EBUSY)
-		refuse(r, err, "the command is not recorded yet, or not any more");
+		request_refuse(r, err, "the command is not recorded yet, or not any more");
 	if (!err) {
 		r->taken.rows_before = before;
 		r->taken.rows = now;
-		err = write_threads(r, writer);
+		err = request_write_threads(r, writer);
 		r->taken.rows_before = r->taken.rows = NULL;
 	}
 	trc_http_threads_free(before);
@@ -487,7 +493,7 @@ static int stacks_count(void *context, const struct trc_http_now *now)
 
 uint64_t trc_http_profile_count(const char *name)
 {
-	struct count c = {.kind = kind_of(name)};
+	struct count c = {.kind = tool_kind(name)};
 
 	return c.kind && !trc_http_call(stacks_count, &c) ? c.n : 0;
 }
@@ -498,7 +504,7 @@ int trc_http_profile_take(const struct trc_http_take *asked, const struct trace_
 	const struct trc_encode_wanted wanted = trc_http_wanted(asked->wait);
 	const struct trc_tool_options *o = trc_http_options();
 	struct request r = {.base.wanted = &wanted,
-			    .kind = kind_of(asked->name),
+			    .kind = tool_kind(asked->name),
 			    .take = asked,
 			    .heap_bytes = o->heap_bytes,
 			    .why = why,
@@ -506,19 +512,20 @@ int trc_http_profile_take(const struct trc_http_take *asked, const struct trace_
 	int err = 0;
 
 	if (!r.kind)
-		return refuse(&r, -ENOENT, "there is no such profile");
+		return request_refuse(&r, -ENOENT, "there is no such profile");
 	if (r.kind->is_memory && !o->heap_bytes)
-		return refuse(&r, -ENOTSUP,
-			      "allocations are not sampled: trace-record --heap has them sampled");
+		return request_refuse(
+			&r, -ENOTSUP,
+			"allocations are not sampled: trace-record --heap has them sampled");
 	if (needs_seconds(r.kind) && !asked->window_ns)
-		return refuse(
+		return request_refuse(
 			&r, -ENOTSUP,
 			"with --flight nothing is counted while nobody asks: seconds=10 is a profile "
 			"of the ten seconds to come; flight is a trace of the last ones, of which "
 			"trace-analyze --pprof makes any profile");
 	if (r.kind->is_memory && asked->rate && (uint64_t)asked->rate < o->heap_bytes)
-		return refuse(&r, -EINVAL, "bytes: at least %" PRIu64 ", as --heap has it",
-			      o->heap_bytes);
+		return request_refuse(&r, -EINVAL, "bytes: at least %" PRIu64 ", as --heap has it",
+				      o->heap_bytes);
 	if (r.kind->is_memory && asked->rate)
 		r.heap_bytes = (uint64_t)asked->rate;
 	if (r.kind->is_cpu)
@@ -527,6 +534,6 @@ int trc_http_profile_take(const struct trc_http_take *asked, const struct trace_
 		err = request_take(&r, writer);
 	trc_taken_free(&r.taken);
 	if (err == -ECANCELED && !*why)
-		refuse(&r, err, "given up, or the command has ended");
+		request_refuse(&r, err, "given up, or the command has ended");
 	return err;
 }

@@ -48,7 +48,7 @@ struct taking {
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
-static bool array_grow(void *array, size_t element_bytes, uint32_t n)
+static bool taken_array_grow(void *array, size_t element_bytes, uint32_t n)
 {
 	void **at = array;
 	void *grown = reallocarray(*at, n, element_bytes);
@@ -59,15 +59,15 @@ static bool array_grow(void *array, size_t element_bytes, uint32_t n)
 }
 
 /* A new row, all zero; NULL = no memory. */
-static struct trc_thread_row *row_add(struct taking *t, uint32_t tid)
+static struct trc_thread_row *thread_row_add(struct taking *t, uint32_t tid)
 {
 	struct trc_thread_profile *p = t->p;
 
 	if (p->n_rows == t->max_rows) {
 		uint32_t max = 2 * t->max_rows + 64;
 
-		if (!array_grow(&p->row, sizeof(*p->row), max) ||
-		    !array_grow(&t->found, sizeof(*t->found), max)) {
+		if (!taken_array_grow(&p->row, sizeof(*p->row), max) ||
+		    !taken_array_grow(&t->found, sizeof(*t->found), max)) {
 			t->err = -ENOMEM;
 			return NULL;
 		}
@@ -102,8 +102,8 @@ static uint32_t keep_stack(struct taking *t, const struct trc_writer *w, uint32_
 }
 
 /* Labels, and behind them the bytes that they refer to. */
-static void put_labels(struct taking *t, struct trc_thread_row *row, const struct trc_writer *w,
-		       uint32_t id)
+static void row_put_labels(struct taking *t, struct trc_thread_row *row, const struct trc_writer *w,
+			   uint32_t id)
 {
 	struct trc_label label[TRC_LABELS_MAX], *copy;
 	uint32_t n = id ? trc_writer_label_set_of(w, id, label) : 0;
@@ -137,8 +137,8 @@ static uint64_t ns_since(const struct taking *t, uint64_t ticks)
 	return (uint64_t)((unsigned __int128)(t->ticks - ticks) * 1000000000 / t->ticks_per_second);
 }
 
-static void put_wait(const struct taking *t, struct trc_thread_row *row,
-		     const struct trc_status_entry *wait)
+static void row_put_wait(const struct taking *t, struct trc_thread_row *row,
+			 const struct trc_status_entry *wait)
 {
 	row->is = TRC_THREAD_IS_WAITING;
 	row->reason = wait->reason;
@@ -156,7 +156,7 @@ static void put_now(struct taking *t, struct trc_thread_row *row, struct found *
 	found->seq = one->seq;
 	row->is = TRC_THREAD_IS_RUNNING;
 	if (one->status.reason)
-		put_wait(t, row, &one->status);
+		row_put_wait(t, row, &one->status);
 	row->n_frames = keep_stack(t, w, one->status.stack, &row->epoch, &row->frame);
 }
 
@@ -171,7 +171,7 @@ static void put_last(struct taking *t, struct found *found, const struct trc_wri
 static void add_known(void *context, const struct trc_writer *w, const struct trc_drain_thread *one)
 {
 	struct taking *t = context;
-	struct trc_thread_row *row = row_add(t, one->tid);
+	struct trc_thread_row *row = thread_row_add(t, one->tid);
 	struct found *found;
 
 	if (!row)
@@ -185,12 +185,12 @@ static void add_known(void *context, const struct trc_writer *w, const struct tr
 	put_last(t, found, w, one);
 	row->n_creation_frames =
 		keep_stack(t, w, one->creation, &row->creation_epoch, &row->creation_frame);
-	put_labels(t, row, w, one->labels);
+	row_put_labels(t, row, w, one->labels);
 }
 
 /* ---- what the kernel knows --------------------------------------------------------------- */
 
-static int by_tid(const void *a, const void *b)
+static int row_by_tid(const void *a, const void *b)
 {
 	const struct trc_thread_row *x = a, *y = b;
 
@@ -198,8 +198,8 @@ static int by_tid(const void *a, const void *b)
 }
 
 /* Its first line; "" = it is gone. */
-static void read_line(const struct taking *t, const char *tid, const char *file, char *line,
-		      size_t n_bytes)
+static void status_line_read(const struct taking *t, const char *tid, const char *file, char *line,
+			     size_t n_bytes)
 {
 	char path[64];
 	ssize_t n;
@@ -217,12 +217,12 @@ static void read_line(const struct taking *t, const char *tid, const char *file,
 }
 
 /* The state's letter stands behind the name, in which anything may be. */
-static bool is_blocked(const struct taking *t, const char *tid)
+static bool row_is_blocked(const struct taking *t, const char *tid)
 {
 	char line[256];
 	const char *behind;
 
-	read_line(t, tid, "stat", line, sizeof(line));
+	status_line_read(t, tid, "stat", line, sizeof(line));
 	behind = strrchr(line, ')');
 	return behind && (behind[1] == ' ') && behind[2] && behind[2] != 'R';
 }
@@ -275,12 +275,12 @@ static void put_place(struct taking *t, struct trc_thread_row *row, const char *
 	struct trc_thread_row found = {0};
 	struct trc_registers at;
 
-	read_line(t, tid, "schedstat", ran, sizeof(ran));
-	read_line(t, tid, "syscall", line, sizeof(line));
+	status_line_read(t, tid, "schedstat", ran, sizeof(ran));
+	status_line_read(t, tid, "syscall", line, sizeof(line));
 	if (!ran[0] || !strcmp(ran, "0 0 0") || !place_parse(line, &at))
 		return;
 	read_stack(t, &found, &at, false);
-	read_line(t, tid, "schedstat", again, sizeof(again));
+	status_line_read(t, tid, "schedstat", again, sizeof(again));
 	if (!found.n_frames || strcmp(ran, again)) {
 		forget_stack(&found);
 		return;
@@ -292,20 +292,20 @@ static void put_place(struct taking *t, struct trc_thread_row *row, const char *
 	row->last = TRC_THREAD_LAST_NONE;
 }
 
-static void add_task(struct taking *t, const char *tid)
+static void tasks_add(struct taking *t, const char *tid)
 {
 	const struct trc_thread_row key = {.tid = (uint32_t)strtoul(tid, NULL, 10)};
 	struct trc_thread_row *row =
-		t->n_known ? bsearch(&key, t->p->row, t->n_known, sizeof(key), by_tid) : NULL;
+		t->n_known ? bsearch(&key, t->p->row, t->n_known, sizeof(key), row_by_tid) : NULL;
 
 	if (!row)
-		row = row_add(t, key.tid);
+		row = thread_row_add(t, key.tid);
 	if (!row)
 		return;
 	row->asked = true; /* for now: it is there */
 	if (!row->name[0])
-		read_line(t, tid, "comm", row->name, sizeof(row->name));
-	if (row->is != TRC_THREAD_IS_RUNNING || !is_blocked(t, tid))
+		status_line_read(t, tid, "comm", row->name, sizeof(row->name));
+	if (row->is != TRC_THREAD_IS_RUNNING || !row_is_blocked(t, tid))
 		return;
 	row->is = TRC_THREAD_IS_WAITING; /* where the recorder does not look */
 	put_place(t, row, tid);
@@ -326,7 +326,7 @@ static int sort_rows(struct taking *t)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		whole[i] = (struct whole_row){t->p->row[i], t->found[i]};
-	qsort(whole, n, sizeof(*whole), by_tid); /* the row comes first */
+	qsort(whole, n, sizeof(*whole), row_by_tid); /* the row comes first */
 	for (uint32_t i = 0; i < n; i++) {
 		t->p->row[i] = whole[i].row;
 		t->found[i] = whole[i].found;
@@ -347,7 +347,7 @@ static int look_at_tasks(struct taking *t)
 		return errno == ENOENT || errno == ESRCH ? -ECANCELED : -errno;
 	while (!t->err && (e = readdir(dir)))
 		if (*e->d_name >= '0' && *e->d_name <= '9')
-			add_task(t, e->d_name);
+			tasks_add(t, e->d_name);
 	closedir(dir);
 	return t->err;
 }
@@ -367,7 +367,7 @@ static void check_known(void *context, const struct trc_writer *w,
 {
 	struct taking *t = context;
 	const struct trc_thread_row key = {.tid = one->tid};
-	struct trc_thread_row *row = bsearch(&key, t->p->row, t->n_known, sizeof(key), by_tid);
+	struct trc_thread_row *row = bsearch(&key, t->p->row, t->n_known, sizeof(key), row_by_tid);
 	struct found *found = row ? &t->found[row - t->p->row] : NULL;
 
 	if (!row || row->serial != one->status.thread || !found->from.pc)
@@ -382,7 +382,7 @@ static void check_known(void *context, const struct trc_writer *w,
 }
 
 /* Context: main thread. */
-static int look_again(void *context, const struct trc_http_now *now)
+static int row_look_again(void *context, const struct trc_http_now *now)
 {
 	struct taking *t = context;
 
@@ -403,7 +403,7 @@ static int look_at_memory(struct taking *t)
 
 	for (int i = 0; i < LOOKS && t->n_open && !err; i++) {
 		read_stacks(t);
-		err = trc_http_call(look_again, t);
+		err = trc_http_call(row_look_again, t);
 	}
 	for (uint32_t i = 0; i < t->n_known; i++)
 		if (t->found[i].from.pc)
@@ -465,7 +465,7 @@ void trc_http_threads_free(struct trc_thread_profile *p)
 }
 
 /* Context: main thread. */
-static int look_at_slots(void *context, const struct trc_http_now *now)
+static int request_look_at_slots(void *context, const struct trc_http_now *now)
 {
 	struct taking *t = context;
 
@@ -508,7 +508,7 @@ static int rows_resolve(struct taking *t)
 /* What slots say, and their threads' memory meanwhile. */
 static int look_at_known(struct taking *t)
 {
-	int err = trc_http_call(look_at_slots, t);
+	int err = trc_http_call(request_look_at_slots, t);
 
 	if (!err)
 		err = sort_rows(t);

@@ -124,7 +124,7 @@ static void ring_show(struct list *list, const struct trc_ring_file *f)
 
 /* ---- all of them ----------------------------------------------------------------------- */
 
-static int ring_found(void *context, const char *path)
+static int list_ring_found(void *context, const char *path)
 {
 	struct list *list = context;
 	struct trc_ring_file f;
@@ -148,7 +148,7 @@ int trc_tool_list(void)
 {
 	struct list list = {0};
 
-	trc_ring_files_each(ring_found, &list);
+	trc_ring_files_each(list_ring_found, &list);
 	if (!list.n_shown)
 		puts("nothing is being recorded");
 	if (fflush(stdout)) {

@@ -16,7 +16,7 @@ struct program {
 	size_t n_dynamic;
 };
 
-static bool read_at(int fd, void *to, size_t n_bytes, uint64_t off)
+static bool needed_read(int fd, void *to, size_t n_bytes, uint64_t off)
 {
 	return off <= INT64_MAX && pread(fd, to, n_bytes, (off_t)off) == (ssize_t)n_bytes;
 }
@@ -37,17 +37,18 @@ static bool read_program(struct program *p)
 	const Elf64_Phdr *dynamic;
 	Elf64_Ehdr elf;
 
-	if (!read_at(p->fd, &elf, sizeof(elf), 0) || memcmp(elf.e_ident, ELFMAG, SELFMAG) ||
+	if (!needed_read(p->fd, &elf, sizeof(elf), 0) || memcmp(elf.e_ident, ELFMAG, SELFMAG) ||
 	    elf.e_phentsize != sizeof(*p->phdr) || elf.e_phnum > PHDRS_MAX)
 		return false;
 	p->n_phdrs = elf.e_phnum;
-	if (!read_at(p->fd, p->phdr, p->n_phdrs * sizeof(*p->phdr), elf.e_phoff))
+	if (!needed_read(p->fd, p->phdr, p->n_phdrs * sizeof(*p->phdr), elf.e_phoff))
 		return false;
 	dynamic = find_phdr(p, PT_DYNAMIC, 0);
 	if (!dynamic || dynamic->p_filesz > sizeof(p->dynamic))
 		return false;
 	p->n_dynamic = dynamic->p_filesz / sizeof(*p->dynamic);
-	return read_at(p->fd, p->dynamic, p->n_dynamic * sizeof(*p->dynamic), dynamic->p_offset);
+	return needed_read(p->fd, p->dynamic, p->n_dynamic * sizeof(*p->dynamic),
+			   dynamic->p_offset);
 }
 
 /* Where its names lie in the file; 0 = nowhere. */

@@ -71,7 +71,7 @@ void trc_noted_waits_end(struct trc_process *p)
 }
 
 /* True: the round is over. */
-static bool look(struct trc_process *p, uint64_t slice_ns, uint64_t until)
+static bool noted_look(struct trc_process *p, uint64_t slice_ns, uint64_t until)
 {
 	struct trc_shared *h = &p->noted_waits->header;
 	const struct trc_open_waits_at at = {.mapping = p->shared,
@@ -130,7 +130,7 @@ void trc_noted_waits_pass(struct trc_process *p)
 	    trc_drain_fullest(p->drain) >= FULL_SOON || (!n->in_round && !round_begins(n, now_ns)))
 		return;
 	cpu_ns = trc_now_ns(CLOCK_THREAD_CPUTIME_ID);
-	n->in_round = !look(p, SLICE_NS, n->until);
+	n->in_round = !noted_look(p, SLICE_NS, n->until);
 	cpu_ns = trc_now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	n->cpu_ns += cpu_ns;
 	n->is_over = cpu_ns > SLOW_NS || !pread(n->mem_fd, &byte, 1, 0);
@@ -146,21 +146,21 @@ uint64_t trc_noted_waits_sleep_ns(const struct trc_process *p, uint64_t now_ns)
 }
 
 /* All waits that go on now, also the youngest. */
-static void look_at_all(struct trc_process *p, uint64_t slice_ns)
+static void noted_look_at_all(struct trc_process *p, uint64_t slice_ns)
 {
 	if (!can_be_looked_at(p))
 		return;
 	if (p->noted_waits->in_round) /* then it goes on where that stands */
-		look(p, slice_ns, UINT64_MAX);
-	p->noted_waits->in_round = !look(p, slice_ns, UINT64_MAX);
+		noted_look(p, slice_ns, UINT64_MAX);
+	p->noted_waits->in_round = !noted_look(p, slice_ns, UINT64_MAX);
 }
 
 void trc_noted_waits_last(struct trc_process *p)
 {
-	look_at_all(p, LAST_NS);
+	noted_look_at_all(p, LAST_NS);
 }
 
 void trc_noted_waits_ending(struct trc_process *p)
 {
-	look_at_all(p, ENDING_NS / 2);
+	noted_look_at_all(p, ENDING_NS / 2);
 }

@@ -28,7 +28,7 @@ static const char exit_statuses[] =
 	"standard error says so); 125 if trace-record fails before it starts, 126 if it cannot be\n"
 	"run or recorded, 127 if it is not found.  Without a COMMAND it is 0, or 1 for failure.\n";
 
-__attribute__((format(printf, 1, 2))) _Noreturn static void refuse(const char *format, ...)
+__attribute__((format(printf, 1, 2))) _Noreturn static void options_refuse(const char *format, ...)
 {
 	char text[768];
 	va_list args;
@@ -44,7 +44,7 @@ __attribute__((format(printf, 1, 2))) _Noreturn static void refuse(const char *f
 /* ---- values ---------------------------------------------------------------------------- */
 
 /* True if `text` is one of the words, which are separated by spaces. */
-static bool is_word(const char *text, const char *words)
+static bool is_word_of(const char *text, const char *words)
 {
 	size_t n = strlen(text);
 
@@ -58,8 +58,8 @@ static bool is_word(const char *text, const char *words)
 
 static void check_word(const char *option, const char *text, const char *words)
 {
-	if (text && !is_word(text, words))
-		refuse("--%s %s: not one of: %s", option, text, words);
+	if (text && !is_word_of(text, words))
+		options_refuse("--%s %s: not one of: %s", option, text, words);
 }
 
 /* 512K, 4M; 0 = not a size. */
@@ -92,7 +92,7 @@ static void check_ring_size(const char *text)
 		return;
 	layout.ring_bytes = parse_size(text);
 	if (layout.ring_bytes < TRC_PAGE_WORDS_MIN * 8 || trc_layout_plan(&plan, &layout))
-		refuse("--ring-size %s: not a size between 8K and 16G", text);
+		options_refuse("--ring-size %s: not a size between 8K and 16G", text);
 }
 
 static uint64_t heap_bytes(const char *text)
@@ -100,7 +100,7 @@ static uint64_t heap_bytes(const char *text)
 	uint64_t n = text ? parse_size(text) : 0;
 
 	if (text && (!n || n > TRC_HEAP_PERIOD_MAX))
-		refuse("--heap=%s: not a size between 1 and 1024G", text);
+		options_refuse("--heap=%s: not a size between 1 and 1024G", text);
 	return n;
 }
 
@@ -124,13 +124,14 @@ static void check_max_size(struct trc_tool_options *o)
 	layout.n_procs = n < 1 ? 1 : n > TRC_PROCS_MAX ? TRC_PROCS_MAX : (uint32_t)n;
 	layout.max_bytes = o->max_bytes = parse_size(o->max_size ? o->max_size : "64M");
 	if (!layout.max_bytes)
-		refuse("--max-size %s: not a size such as 64M", o->max_size);
+		options_refuse("--max-size %s: not a size such as 64M", o->max_size);
 	if (!trc_layout_plan(&plan, &layout))
 		return;
 	if (layout.max_bytes > least_max_bytes(layout))
-		refuse("--max-size %s: too much", o->max_size);
-	refuse("--max-size %s: not enough for %u processors: %" PRIu64 "K is",
-	       o->max_size ? o->max_size : "64M", layout.n_procs, least_max_bytes(layout) >> 10);
+		options_refuse("--max-size %s: too much", o->max_size);
+	options_refuse("--max-size %s: not enough for %u processors: %" PRIu64 "K is",
+		       o->max_size ? o->max_size : "64M", layout.n_procs,
+		       least_max_bytes(layout) >> 10);
 }
 
 static uint64_t duration_parse(const char *option, const char *text, uint64_t otherwise_ns)
@@ -138,7 +139,7 @@ static uint64_t duration_parse(const char *option, const char *text, uint64_t ot
 	uint64_t ns = otherwise_ns;
 
 	if (text && trc_duration_parse(text, &ns))
-		refuse("--%s %s: not a time such as 500ms or 10s", option, text);
+		options_refuse("--%s %s: not a time such as 500ms or 10s", option, text);
 	return ns;
 }
 
@@ -152,9 +153,9 @@ static uint64_t count_parse(const char *option, const char *text, uint64_t other
 	errno = 0;
 	n = strtoull(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end)
-		refuse("--%s %s: not a number", option, text);
+		options_refuse("--%s %s: not a number", option, text);
 	if (errno)
-		refuse("--%s %s: too large", option, text);
+		options_refuse("--%s %s: too large", option, text);
 	return n;
 }
 
@@ -163,18 +164,18 @@ static void add_condition(struct trc_tool_options *o, const char *text)
 	char error[256];
 
 	if (o->n_specs == TRC_TRIGGER_SPECS_MAX) /* crash is one in any case */
-		refuse("--snapshot-on: more than %d conditions", TRC_TRIGGER_SPECS_MAX - 1);
+		options_refuse("--snapshot-on: more than %d conditions", TRC_TRIGGER_SPECS_MAX - 1);
 	if (trc_trigger_parse(&o->spec[o->n_specs], text, error, sizeof(error)))
-		refuse("--snapshot-on: %s", error);
+		options_refuse("--snapshot-on: %s", error);
 	o->n_specs++;
 }
 
 static void add_events(struct trc_tool_options *o, const char *list)
 {
 	if (!*list)
-		refuse("-e: an event is needed, such as auto or cycles:1000000");
+		options_refuse("-e: an event is needed, such as auto or cycles:1000000");
 	if (trc_sampling_add(&o->sampling, list))
-		refuse("-e: more than %zu bytes of events", sizeof(o->sampling.events) - 1);
+		options_refuse("-e: more than %zu bytes of events", sizeof(o->sampling.events) - 1);
 }
 
 static void check_sampling(struct trc_sampling *s)
@@ -183,13 +184,13 @@ static void check_sampling(struct trc_sampling *s)
 
 	s->frequency_hz = count_parse("frequency", s->frequency, 0);
 	if (s->frequency && !s->frequency_hz)
-		refuse("--frequency %s: not a frequency", s->frequency);
+		options_refuse("--frequency %s: not a frequency", s->frequency);
 	if (s->sample_by && !trc_sample_by_parse(s->sample_by, &s->by))
-		refuse("--sample-by %s: not one of: auto signal kernel", s->sample_by);
+		options_refuse("--sample-by %s: not one of: auto signal kernel", s->sample_by);
 	if (trc_sampling_settle(s, error, sizeof(error)))
-		refuse("%s", error);
+		options_refuse("%s", error);
 	if (s->sample_by && !s->n_events)
-		refuse("--sample-by needs -e or -F");
+		options_refuse("--sample-by needs -e or -F");
 }
 
 /* ---- what goes with what --------------------------------------------------------------- */
@@ -199,9 +200,11 @@ static void check_flight(struct trc_tool_options *o)
 	bool crash = false;
 
 	if (o->ring_size)
-		refuse("--ring-size does not go with --flight: there, --max-size is for all");
+		options_refuse(
+			"--ring-size does not go with --flight: there, --max-size is for all");
 	if (o->on_full)
-		refuse("--on-full does not go with --flight: there, the oldest is overwritten");
+		options_refuse(
+			"--on-full does not go with --flight: there, the oldest is overwritten");
 	check_max_size(o);
 	for (unsigned int i = 0; i < o->n_specs; i++)
 		crash |= o->spec[i].kind == TRC_TRIGGER_CRASH;
@@ -235,7 +238,8 @@ struct row {
 static void set_verb(struct trc_tool_options *o, enum trc_tool_verb verb, const char *target)
 {
 	if (o->verb != TRC_VERB_RECORD)
-		refuse("one of --snapshot, --recover, --list, --clean, --self-test at a time");
+		options_refuse(
+			"one of --snapshot, --recover, --list, --clean, --self-test at a time");
 	o->verb = verb;
 	o->target = target;
 }
@@ -359,7 +363,7 @@ static const struct row rows[] = {
 
 enum { N_ROWS = sizeof(rows) / sizeof(rows[0]), ROW_BASE = 256 };
 
-static const char **text_of(const struct trc_tool_options *o, const struct row *row)
+static const char **option_text(const struct trc_tool_options *o, const struct row *row)
 {
 	return (const char **)((char *)(uintptr_t)o + row->text);
 }
@@ -369,7 +373,7 @@ static bool *flag_of(const struct trc_tool_options *o, const struct row *row)
 	return (bool *)((char *)(uintptr_t)o + row->flag);
 }
 
-static void print_row(const struct row *row)
+static void option_print(const struct row *row)
 {
 	enum { DOC_COLUMN = 27 };
 	const char *line = row->doc;
@@ -395,7 +399,7 @@ static void print_usage(struct trc_tool_options *o, const char *none)
 	(void)none;
 	puts(usage);
 	for (size_t i = 0; i < N_ROWS; i++)
-		print_row(&rows[i]);
+		option_print(&rows[i]);
 	fputs(exit_statuses, stdout);
 	exit(fflush(stdout) || ferror(stdout) ? TRC_EXIT_TROUBLE : 0);
 }
@@ -408,7 +412,7 @@ static bool is_given(const struct trc_tool_options *o, const struct row *row)
 		return *o->sampling.events;
 	if (row->set == add_condition)
 		return o->n_specs;
-	return row->text ? *text_of(o, row) != NULL : row->flag && *flag_of(o, row);
+	return row->text ? *option_text(o, row) != NULL : row->flag && *flag_of(o, row);
 }
 
 /* NULL = it is there. */
@@ -438,16 +442,17 @@ static void check_needs(const struct trc_tool_options *o)
 		const char letter[] = {rows[i].letter, '\0'};
 
 		if (needs && is_given(o, &rows[i]))
-			refuse("%s%s needs %s", rows[i].letter ? "-" : "--",
-			       rows[i].letter ? letter : rows[i].name, needs);
+			options_refuse("%s%s needs %s", rows[i].letter ? "-" : "--",
+				       rows[i].letter ? letter : rows[i].name, needs);
 	}
 }
 
 static void check_options(struct trc_tool_options *o)
 {
 	if (o->verb != TRC_VERB_RECORD && o->flight)
-		refuse("--flight runs a command: it does not go with --snapshot, --recover, --list, "
-		       "--clean or --self-test");
+		options_refuse(
+			"--flight runs a command: it does not go with --snapshot, --recover, --list, "
+			"--clean or --self-test");
 	check_needs(o);
 	check_ring_size(o->ring_size);
 	o->heap_bytes = heap_bytes(o->heap);
@@ -456,18 +461,19 @@ static void check_options(struct trc_tool_options *o)
 	check_word("unwind", o->unwind, "auto fp libunwind none");
 	o->window_ns = duration_parse("window", o->window, 0);
 	if (o->window && !o->window_ns)
-		refuse("--window %s: a window has some length", o->window);
+		options_refuse("--window %s: a window has some length", o->window);
 	if (o->flight)
 		check_flight(o);
 	check_sampling(&o->sampling);
 	if (!*o->output)
-		refuse("-o: a file name is needed");
+		options_refuse("-o: a file name is needed");
 	if (o->verb == TRC_VERB_RECORD && !o->command[0])
-		refuse("no command to record; trace-record -h tells how");
+		options_refuse("no command to record; trace-record -h tells how");
 	if (o->verb != TRC_VERB_RECORD && o->command[0])
-		refuse("%s: no command is run with --snapshot, --recover, --list, --clean or "
-		       "--self-test",
-		       o->command[0]);
+		options_refuse(
+			"%s: no command is run with --snapshot, --recover, --list, --clean or "
+			"--self-test",
+			o->command[0]);
 }
 
 /* ---- parsing --------------------------------------------------------------------------- */
@@ -496,7 +502,7 @@ static void getopt_tables(struct option names[N_ROWS + 1], char letters[2 * N_RO
 }
 
 /* NULL = none. */
-static const struct row *row_of(int c)
+static const struct row *option_row(int c)
 {
 	if (c >= ROW_BASE)
 		return &rows[c - ROW_BASE];
@@ -506,12 +512,12 @@ static const struct row *row_of(int c)
 	return NULL;
 }
 
-static void take_option(struct trc_tool_options *o, const struct row *row, const char *value)
+static void option_take(struct trc_tool_options *o, const struct row *row, const char *value)
 {
 	if (row->set)
 		row->set(o, value);
 	else if (row->text)
-		*text_of(o, row) = value;
+		*option_text(o, row) = value;
 	else
 		*flag_of(o, row) = true;
 }
@@ -525,19 +531,19 @@ void trc_tool_options_parse(struct trc_tool_options *o, int argc, char **argv)
 	getopt_tables(names, letters);
 	opterr = 0; /* getopt's messages name the program by its path */
 	while ((c = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-		const struct row *row = row_of(c);
+		const struct row *row = option_row(c);
 
 		if (!row)
-			refuse("%s: %s; trace-record -h tells how", argv[optind - 1],
-			       c == ':' ? "a value is missing" : "no such option");
-		take_option(o, row, optarg);
+			options_refuse("%s: %s; trace-record -h tells how", argv[optind - 1],
+				       c == ':' ? "a value is missing" : "no such option");
+		option_take(o, row, optarg);
 	}
 	o->command = argv + optind;
 	check_options(o);
 }
 
 /* Those that have no part in what is recorded are left out. */
-static bool is_told(const struct row *row)
+static bool row_is_told(const struct row *row)
 {
 	return row->text != AT(output) && row->flag != AT(quiet) && row->flag != AT(all);
 }
@@ -550,11 +556,11 @@ void trc_tool_options_text(const struct trc_tool_options *o, char *text, size_t 
 	for (size_t i = 0; i < N_ROWS && n < n_bytes; i++) {
 		const struct row *row = &rows[i];
 		const char *value = row->set == add_events ? o->sampling.events
-				    : row->text		   ? *text_of(o, row)
+				    : row->text		   ? *option_text(o, row)
 							   : "";
 		const char letter[] = {row->letter, '\0'};
 
-		if (row->set == add_condition || !is_told(row) || !is_given(o, row))
+		if (row->set == add_condition || !row_is_told(row) || !is_given(o, row))
 			continue;
 		n += (size_t)snprintf(text + n, n_bytes - n, "%s%s%s%s%s", n ? " " : "",
 				      row->letter ? "-" : "--", row->letter ? letter : row->name,

@@ -74,7 +74,7 @@ static void write_options(struct trc_process *p)
 }
 
 /* The writer, once the first mapping tells of procs and clock. */
-static int open_writer(struct trc_process *p, const struct trc_shared *h, const char *sched)
+static int process_open_writer(struct trc_process *p, const struct trc_shared *h, const char *sched)
 {
 	struct trc_writer_options options = {
 		.clock = (enum trc_clock_kind)h->clock,
@@ -212,7 +212,7 @@ static int begin_drain(struct trc_process *p, const char *sched, const char **wh
 	if (!err)
 		err = trc_process_adopt_clock(&h);
 	if (!err && !p->w)
-		err = open_writer(p, &h, sched);
+		err = process_open_writer(p, &h, sched);
 	if (!err && p->bases.serial_base)
 		trc_trace_info(p->w, &h); /* command and exe are the new image's */
 	if (!err)

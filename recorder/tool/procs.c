@@ -43,7 +43,7 @@ uint32_t trc_procs_common(const char *list, const char *other)
 /* ---- files ----------------------------------------------------------------------------- */
 
 /* False if there is nothing to be read. */
-static bool read_file(const char *path, char text[FILE_BYTES])
+static bool proc_file_read(const char *path, char text[FILE_BYTES])
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, FILE_BYTES - 1);
@@ -74,13 +74,13 @@ static uint32_t group_quota(const char *dir, bool v2)
 
 	if (v2) {
 		snprintf(path, sizeof(path), "%s/cpu.max", dir);
-		return read_file(path, text) ? trc_procs_quota(text) : 0;
+		return proc_file_read(path, text) ? trc_procs_quota(text) : 0;
 	}
 	snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", dir);
-	if (!read_file(path, text))
+	if (!proc_file_read(path, text))
 		return 0;
 	snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", dir);
-	if (!read_file(path, period))
+	if (!proc_file_read(path, period))
 		return 0;
 	snprintf(both, sizeof(both), "%.20s %.20s", text, period);
 	return trc_procs_quota(both);
@@ -146,7 +146,7 @@ static uint32_t quota(int pid)
 	uint32_t least = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	if (!read_file(path, text))
+	if (!proc_file_read(path, text))
 		return 0;
 	while ((line = strsep(&rest, "\n"))) {
 		uint32_t n = line_quota(line);
@@ -168,11 +168,11 @@ static uint32_t process_usable(int pid)
 	uint32_t n, most;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	list = read_file(path, status) ? strstr(status, key) : NULL;
+	list = proc_file_read(path, status) ? strstr(status, key) : NULL;
 	if (!list)
 		return 0;
 	list += sizeof(key) - 1;
-	if (!read_file("/sys/devices/system/cpu/online", online))
+	if (!proc_file_read("/sys/devices/system/cpu/online", online))
 		snprintf(online, sizeof(online), "0-%d", PROCS_MAX - 1);
 	n = trc_procs_common(list, online);
 	most = quota(pid);

@@ -36,8 +36,8 @@ struct self_test {
 	bool failed;
 };
 
-__attribute__((format(printf, 4, 5))) static void tell(struct self_test *t, enum verdict verdict,
-						       const char *what, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void
+verdict_tell(struct self_test *t, enum verdict verdict, const char *what, const char *format, ...)
 {
 	static const char *const words[] = {"ok", "limited", "FAILED"};
 	va_list args;
@@ -79,14 +79,15 @@ static void tell_room(struct self_test *t, const char *dir, const struct statfs 
 	bool memory = fs->f_type == TMPFS_MAGIC;
 
 	if (!fs->f_blocks) { /* a tmpfs without a limit */
-		tell(t, OK, "room", "%s has no limit", dir);
+		verdict_tell(t, OK, "room", "%s has no limit", dir);
 		return;
 	}
 	free_bytes = (uint64_t)fs->f_bavail * (uint64_t)fs->f_bsize;
-	tell(t, !memory || free_bytes < needed || free_bytes < FLIGHT_BYTES ? LIMITED : OK, "room",
-	     "%s%s has %.0f MB; a recording takes up to %.0f MB, a flight recorder %.0f MB", dir,
-	     memory ? "" : ", which is not on tmpfs,", megabytes(free_bytes), megabytes(needed),
-	     megabytes(FLIGHT_BYTES));
+	verdict_tell(t, !memory || free_bytes < needed || free_bytes < FLIGHT_BYTES ? LIMITED : OK,
+		     "room",
+		     "%s%s has %.0f MB; a recording takes up to %.0f MB, a flight recorder %.0f MB",
+		     dir, memory ? "" : ", which is not on tmpfs,", megabytes(free_bytes),
+		     megabytes(needed), megabytes(FLIGHT_BYTES));
 }
 
 static void test_room(struct self_test *t)
@@ -96,13 +97,13 @@ static void test_room(struct self_test *t)
 	struct statfs fs;
 
 	if (trc_tool_dir_make(&dir)) {
-		tell(t, FAILED, "room", "there is no directory for rings");
+		verdict_tell(t, FAILED, "room", "there is no directory for rings");
 		return;
 	}
 	snprintf(parent, sizeof(parent), "%s", dir.path);
 	*strrchr(parent, '/') = '\0';
 	if (statfs(dir.path, &fs))
-		tell(t, FAILED, "room", "%s: %s", parent, strerror(errno));
+		verdict_tell(t, FAILED, "room", "%s: %s", parent, strerror(errno));
 	else
 		tell_room(t, parent, &fs);
 	trc_tool_dir_remove(&dir);
@@ -124,8 +125,8 @@ static bool files_make(struct self_test *t)
 
 	snprintf(t->dir, sizeof(t->dir), "%s/trc-self-test-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(t->dir)) {
-		tell(t, FAILED, "waits", "no directory for a trace: %s: %s", t->dir,
-		     strerror(errno));
+		verdict_tell(t, FAILED, "waits", "no directory for a trace: %s: %s", t->dir,
+			     strerror(errno));
 		t->dir[0] = '\0';
 		return false;
 	}
@@ -162,12 +163,12 @@ static void sampling_choose(struct self_test *t, struct trc_sampling *sampling)
 		     !trc_sampling_settle(sampling, error, sizeof(error));
 	if (!t->sampled) {
 		*sampling = (struct trc_sampling){.events = ""};
-		tell(t, LIMITED, "samples", "no CPU time can be sampled: %s", error);
+		verdict_tell(t, LIMITED, "samples", "no CPU time can be sampled: %s", error);
 	}
 }
 
 /* The program, as any other program is recorded. */
-static bool record(struct self_test *t)
+static bool program_record(struct self_test *t)
 {
 	static char program[] = TRC_SELF_TEST_PROGRAM;
 	char own[PATH_MAX], *command[] = {own, program, t->account_path, NULL};
@@ -179,21 +180,21 @@ static bool record(struct self_test *t)
 	o.command = command;
 	o.quiet = true;
 	if (!own_path(own)) {
-		tell(t, FAILED, "waits", "/proc is not there: no program can be found");
+		verdict_tell(t, FAILED, "waits", "/proc is not there: no program can be found");
 		return false;
 	}
 	sampling_choose(t, &o.sampling);
 	if (trc_tool_record(&o, &child)) {
-		tell(t, FAILED, "waits", "no program can be recorded");
+		verdict_tell(t, FAILED, "waits", "no program can be recorded");
 		return false;
 	}
 	if (!child.ended || !WIFEXITED(child.status) || WEXITSTATUS(child.status) > 1) {
-		tell(t, FAILED, "waits", "the recorded program did not come to its end");
+		verdict_tell(t, FAILED, "waits", "the recorded program did not come to its end");
 		return false;
 	}
 	if (WEXITSTATUS(child.status) || !account_read(t)) {
-		tell(t, FAILED, "waits", "the recorded program could not write its account into %s",
-		     t->dir);
+		verdict_tell(t, FAILED, "waits",
+			     "the recorded program could not write its account into %s", t->dir);
 		return false;
 	}
 	return true;
@@ -205,11 +206,11 @@ static bool read_trace(struct self_test *t)
 	int err = trc_self_test_read(t->trace, &t->account, &t->seen, error, sizeof(error));
 
 	if (err == -ENOENT)
-		tell(t, FAILED, "waits",
-		     "the program was not recorded: the line on standard error says why");
+		verdict_tell(t, FAILED, "waits",
+			     "the program was not recorded: the line on standard error says why");
 	else if (err)
-		tell(t, FAILED, "waits", "the trace cannot be read: %s",
-		     *error ? error : strerror(-err));
+		verdict_tell(t, FAILED, "waits", "the trace cannot be read: %s",
+			     *error ? error : strerror(-err));
 	return !err;
 }
 
@@ -220,12 +221,12 @@ static void tell_clock(struct self_test *t)
 	bool slow = !strcmp(t->seen.clock, "CLOCK_MONOTONIC_RAW");
 
 	if (slow)
-		tell(t, LIMITED, "clock", "%s: %s", t->seen.clock,
-		     getenv("TRC_CLOCK") ? "TRC_CLOCK asks for it"
-					 : "the kernel does not trust the cycle counter");
+		verdict_tell(t, LIMITED, "clock", "%s: %s", t->seen.clock,
+			     getenv("TRC_CLOCK") ? "TRC_CLOCK asks for it"
+						 : "the kernel does not trust the cycle counter");
 	else
-		tell(t, OK, "clock", "%s, %.2f GHz", t->seen.clock,
-		     (double)t->seen.ticks_per_second / 1e9);
+		verdict_tell(t, OK, "clock", "%s, %.2f GHz", t->seen.clock,
+			     (double)t->seen.ticks_per_second / 1e9);
 }
 
 static void tell_events(struct self_test *t)
@@ -233,16 +234,16 @@ static void tell_events(struct self_test *t)
 	const struct trc_self_test_seen *seen = &t->seen;
 
 	if (!seen->ring_events && !seen->overflow_events)
-		tell(t, FAILED, "events", "none came");
+		verdict_tell(t, FAILED, "events", "none came");
 	else if (seen->lost_events)
-		tell(t, FAILED, "events", "%" PRIu64 " were lost", seen->lost_events);
+		verdict_tell(t, FAILED, "events", "%" PRIu64 " were lost", seen->lost_events);
 	else if (!seen->ring_events)
-		tell(t, LIMITED, "events",
-		     "%" PRIu64 ", by the slow path: libc has no restartable sequences",
-		     seen->overflow_events);
+		verdict_tell(t, LIMITED, "events",
+			     "%" PRIu64 ", by the slow path: libc has no restartable sequences",
+			     seen->overflow_events);
 	else
-		tell(t, OK, "events", "%" PRIu64 ", by restartable sequences, none lost",
-		     seen->ring_events + seen->overflow_events);
+		verdict_tell(t, OK, "events", "%" PRIu64 ", by restartable sequences, none lost",
+			     seen->ring_events + seen->overflow_events);
 }
 
 static enum verdict worse(enum verdict a, enum verdict b)
@@ -263,11 +264,12 @@ static enum verdict verdict_of_time(uint64_t ours, uint64_t own)
 static void tell_stacks(struct self_test *t)
 {
 	if (t->seen.waits)
-		tell(t, verdict_of(t->seen.waits_with_stack, t->seen.waits), "stacks",
-		     "%" PRIu32 " of %" PRIu32 " waits have the callers that backtrace(3) has",
-		     t->seen.waits_with_stack, t->seen.waits);
+		verdict_tell(t, verdict_of(t->seen.waits_with_stack, t->seen.waits), "stacks",
+			     "%" PRIu32 " of %" PRIu32
+			     " waits have the callers that backtrace(3) has",
+			     t->seen.waits_with_stack, t->seen.waits);
 	else
-		tell(t, FAILED, "stacks", "not known: there is no wait");
+		verdict_tell(t, FAILED, "stacks", "not known: there is no wait");
 }
 
 static void tell_waits(struct self_test *t)
@@ -280,20 +282,21 @@ static void tell_waits(struct self_test *t)
 	/* The program reads its clock outside of the wait.  Where waits are missing, so is their time. */
 	else if (t->seen.waits == t->account.waits)
 		verdict = worse(verdict, verdict_of_time(ours, own));
-	tell(t, verdict, "waits",
-	     "%" PRIu32 " waits for a lock took %.1f ms; the program counted %" PRIu32
-	     " and %.1f ms",
-	     t->seen.waits, (double)ours / 1e6, t->account.waits, (double)own / 1e6);
+	verdict_tell(t, verdict, "waits",
+		     "%" PRIu32 " waits for a lock took %.1f ms; the program counted %" PRIu32
+		     " and %.1f ms",
+		     t->seen.waits, (double)ours / 1e6, t->account.waits, (double)own / 1e6);
 	tell_stacks(t);
 }
 
 static void tell_switches(struct self_test *t)
 {
 	if (t->seen.switches)
-		tell(t, OK, "switches", "the kernel says when each thread runs");
+		verdict_tell(t, OK, "switches", "the kernel says when each thread runs");
 	else
-		tell(t, LIMITED, "switches", "the kernel does not say when threads run: %s",
-		     t->seen.switches_said + (strncmp(t->seen.switches_said, "no: ", 4) ? 0 : 4));
+		verdict_tell(t, LIMITED, "switches", "the kernel does not say when threads run: %s",
+			     t->seen.switches_said +
+				     (strncmp(t->seen.switches_said, "no: ", 4) ? 0 : 4));
 }
 
 static enum verdict verdict_of_samples(const struct self_test *t)
@@ -317,11 +320,11 @@ static void tell_samples(struct self_test *t)
 		return;
 	if (seen->lost_samples)
 		snprintf(lost, sizeof(lost), ", %" PRIu64 " were lost", seen->lost_samples);
-	tell(t, verdict_of_samples(t), "samples",
-	     "%" PRIu64 " stand for %.0f ms of %.0f ms of CPU time, %" PRIu64
-	     " have the callers that backtrace(3) has%s",
-	     seen->samples, (double)seen->sampled_ns / 1e6, (double)t->account.cpu_ns / 1e6,
-	     seen->samples_with_stack, lost);
+	verdict_tell(t, verdict_of_samples(t), "samples",
+		     "%" PRIu64 " stand for %.0f ms of %.0f ms of CPU time, %" PRIu64
+		     " have the callers that backtrace(3) has%s",
+		     seen->samples, (double)seen->sampled_ns / 1e6, (double)t->account.cpu_ns / 1e6,
+		     seen->samples_with_stack, lost);
 }
 
 static void tell_hardware(struct self_test *t)
@@ -330,9 +333,9 @@ static void tell_hardware(struct self_test *t)
 	char error[640];
 
 	if (trc_sampling_settle(&sampling, error, sizeof(error)))
-		tell(t, LIMITED, "counters", "%s", error);
+		verdict_tell(t, LIMITED, "counters", "%s", error);
 	else
-		tell(t, OK, "counters", "the processor's cycles can be sampled");
+		verdict_tell(t, OK, "counters", "the processor's cycles can be sampled");
 }
 
 int trc_tool_self_test(const struct trc_tool_options *options)
@@ -340,7 +343,7 @@ int trc_tool_self_test(const struct trc_tool_options *options)
 	struct self_test t = {.asked = options};
 
 	test_room(&t);
-	if (files_make(&t) && record(&t) && read_trace(&t)) {
+	if (files_make(&t) && program_record(&t) && read_trace(&t)) {
 		tell_clock(&t);
 		tell_events(&t);
 		tell_waits(&t);

@@ -16,14 +16,14 @@ struct reading {
 };
 
 /* 0 where the block has no such argument. */
-static uint64_t value_of(const struct reading *g, uint32_t row, unsigned int arg)
+static uint64_t arg_value(const struct reading *g, uint32_t row, unsigned int arg)
 {
 	const uint64_t *const *columns = g->columns->arg[g->columns->kind[row]];
 
 	return columns && columns[arg] ? columns[arg][g->columns->rank[row]] : 0;
 }
 
-#define VALUE_OF(g, row, kind_name, arg_name) value_of(g, row, TRC_ARG_INDEX(kind_name, arg_name))
+#define VALUE_OF(g, row, kind_name, arg_name) arg_value(g, row, TRC_ARG_INDEX(kind_name, arg_name))
 
 /* The innermost frames differ: they are two calls in one function.  All others are the same. */
 static bool is_stack_of_account(const struct reading *g, uint64_t stack)

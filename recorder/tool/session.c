@@ -86,7 +86,7 @@ static void child_ends(void *context, pid_t pid)
 		trc_process_used(p);
 }
 
-static void has_ended(struct trc_process *p)
+static void process_has_ended(struct trc_process *p)
 {
 	if (!p->ended)
 		p->ended_ns = trc_clock_vdso();
@@ -102,7 +102,7 @@ static void child_ended(void *context, pid_t pid, int status)
 		return;
 	p->status = status;
 	p->status_known = true;
-	has_ended(p);
+	process_has_ended(p);
 }
 
 static void look_for_end(struct trc_process *p, const struct trc_child *child)
@@ -112,7 +112,7 @@ static void look_for_end(struct trc_process *p, const struct trc_child *child)
 	if (ended && !p->ended && !p->command) /* its parent may not have waited for it yet */
 		trc_process_used(p);
 	if (ended)
-		has_ended(p);
+		process_has_ended(p);
 }
 
 /* A look goes through all threads of a process.  Whose parent waits for it at once is not seen at

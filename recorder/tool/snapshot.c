@@ -27,7 +27,7 @@ static void tell_changes(struct kernel_context *k, uint64_t until_ns)
 				procs->change[k->n_changes].procs);
 }
 
-static void kernel_seen(void *context, const struct trc_perf_record *r)
+static void snapshot_kernel_seen(void *context, const struct trc_perf_record *r)
 {
 	struct kernel_context *k = context;
 	struct trc_perf_record there = *r;
@@ -48,7 +48,7 @@ static void kernel_drain(void *context, struct trc_drain *drain)
 	if (k.s->kernel && k.s->sampled)
 		trc_drain_kernel_events(drain, k.s->sampled->entry, k.s->sampled->n);
 	if (k.s->kernel)
-		trc_perf_pass(k.s->kernel, true, kernel_seen, &k);
+		trc_perf_pass(k.s->kernel, true, snapshot_kernel_seen, &k);
 	for (uint32_t i = 0; k.s->kernel && i < TRC_PROCS_MAX; i++)
 		trc_drain_kernel_held(drain, i, trc_perf_oldest_ns(k.s->kernel, i));
 	tell_changes(&k, UINT64_MAX);
@@ -84,8 +84,8 @@ static void write_infos(const struct trc_tool_snapshot *s, const struct trc_snap
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-static int write_trace(struct trc_tool_snapshot *s, struct trc_snapshot *snapshot,
-		       struct trc_file_sink *sink)
+static int snapshot_write_trace(struct trc_tool_snapshot *s, struct trc_snapshot *snapshot,
+				struct trc_file_sink *sink)
 {
 	struct trc_writer_options options;
 	struct trc_drain_totals drained;
@@ -129,7 +129,7 @@ int trc_tool_snapshot_write(struct trc_tool_snapshot *s, struct trc_snapshot *sn
 		err = trc_file_sink_open(&sink, s->error, sizeof(s->error));
 	if (err)
 		return err;
-	err = write_trace(s, snapshot, &sink);
+	err = snapshot_write_trace(s, snapshot, &sink);
 	if (!err)
 		err = trc_file_sink_commit(&sink);
 	if (err)

@@ -111,7 +111,7 @@ static void print_samples(const struct trc_tool_result *r)
 }
 
 /* The files of all processes have names that differ in one part. */
-static void print_more(const struct trc_tool_result *r)
+static void summary_print_more(const struct trc_tool_result *r)
 {
 	const char *at = r->path, *part = NULL;
 
@@ -142,7 +142,7 @@ void trc_tool_summary(const struct trc_tool_result *r)
 	if (r->sampled)
 		print_samples(r);
 	if (more)
-		print_more(r);
+		summary_print_more(r);
 }
 
 /* ---- snapshots ------------------------------------------------------------------------- */

@@ -74,8 +74,8 @@ static int check_owner(const struct trc_ring_file *f, const struct trc_tool_opti
 /* ---- the trace ------------------------------------------------------------------------- */
 
 /* 0 or -errno after saying why. */
-static int write_trace(const struct trc_ring_file *f, const struct trc_tool_options *o,
-		       struct trc_file_sink *sink)
+static int take_write_trace(const struct trc_ring_file *f, const struct trc_tool_options *o,
+			    struct trc_file_sink *sink)
 {
 	const struct trc_snapshot_options options = {
 		.window_ns = o->window_ns ? o->window_ns
@@ -116,7 +116,7 @@ int trc_tool_take(const struct trc_tool_options *o)
 		return 1;
 	err = check_owner(&f, o);
 	if (!err)
-		err = write_trace(&f, o, &sink);
+		err = take_write_trace(&f, o, &sink);
 	if (!err && !o->quiet)
 		trc_tool_say("%s: process %" PRIu32 "%s, %" PRIu64
 			     " bytes; see it with: trace-analyze %s",

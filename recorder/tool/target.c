@@ -60,7 +60,7 @@ static int command_find(const char *command, char path[PATH_MAX])
 /* ---- looking --------------------------------------------------------------------------- */
 
 /* NULL, or why programs of this ELF file cannot be recorded. */
-static const char *look_at_elf(int fd, const char *head, size_t n_bytes)
+static const char *target_look_at_elf(int fd, const char *head, size_t n_bytes)
 {
 	Elf64_Phdr dynamic = {.p_filesz = 0};
 	Elf64_Ehdr elf;
@@ -96,7 +96,7 @@ static const char *look_at_elf(int fd, const char *head, size_t n_bytes)
 
 /* The loader ignores LD_PRELOAD in a program that gains rights by being executed.  The kernel gives
  * none on a file system of that kind, and none by modes to a process that gave up new ones. */
-static const char *look_at_rights(int fd)
+static const char *target_look_at_rights(int fd)
 {
 	bool gives_up = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 	struct statvfs fs;
@@ -146,9 +146,9 @@ static const char *target_look(char path[PATH_MAX], bool *again)
 		return NULL;
 	n = read(fd, head, sizeof(head));
 	if (n >= EI_NIDENT && !memcmp(head, ELFMAG, SELFMAG)) {
-		why = look_at_elf(fd, head, (size_t)n);
+		why = target_look_at_elf(fd, head, (size_t)n);
 		if (!why)
-			why = look_at_rights(fd);
+			why = target_look_at_rights(fd);
 	} else if (n > 0) {
 		*again = script_interpreter(head, (size_t)n, path);
 	}
@@ -181,7 +181,7 @@ int trc_target_check(const char *command, char sanitizer[TRC_SANITIZER_BYTES])
 /* ---- our own files --------------------------------------------------------------------- */
 
 /* The directory of this program's file, with a slash. */
-static bool own_dir(char dir[PATH_MAX])
+static bool tool_dir(char dir[PATH_MAX])
 {
 	ssize_t n = readlink("/proc/self/exe", dir, PATH_MAX - 1);
 
@@ -205,7 +205,7 @@ bool trc_target_sibling(const char *room, const char *name, char path[PATH_MAX])
 
 	snprintf(beside, sizeof(beside), "../%s/", room);
 	/* Installed, or in a build tree. */
-	return own_dir(dir) &&
+	return tool_dir(dir) &&
 	       (path_try(path, X_OK, dir, "", name) || path_try(path, X_OK, dir, beside, name) ||
 		path_try(path, X_OK, dir, "../", name));
 }
@@ -221,8 +221,8 @@ int trc_target_preload(char path[PATH_MAX])
 		found = path_try(path, R_OK, given, "", "");
 	} else {
 		/* In a build tree, in a tree that was moved, where it was installed. */
-		found = (own_dir(dir) && (path_try(path, R_OK, dir, "../.libs/", name) ||
-					  path_try(path, R_OK, dir, "../lib/trc/", name))) ||
+		found = (tool_dir(dir) && (path_try(path, R_OK, dir, "../.libs/", name) ||
+					   path_try(path, R_OK, dir, "../lib/trc/", name))) ||
 			path_try(path, R_OK, TRC_PKGLIBDIR, "/", name);
 	}
 	if (!found)

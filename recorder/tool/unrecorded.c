@@ -18,13 +18,14 @@ bool trc_unrecorded_is(const char *name)
 	return n > sizeof(suffix) && !strcmp(name + n - sizeof(suffix) + 1, suffix);
 }
 
-static int is_word(const struct dirent *e)
+static int is_unrecorded_entry(const struct dirent *e)
 {
 	return trc_unrecorded_is(e->d_name);
 }
 
 /* "/bin/su (set-user-ID)", made printable.  The caller might not be allowed to write it. */
-static void read_word(const struct trc_tool_dir *dir, const char *name, char text[WORD_BYTES])
+static void unrecorded_word_read(const struct trc_tool_dir *dir, const char *name,
+				 char text[WORD_BYTES])
 {
 	char path[PATH_MAX];
 	ssize_t n;
@@ -47,12 +48,12 @@ void trc_unrecorded_say(const struct trc_tool_dir *dir)
 {
 	char list[NAMED_MAX * (WORD_BYTES + 2)] = "", more[32] = "", word[WORD_BYTES];
 	struct dirent **entry;
-	int n = scandir(dir->path, &entry, is_word, alphasort);
+	int n = scandir(dir->path, &entry, is_unrecorded_entry, alphasort);
 	size_t used = 0;
 
 	for (int i = 0; i < n; i++) {
 		if (i < NAMED_MAX) {
-			read_word(dir, entry[i]->d_name, word);
+			unrecorded_word_read(dir, entry[i]->d_name, word);
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 i ? ", " : "", word);
 		}
