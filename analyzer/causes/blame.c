@@ -62,7 +62,7 @@ struct blame {
 /* ---- charges ---- */
 
 /* A node's own stack, that of the event which ends the waiting for it, or of a lock that of who waits. */
-static uint8_t stack_of(const struct node *root, uint32_t stack, bool own, bool is_lock)
+static uint8_t charged_stack(const struct node *root, uint32_t stack, bool own, bool is_lock)
 {
 	if (!stack)
 		return TRC_CAUSE_STACK_NONE;
@@ -73,8 +73,8 @@ static uint8_t stack_of(const struct node *root, uint32_t stack, bool own, bool 
 	return own ? TRC_CAUSE_STACK_SAMPLE : TRC_CAUSE_STACK_END;
 }
 
-static void charge(struct blame *b, const struct node *root, uint32_t stack, bool own,
-		   uint32_t labels, uint64_t n, int64_t since_ns)
+static void blame_charge(struct blame *b, const struct node *root, uint32_t stack, bool own,
+			 uint32_t labels, uint64_t n, int64_t since_ns)
 {
 	const size_t row = (size_t)(root - b->node);
 	/* U2: in a cycle with a thread that has not begun that thread is charged. */
@@ -82,7 +82,7 @@ static void charge(struct blame *b, const struct node *root, uint32_t stack, boo
 	const bool is_lock = row >= b->steps.n_threads;
 	const uint32_t ended_at = root->unborn ? root->unborn_stack : stack;
 	const __int128 ns = (__int128)n * ((__int128)b->now_ns - since_ns);
-	const uint8_t of = stack_of(root, ended_at, own, is_lock);
+	const uint8_t of = charged_stack(root, ended_at, own, is_lock);
 	const struct trc_blame blame = {
 		.ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX,
 		.from_ns = since_ns,
@@ -104,8 +104,8 @@ static void charge_entry(struct blame *b, const struct node *root, struct entry 
 {
 	bool own = root->stack || root->waits;
 
-	charge(b, root, own ? root->stack : entry->stack, own, entry->labels, entry->n,
-	       entry->since_ns > root->own_since_ns ? entry->since_ns : root->own_since_ns);
+	blame_charge(b, root, own ? root->stack : entry->stack, own, entry->labels, entry->n,
+		     entry->since_ns > root->own_since_ns ? entry->since_ns : root->own_since_ns);
 	entry->since_ns = b->now_ns;
 }
 
@@ -119,7 +119,7 @@ static void charge_root(struct blame *b, struct node *root)
 	for (size_t i = 0; i < root->entries.n; i++)
 		charge_entry(b, root, &entry[i]);
 	if (root->counts)
-		charge(b, root, root->stack, true, root->own_labels, 1, root->own_since_ns);
+		blame_charge(b, root, root->stack, true, root->own_labels, 1, root->own_since_ns);
 	root->own_since_ns = b->now_ns;
 }
 
@@ -406,7 +406,7 @@ static bool is_earlier(const struct blame *b, uint32_t i, uint32_t j)
 }
 
 /* Puts what is at the top of the heap, or at `i`, in its place. */
-static void heap_sink(struct blame *b, size_t i)
+static void blame_heap_sink(struct blame *b, size_t i)
 {
 	uint32_t moved = b->heap[i];
 
@@ -425,7 +425,7 @@ static void heap_sink(struct blame *b, size_t i)
 	b->heap[i] = moved;
 }
 
-static void sweep(struct blame *b, int64_t end_ns)
+static void blame_sweep(struct blame *b, int64_t end_ns)
 {
 	for (size_t i = 0; i < b->n_nodes && !b->err; i++) {
 		step_node(b, i);
@@ -434,12 +434,12 @@ static void sweep(struct blame *b, int64_t end_ns)
 	retry_cycles(b);
 	b->n_heap = b->n_nodes;
 	for (size_t i = b->n_heap / 2; i > 0; i--)
-		heap_sink(b, i - 1);
+		blame_heap_sink(b, i - 1);
 	while (b->n_heap && !b->err && b->node[b->heap[0]].next_ns < end_ns) {
 		b->now_ns = b->node[b->heap[0]].next_ns;
 		while (b->node[b->heap[0]].next_ns <= b->now_ns && !b->err) {
 			step_node(b, b->heap[0]);
-			heap_sink(b, 0);
+			blame_heap_sink(b, 0);
 		}
 		retry_cycles(b);
 	}
@@ -478,7 +478,7 @@ int trc_blame_sum(const struct trc_model *m, const struct trc_blame_target *targ
 	if (!err)
 		err = nodes_make(&b, b.now_ns);
 	if (!err) {
-		sweep(&b, end_ns);
+		blame_sweep(&b, end_ns);
 		err = b.err;
 	}
 	for (size_t i = 0; b.node && i < b.n_nodes; i++)

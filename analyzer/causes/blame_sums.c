@@ -25,7 +25,7 @@ bool trc_blame_counts(const struct trc_park *park)
 	return class == TRC_WAIT_LOCKS || class == TRC_WAIT_THREADS;
 }
 
-static bool wanted(void *context, const struct trc_park *park, uint32_t *labels)
+static bool wait_is_wanted(void *context, const struct trc_park *park, uint32_t *labels)
 {
 	const struct summer *s = context;
 
@@ -46,7 +46,7 @@ static bool inside(void *context, uint32_t thread, int64_t now_ns, int64_t *unti
 	return trc_selection_at(s->selection, thread, now_ns, until_ns);
 }
 
-static int add(void *context, const struct trc_blame *blame)
+static int blame_sum_add(void *context, const struct trc_blame *blame)
 {
 	struct summer *s = context;
 	const uint64_t alike[] = {
@@ -74,7 +74,7 @@ static int add(void *context, const struct trc_blame *blame)
 	return blame->sample ? trc_draws_add(s->draws, number, blame->sample, blame->ns) : 0;
 }
 
-static int add_margins(const struct summer *s)
+static int sums_add_margins(const struct summer *s)
 {
 	struct trc_blame_row *row = s->rows->row;
 	double *margin = calloc(s->rows->n + 1, sizeof(*margin));
@@ -87,7 +87,7 @@ static int add_margins(const struct summer *s)
 	return err;
 }
 
-static int largest_first(const void *a, const void *b)
+static int sums_largest_first(const void *a, const void *b)
 {
 	const struct trc_blame_row *x = a, *y = b;
 
@@ -107,8 +107,8 @@ static int largest_first(const void *a, const void *b)
 }
 
 /* What is selected is asked of `inside`; what lies before or behind the window need not be passed through for that. */
-static void set_window(struct trc_blame_target *target, const struct trc_model *m,
-		       const struct trc_selection *s)
+static void target_set_window(struct trc_blame_target *target, const struct trc_model *m,
+			      const struct trc_selection *s)
 {
 	if (!s || (s->from_ns == INT64_MIN && s->to_ns == INT64_MAX))
 		return;
@@ -131,21 +131,21 @@ int trc_blame_rows(const struct trc_model *m, trc_blame_mark_fn *mark, void *con
 			   .rows = rows,
 			   .draws = draws ? draws : &own};
 	struct trc_blame_target target = {
-		.wanted = wanted,
+		.wanted = wait_is_wanted,
 		.inside = trc_selection_has_all_time(s.selection) ? NULL : inside,
-		.charge = add,
+		.charge = blame_sum_add,
 		.context = &s,
 	};
 	int err;
 
-	set_window(&target, m, s.selection);
+	target_set_window(&target, m, s.selection);
 	rows->row_bytes = sizeof(struct trc_blame_row);
 	err = trc_blame_sum(m, &target);
 	trc_index_free(&s.row);
 	if (!err)
-		err = add_margins(&s);
+		err = sums_add_margins(&s);
 	trc_draws_free(&own);
 	if (!err && rows->n)
-		qsort(rows->row, rows->n, rows->row_bytes, largest_first);
+		qsort(rows->row, rows->n, rows->row_bytes, sums_largest_first);
 	return err;
 }

@@ -39,7 +39,7 @@ static int64_t earlier(int64_t a_ns, int64_t b_ns)
 /* ---- rows ---- */
 
 /* The row before goes on. */
-static bool goes_on(struct trc_causes *c, const struct trc_cause *next)
+static bool cause_goes_on(struct trc_causes *c, const struct trc_cause *next)
 {
 	struct trc_cause *last;
 
@@ -56,7 +56,7 @@ static bool goes_on(struct trc_causes *c, const struct trc_cause *next)
 	return true;
 }
 
-static int row_add(struct trc_causes *c, const struct place *at, struct trc_cause row)
+static int cause_row_add(struct trc_causes *c, const struct place *at, struct trc_cause row)
 {
 	struct trc_cause *added;
 
@@ -67,7 +67,7 @@ static int row_add(struct trc_causes *c, const struct place *at, struct trc_caus
 	row.leaf = row.kind != TRC_CAUSE_WAITING;
 	if (row.kind == TRC_CAUSE_UNKNOWN && trc_steps_lost(&c->steps, row.from_ns, row.to_ns))
 		row.kind = TRC_CAUSE_LOST;
-	if (goes_on(c, &row))
+	if (cause_goes_on(c, &row))
 		return 0;
 	if (c->rows_max && c->rows.n >= c->rows_max)
 		return -E2BIG;
@@ -80,29 +80,31 @@ static int row_add(struct trc_causes *c, const struct place *at, struct trc_caus
 }
 
 /* Of a thread that waits. */
-static int add_park(struct trc_causes *c, const struct place *at, uint8_t kind, uint32_t park,
-		    int64_t from_ns, int64_t to_ns)
+static int causes_add_park(struct trc_causes *c, const struct place *at, uint8_t kind,
+			   uint32_t park, int64_t from_ns, int64_t to_ns)
 {
 	const struct trc_park *p = &c->steps.park[park - 1];
 
-	return row_add(c, at,
-		       (struct trc_cause){
-			       .kind = kind,
-			       .thread = p->thread,
-			       .from_ns = from_ns,
-			       .to_ns = to_ns,
-			       .park = park,
-			       .reason = p->reason,
-			       .object = p->object,
-			       .descriptor = p->descriptor,
-			       .stack = p->stack,
-			       .stack_of = p->stack ? TRC_CAUSE_STACK_WAIT : TRC_CAUSE_STACK_NONE,
-		       });
+	return cause_row_add(
+		c, at,
+		(struct trc_cause){
+			.kind = kind,
+			.thread = p->thread,
+			.from_ns = from_ns,
+			.to_ns = to_ns,
+			.park = park,
+			.reason = p->reason,
+			.object = p->object,
+			.descriptor = p->descriptor,
+			.stack = p->stack,
+			.stack_of = p->stack ? TRC_CAUSE_STACK_WAIT : TRC_CAUSE_STACK_NONE,
+		});
 }
 
 /* Of one that does not; without a stack of its own it has that of the event that ended the piece. */
-static int add_active(struct trc_causes *c, const struct place *at, const struct trc_step *step,
-		      uint32_t thread, int64_t from_ns, int64_t to_ns)
+static int causes_add_active(struct trc_causes *c, const struct place *at,
+			     const struct trc_step *step, uint32_t thread, int64_t from_ns,
+			     int64_t to_ns)
 {
 	struct trc_cause row = {
 		.kind = step->kind, .thread = thread, .from_ns = from_ns, .to_ns = to_ns};
@@ -111,13 +113,13 @@ static int add_active(struct trc_causes *c, const struct place *at, const struct
 	row.stack_of = step->stack_of ? step->stack_of
 		       : at->stack    ? TRC_CAUSE_STACK_END
 				      : TRC_CAUSE_STACK_NONE;
-	return row_add(c, at, row);
+	return cause_row_add(c, at, row);
 }
 
-static int add_alone(struct trc_causes *c, const struct place *at, uint8_t kind, uint32_t thread,
-		     int64_t from_ns, int64_t to_ns)
+static int causes_add_alone(struct trc_causes *c, const struct place *at, uint8_t kind,
+			    uint32_t thread, int64_t from_ns, int64_t to_ns)
 {
-	return add_active(c, at, &(struct trc_step){.kind = kind}, thread, from_ns, to_ns);
+	return causes_add_active(c, at, &(struct trc_step){.kind = kind}, thread, from_ns, to_ns);
 }
 
 /* ---- what a thread does in a piece ---- */
@@ -143,7 +145,7 @@ static int explain_unborn(struct trc_causes *c, const struct place *at, const st
 	struct place creator = *at;
 
 	if (waits_in_chain(c, step->on))
-		return add_alone(c, at, TRC_CAUSE_STARTING, thread, from_ns, to_ns);
+		return causes_add_alone(c, at, TRC_CAUSE_STARTING, thread, from_ns, to_ns);
 	creator.hops++;
 	creator.stack = step->stack;
 	return explain_thread(c, &creator, step->on, from_ns, to_ns);
@@ -157,8 +159,8 @@ static int explain_step(struct trc_causes *c, const struct place *at, const stru
 	if (step->kind == TRC_CAUSE_WAITING)
 		return explain_wait(c, at, step->park, from_ns, to_ns);
 	if (step->park) /* timeline:P1 */
-		return add_park(c, at, step->kind, step->park, from_ns, to_ns);
-	return add_active(c, at, step, thread, from_ns, to_ns);
+		return causes_add_park(c, at, step->kind, step->park, from_ns, to_ns);
+	return causes_add_active(c, at, step, thread, from_ns, to_ns);
 }
 
 static int seek(struct trc_causes *c, struct trc_step_cursor *cursor, const struct trc_thread *t,
@@ -184,9 +186,9 @@ static int explain_thread(struct trc_causes *c, const struct place *at, uint32_t
 	if (from_ns >= to_ns)
 		return 0;
 	if (!t)
-		return add_alone(c, at, TRC_CAUSE_UNKNOWN, serial, from_ns, to_ns);
+		return causes_add_alone(c, at, TRC_CAUSE_UNKNOWN, serial, from_ns, to_ns);
 	if (at->depth > TRC_CAUSES_DEPTH_MAX || at->hops > TRC_CAUSES_DEPTH_MAX)
-		return add_alone(c, at, TRC_CAUSE_DEEP, serial, from_ns, to_ns);
+		return causes_add_alone(c, at, TRC_CAUSE_DEEP, serial, from_ns, to_ns);
 	err = seek(c, &cursor, t, from_ns);
 	while (from_ns < to_ns && !err) {
 		trc_step_of_thread(&c->steps, &cursor, from_ns, &step);
@@ -245,7 +247,8 @@ static int explain_pieces(struct trc_causes *c, struct place *below, uint32_t pa
 		if (!err)
 			err = step.kind == TRC_CAUSE_WAITING
 				      ? explain_thread(c, below, step.on, from_ns, step.until_ns)
-				      : add_park(c, below, step.kind, park, from_ns, step.until_ns);
+				      : causes_add_park(c, below, step.kind, park, from_ns,
+							step.until_ns);
 		from_ns = step.until_ns;
 	}
 	return err;
@@ -278,13 +281,13 @@ static int explain_wait(struct trc_causes *c, const struct place *at, uint32_t p
 
 	if (c->only_heads && !at->depth &&
 	    trc_step_lock_of_part(&c->steps, park, from_ns, to_ns, &until_ns))
-		return add_park(c, at, TRC_CAUSE_WAITING, park, from_ns, to_ns);
+		return causes_add_park(c, at, TRC_CAUSE_WAITING, park, from_ns, to_ns);
 	if (is_in_chain(c, park))
-		return add_park(c, at, open ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE, park, from_ns,
-				to_ns);
+		return causes_add_park(c, at, open ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE, park,
+				       from_ns, to_ns);
 	if (at->depth >= TRC_CAUSES_DEPTH_MAX)
-		return add_park(c, at, TRC_CAUSE_DEEP, park, from_ns, to_ns);
-	err = add_park(c, at, TRC_CAUSE_WAITING, park, from_ns, to_ns);
+		return causes_add_park(c, at, TRC_CAUSE_DEEP, park, from_ns, to_ns);
+	err = causes_add_park(c, at, TRC_CAUSE_WAITING, park, from_ns, to_ns);
 	if (err)
 		return err;
 	below.parent = (uint32_t)c->rows.n;
@@ -350,14 +353,14 @@ int trc_causes_margins(struct trc_causes *c, void *rows, size_t n, size_t row_by
 
 /* ---- what is asked for ---- */
 
-static void begin(struct trc_causes *c, uint32_t wait)
+static void causes_begin(struct trc_causes *c, uint32_t wait)
 {
 	c->rows.n = 0;
 	c->wait = wait;
 	c->n_chain = 0;
 }
 
-static int find_instead(struct trc_causes *c, struct trc_cause *row)
+static int cause_find_instead(struct trc_causes *c, struct trc_cause *row)
 {
 	const struct trc_thread *t = trc_model_thread(c->steps.m, row->thread);
 	struct trc_instead instead;
@@ -379,13 +382,13 @@ static int find_instead(struct trc_causes *c, struct trc_cause *row)
 	return 0;
 }
 
-static int finish(struct trc_causes *c, int err, const struct trc_cause **rows, size_t *n)
+static int causes_finish(struct trc_causes *c, int err, const struct trc_cause **rows, size_t *n)
 {
 	struct trc_cause *row = c->rows.row;
 
 	for (size_t i = 0; i < c->rows.n && !err; i++)
 		if (row[i].kind == TRC_CAUSE_PREEMPTED)
-			err = find_instead(c, &row[i]);
+			err = cause_find_instead(c, &row[i]);
 	*rows = c->rows.row;
 	*n = err ? 0 : c->rows.n;
 	return err;
@@ -398,8 +401,8 @@ int trc_causes_of_wait(struct trc_causes *c, uint32_t park, const struct trc_cau
 	int64_t from_ns = trc_park_start_ns(c->steps.m, p), to_ns = trc_park_end_ns(c->steps.m, p);
 	const struct place top = {0};
 
-	begin(c, park);
-	return finish(c, explain_wait(c, &top, park, from_ns, to_ns), rows, n);
+	causes_begin(c, park);
+	return causes_finish(c, explain_wait(c, &top, park, from_ns, to_ns), rows, n);
 }
 
 int trc_causes_of_part(struct trc_causes *c, uint32_t park, int64_t from_ns, int64_t to_ns,
@@ -409,13 +412,13 @@ int trc_causes_of_part(struct trc_causes *c, uint32_t park, int64_t from_ns, int
 	struct place below = {.parent = 1, .depth = 1};
 	int err;
 
-	begin(c, park);
+	causes_begin(c, park);
 	if (!of_others)
 		c->chain[c->n_chain++] = park;
-	err = add_park(c, &top, TRC_CAUSE_WAITING, park, from_ns, to_ns);
+	err = causes_add_park(c, &top, TRC_CAUSE_WAITING, park, from_ns, to_ns);
 	if (!err)
 		err = explain_pieces(c, &below, park, from_ns, to_ns);
-	return finish(c, err, rows, n);
+	return causes_finish(c, err, rows, n);
 }
 
 const struct trc_steps *trc_causes_steps(const struct trc_causes *c)
@@ -428,8 +431,8 @@ int trc_causes_of_thread(struct trc_causes *c, uint32_t thread, int64_t from_ns,
 {
 	const struct place top = {0};
 
-	begin(c, 0);
-	return finish(c, explain_thread(c, &top, thread, from_ns, to_ns), rows, n);
+	causes_begin(c, 0);
+	return causes_finish(c, explain_thread(c, &top, thread, from_ns, to_ns), rows, n);
 }
 
 /* What of it lies within the trace. */

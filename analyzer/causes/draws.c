@@ -96,8 +96,8 @@ static void pool_alone(struct part *part, size_t n)
 }
 
 /* D2: adds what part[i] and those that follow have of one sample, of one group or of any; behind these. */
-static size_t add_sample(struct trc_margin_part *sum, const struct part *part, size_t n, size_t i,
-			 bool of_group)
+static size_t part_add_sample(struct trc_margin_part *sum, const struct part *part, size_t n,
+			      size_t i, bool of_group)
 {
 	const struct part *first = &part[i];
 	uint64_t ns = 0;
@@ -117,14 +117,14 @@ static void add_groups(struct trc_margin *group, struct part *part, size_t n)
 	size_t i = 0;
 
 	while (i < n)
-		i = add_sample(&whole, part, n, i, false);
+		i = part_add_sample(&whole, part, n, i, false);
 	qsort(part, n, sizeof(*part), by_group);
 	for (i = 0; i < n;) {
 		struct trc_margin_part sum = {0};
 		uint32_t of = part[i].group;
 
 		while (i < n && part[i].group == of)
-			i = add_sample(&sum, part, n, i, true);
+			i = part_add_sample(&sum, part, n, i, true);
 		trc_margin_add_known(&group[of], &sum, &whole);
 	}
 }

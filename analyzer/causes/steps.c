@@ -180,7 +180,7 @@ int trc_step_seek(struct trc_steps *s, struct trc_step_cursor *cursor, size_t th
 }
 
 /* The innermost wait in which the thread, by row, was then; NULL = in none. */
-static const struct trc_park *park_at(const struct trc_steps *s, size_t thread, int64_t ts_ns)
+static const struct trc_park *steps_park_at(const struct trc_steps *s, size_t thread, int64_t ts_ns)
 {
 	uint32_t low = s->parks.first[thread], high = s->parks.first[thread + 1], first = low, i;
 
@@ -211,7 +211,7 @@ static int64_t created_ns(const struct trc_steps *s, const struct trc_thread *t)
 		return t->start_ns;
 	if (creator->end_ns != TRC_NEVER && creator->end_ns < t->start_ns)
 		return creator->end_ns;
-	park = park_at(s, (size_t)(creator - s->thread), t->start_ns);
+	park = steps_park_at(s, (size_t)(creator - s->thread), t->start_ns);
 	if (!park || park->reason == TRC_REASON_USER)
 		return t->start_ns;
 	return park->start_ns;
@@ -266,8 +266,8 @@ void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *curso
 
 /* ---- a lock ---- */
 
-static const struct trc_unlock *unlock_at(const struct trc_steps *s,
-					  const struct trc_steps_lock *lock, uint32_t i)
+static const struct trc_unlock *steps_unlock_at(const struct trc_steps *s,
+						const struct trc_steps_lock *lock, uint32_t i)
 {
 	return &s->unlock[s->unlock_row[lock->first + i]];
 }
@@ -288,7 +288,7 @@ uint32_t trc_step_lock_seek(const struct trc_steps *s, const struct trc_steps_lo
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (unlock_at(s, lock, middle)->ts_ns <= ts_ns)
+		if (steps_unlock_at(s, lock, middle)->ts_ns <= ts_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -301,8 +301,8 @@ uint32_t trc_step_lock_seek(const struct trc_steps *s, const struct trc_steps_lo
 static int64_t section_from(const struct trc_steps *s, const struct trc_steps_lock *lock,
 			    uint32_t i)
 {
-	const struct trc_unlock *unlock = unlock_at(s, lock, i);
-	int64_t before_ns = i ? unlock_at(s, lock, i - 1)->ts_ns : TRC_NEVER;
+	const struct trc_unlock *unlock = steps_unlock_at(s, lock, i);
+	int64_t before_ns = i ? steps_unlock_at(s, lock, i - 1)->ts_ns : TRC_NEVER;
 
 	if (unlock->taken_ns != TRC_NEVER && unlock->taken_ns <= unlock->ts_ns &&
 	    unlock->taken_ns > before_ns)
@@ -331,19 +331,20 @@ void trc_step_of_lock(const struct trc_steps *s, const struct trc_steps_lock *lo
 	int64_t from_ns;
 
 	*step = (struct trc_step){.until_ns = INT64_MAX, .kind = TRC_CAUSE_UNKNOWN};
-	while (*next < lock->n && unlock_at(s, lock, *next)->ts_ns <= ts_ns)
+	while (*next < lock->n && steps_unlock_at(s, lock, *next)->ts_ns <= ts_ns)
 		++*next;
 	if (*next == lock->n)
 		return;
 	from_ns = section_from(s, lock, *next);
 	if (ts_ns < from_ns) {
-		step->kind = unless_lost(s, *next ? unlock_at(s, lock, *next - 1)->ts_ns : ts_ns,
-					 from_ns, TRC_CAUSE_FREE);
+		step->kind =
+			unless_lost(s, *next ? steps_unlock_at(s, lock, *next - 1)->ts_ns : ts_ns,
+				    from_ns, TRC_CAUSE_FREE);
 		step->until_ns = from_ns;
 		return;
 	}
-	step->until_ns = unlock_at(s, lock, *next)->ts_ns;
-	step_section(s, unlock_at(s, lock, *next), step);
+	step->until_ns = steps_unlock_at(s, lock, *next)->ts_ns;
+	step_section(s, steps_unlock_at(s, lock, *next), step);
 }
 
 /* ---- a wait for a lock, after the last unlock in it ---- */
@@ -376,11 +377,11 @@ static bool step_given_up(const struct trc_steps *s, const struct trc_step_wait 
 
 	if (wait->next == wait->lock->n)
 		return false;
-	after = trc_charge_unlock_of(unlock_at(s, wait->lock, wait->next));
+	after = trc_charge_unlock_of(steps_unlock_at(s, wait->lock, wait->next));
 	if (!trc_charge_to_next(charge, last, &after, &since))
 		return false;
 	if (trc_charge_time(ts_ns) >= since) {
-		step_section(s, unlock_at(s, wait->lock, wait->next), step);
+		step_section(s, steps_unlock_at(s, wait->lock, wait->next), step);
 	} else {
 		step->until_ns = trc_charge_ns(since);
 		step->kind = unless_lost(s, last ? trc_charge_ns(last->at) : ts_ns, step->until_ns,
@@ -396,7 +397,7 @@ static void step_rest(const struct trc_steps *s, const struct trc_step_wait *wai
 	const struct trc_charge_wait charge = {trc_charge_time(p->start_ns),
 					       trc_charge_time(p->end_ns), p->holder};
 	const struct trc_unlock *before =
-		wait->next ? unlock_at(s, wait->lock, wait->next - 1) : NULL;
+		wait->next ? steps_unlock_at(s, wait->lock, wait->next - 1) : NULL;
 	int result = p->flags & TRC_PARK_NO_END ? -1 : p->result;
 	struct trc_charge_unlock last = {0};
 
@@ -505,9 +506,9 @@ void trc_step_wait_begin(const struct trc_steps *s, struct trc_step_wait *wait, 
 		       : trc_step_lock_seek(s, wait->lock,
 					    woken ? p->wake_ns : trc_park_end_ns(s->m, p));
 	if (last)
-		wait->lock_until_ns = unlock_at(s, wait->lock, last - 1)->ts_ns;
+		wait->lock_until_ns = steps_unlock_at(s, wait->lock, last - 1)->ts_ns;
 	/* Mostly there is one unlock in a wait. */
-	if (woken && last > 1 && unlock_at(s, wait->lock, last - 2)->ts_ns <= from_ns &&
+	if (woken && last > 1 && steps_unlock_at(s, wait->lock, last - 2)->ts_ns <= from_ns &&
 	    wait->lock_until_ns > from_ns)
 		wait->next = last - 1;
 	else
@@ -537,7 +538,7 @@ const struct trc_steps_lock *trc_step_lock_of_part(const struct trc_steps *s, ui
 	if (!wait.lock || wait.lock_until_ns > trc_park_end_ns(s->m, &s->park[park - 1]))
 		return NULL;
 	last = trc_step_lock_seek(s, wait.lock, earlier(wait.lock_until_ns, to_ns));
-	last_ns = last ? unlock_at(s, wait.lock, last - 1)->ts_ns : from_ns;
+	last_ns = last ? steps_unlock_at(s, wait.lock, last - 1)->ts_ns : from_ns;
 	if (last_ns <= from_ns || !has_section(s, wait.lock, last_ns))
 		return NULL;
 	*until_ns = last_ns;
@@ -556,7 +557,8 @@ void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int
 		step_woken(s, &s->park[wait->park - 1], ts_ns, step);
 		return;
 	}
-	while (wait->next < wait->lock->n && unlock_at(s, wait->lock, wait->next)->ts_ns <= ts_ns)
+	while (wait->next < wait->lock->n &&
+	       steps_unlock_at(s, wait->lock, wait->next)->ts_ns <= ts_ns)
 		wait->next++;
 	step_rest(s, wait, ts_ns, step);
 }

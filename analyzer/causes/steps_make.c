@@ -97,8 +97,8 @@ static int holders_make(struct trc_steps *s)
 }
 
 /* The wait that the thread was in; *next, its first wait that is not looked at yet, goes on with time.  NULL = none. */
-static const struct trc_park *wait_at(const struct trc_steps *s, uint32_t *next, size_t thread,
-				      int64_t ts_ns)
+static const struct trc_park *steps_wait_at(const struct trc_steps *s, uint32_t *next,
+					    size_t thread, int64_t ts_ns)
 {
 	const struct trc_park *p;
 
@@ -119,9 +119,10 @@ static int releases_make(struct trc_steps *s)
 		next[t] = s->parks.first[t];
 	for (size_t i = 0; !err && i < s->n_unlocks; i++) {
 		const struct trc_thread *t = trc_model_thread(s->m, s->unlock[i].thread);
-		const struct trc_park *p = t ? wait_at(s, &next[t - s->thread],
-						       (size_t)(t - s->thread), s->unlock[i].ts_ns)
-					     : NULL;
+		const struct trc_park *p =
+			t ? steps_wait_at(s, &next[t - s->thread], (size_t)(t - s->thread),
+					  s->unlock[i].ts_ns)
+			  : NULL;
 
 		if (p && p->reason == TRC_REASON_COND &&
 		    trc_index_get(&s->release, (uint64_t)(p - s->park) + 1) == TRC_INDEX_NONE)
@@ -216,7 +217,7 @@ static void steps_free(struct trc_steps *s)
 	trc_index_free(&s->release);
 }
 
-static void kept_free(void *kept)
+static void steps_kept_free(void *kept)
 {
 	steps_free(kept);
 	free(kept);
@@ -232,11 +233,11 @@ static int steps_keep(struct trc_kept *kept, const struct trc_model *m)
 		return -ENOMEM;
 	err = steps_make(s, m);
 	if (err) {
-		kept_free(s);
+		steps_kept_free(s);
 		return err;
 	}
 	s->is_kept = true;
-	*kept = (struct trc_kept){s, kept_free};
+	*kept = (struct trc_kept){s, steps_kept_free};
 	return 0;
 }
 
@@ -290,7 +291,7 @@ static void walk_rows(struct trc_image *image, struct trc_steps *s)
 	}
 }
 
-static int index_locks(struct trc_steps *s)
+static int steps_index_locks(struct trc_steps *s)
 {
 	const struct trc_steps_lock *lock = s->locks.row;
 	uint64_t key[2];
@@ -317,13 +318,13 @@ static int read_kept(struct trc_image *image, struct trc_kept *kept, const struc
 	s->is_kept = s->is_mapped = true;
 	s->locks.row_bytes = sizeof(struct trc_steps_lock);
 	s->pieces = calloc(s->n_threads + 1, sizeof(*s->pieces));
-	*kept = (struct trc_kept){s, kept_free};
+	*kept = (struct trc_kept){s, steps_kept_free};
 	if (!s->pieces)
 		return -ENOMEM;
 	walk_rows(image, s);
 	err = trc_image_error(image);
 	if (!err)
-		err = index_locks(s);
+		err = steps_index_locks(s);
 	if (!err)
 		err = gaps_make(s);
 	if (!err)

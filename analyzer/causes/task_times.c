@@ -135,7 +135,8 @@ static int time_put(struct trc_array *times, const struct trc_task_time *time)
 }
 
 /* The sums of a thread, which begin again. */
-static int add_sums(struct lister *l, uint64_t task, uint32_t thread, struct trc_array *times)
+static int lister_add_sums(struct lister *l, uint64_t task, uint32_t thread,
+			   struct trc_array *times)
 {
 	const struct trc_state_sums *sums = &l->sums;
 	int err = 0;
@@ -196,7 +197,7 @@ static int add_unworked(struct lister *l, uint64_t id, int64_t start_ns, int64_t
 }
 
 /* What the threads did in the spans. */
-static int add_times(struct lister *l, uint64_t id, struct trc_array *times)
+static int lister_add_times(struct lister *l, uint64_t id, struct trc_array *times)
 {
 	const struct trc_selected_span *span = l->spans.row;
 	int err = 0;
@@ -213,7 +214,7 @@ static int add_times(struct lister *l, uint64_t id, struct trc_array *times)
 			trc_state_sums_add(&l->sums, TRC_TASK_ABSENT * TRC_REASON_COUNT,
 					   span[i].from_ns, span[i].to_ns);
 		if (!err && (i + 1 == l->spans.n || span[i + 1].track != span[i].track))
-			err = add_sums(l, id, serial, times);
+			err = lister_add_sums(l, id, serial, times);
 	}
 	return err;
 }
@@ -224,7 +225,7 @@ static int add_task_times(struct lister *l, uint32_t row, struct trc_array *time
 	int err = find_spans(l, row);
 
 	if (!err)
-		err = add_times(l, task->task, times);
+		err = lister_add_times(l, task->task, times);
 	return err ? err : add_unworked(l, task->task, task->start_ns, task->end_ns, times);
 }
 
@@ -235,7 +236,7 @@ static int add_region_times(struct lister *l, uint32_t row, struct trc_array *ti
 	int err = find_spans_of_region(l, region);
 
 	if (!err)
-		err = add_times(l, row + 1, times);
+		err = lister_add_times(l, row + 1, times);
 	return err ? err : add_unworked(l, row + 1, region->start_ns, region->end_ns, times);
 }
 
@@ -280,7 +281,7 @@ static bool is_given_up(const struct trc_image_pause *pause, uint32_t row)
 	return row % TASKS_AT_ONCE == TASKS_AT_ONCE - 1 && trc_image_pauses(pause);
 }
 
-static int fail(struct trc_error *error, const char *what, int err)
+static int times_fail(struct trc_error *error, const char *what, int err)
 {
 	if (err && !error->text[0])
 		snprintf(error->text, sizeof(error->text), "%s: %s", what,
@@ -315,7 +316,7 @@ static int make_spans(struct trc_model *m, const struct listing *out,
 		err = note_first(out);
 	trc_task_spans_close(&l.tasks);
 	trc_array_free(&l.spans);
-	return fail(error, "task_spans", err);
+	return times_fail(error, "task_spans", err);
 }
 
 typedef int add_fn(struct lister *l, uint32_t row, struct trc_array *times);
@@ -337,7 +338,7 @@ static int list_times(struct trc_model *m, const struct listing *out, const stru
 	int err;
 
 	if (!l)
-		return fail(error, listed->what, -ENOMEM);
+		return times_fail(error, listed->what, -ENOMEM);
 	l->m = m;
 	err = listed->spans_open(&l->tasks, m);
 	l->tasks.generations_max = GENERATIONS_MAX;
@@ -356,7 +357,7 @@ static int list_times(struct trc_model *m, const struct listing *out, const stru
 	trc_task_spans_close(&l->tasks);
 	trc_array_free(&l->spans);
 	free(l);
-	return fail(error, listed->what, err);
+	return times_fail(error, listed->what, err);
 }
 
 static int times_begin(struct trc_model *m, struct trc_array *times, struct trc_error *error)
@@ -410,7 +411,7 @@ static const struct {
 };
 enum { N_KEPT = sizeof(all_kept) / sizeof(*all_kept) };
 
-static void kept_free(void *kept)
+static void task_times_kept_free(void *kept)
 {
 	struct kept_rows *k = kept;
 
@@ -436,12 +437,12 @@ static int make_kept(struct trc_model *m, struct trc_kept *kept, size_t i,
 {
 	struct kept_rows *k = kept_new(all_kept[i].row_bytes);
 	int err = k ? all_kept[i].make(m, &(struct listing){&k->rows, &k->first}, pause, error)
-		    : fail(error, "tasks", -ENOMEM);
+		    : times_fail(error, "tasks", -ENOMEM);
 
 	if (k && (err || kept->thing))
-		kept_free(k);
+		task_times_kept_free(k);
 	else if (!err)
-		*kept = (struct trc_kept){k, kept_free};
+		*kept = (struct trc_kept){k, task_times_kept_free};
 	return err;
 }
 
@@ -459,7 +460,8 @@ static int need_kept(struct trc_model *m, size_t i, const struct kept_rows **k,
 	return err;
 }
 
-static int list(struct trc_model *m, size_t i, struct trc_array *rows, struct trc_error *error)
+static int task_times_list(struct trc_model *m, size_t i, struct trc_array *rows,
+			   struct trc_error *error)
 {
 	const struct kept_rows *k;
 	int err = need_kept(m, i, &k, error);
@@ -475,17 +477,17 @@ static int list(struct trc_model *m, size_t i, struct trc_array *rows, struct tr
 
 int trc_task_spans_list(struct trc_model *m, struct trc_array *spans, struct trc_error *error)
 {
-	return list(m, 0, spans, error);
+	return task_times_list(m, 0, spans, error);
 }
 
 int trc_task_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error)
 {
-	return list(m, 1, times, error);
+	return task_times_list(m, 1, times, error);
 }
 
 int trc_region_times_list(struct trc_model *m, struct trc_array *times, struct trc_error *error)
 {
-	return list(m, 2, times, error);
+	return task_times_list(m, 2, times, error);
 }
 
 int trc_task_rows_first(struct trc_model *m, enum trc_kept_kind kind, const uint32_t **first,
@@ -530,7 +532,7 @@ static int walk_kept(struct trc_image *image, struct trc_kept *kept, size_t row_
 		k = kept_new(row_bytes);
 		if (!k)
 			return -ENOMEM;
-		*kept = (struct trc_kept){k, kept_free};
+		*kept = (struct trc_kept){k, task_times_kept_free};
 	}
 	trc_image_array(image, &k->rows, NULL);
 	trc_image_array(image, &k->first, NULL);

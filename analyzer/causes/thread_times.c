@@ -88,8 +88,8 @@ struct maker {
 	uint16_t cell[TRC_STATE_CELLS];
 };
 
-static int put(struct maker *k, unsigned int state, unsigned int reason, int64_t from_ns,
-	       int64_t to_ns)
+static int state_put(struct maker *k, unsigned int state, unsigned int reason, int64_t from_ns,
+		     int64_t to_ns)
 {
 	unsigned int cell = state * TRC_REASON_COUNT + reason;
 	struct trc_array *stretches = &k->line->stretches;
@@ -108,15 +108,16 @@ static int put(struct maker *k, unsigned int state, unsigned int reason, int64_t
 	return 0;
 }
 
-static int put_wait(struct maker *k, const struct trc_park *park, int64_t from_ns, int64_t to_ns)
+static int state_put_wait(struct maker *k, const struct trc_park *park, int64_t from_ns,
+			  int64_t to_ns)
 {
 	int64_t wake_ns = park->wake_ns == TRC_NEVER ? to_ns : park->wake_ns;
 	unsigned int reason = park->reason < TRC_REASON_COUNT ? park->reason : 0;
 	int err;
 
 	wake_ns = earlier(later(wake_ns, from_ns), to_ns);
-	err = put(k, TRC_TASK_WAITING, reason, from_ns, wake_ns);
-	return err ? err : put(k, TRC_TASK_WOKEN, reason, wake_ns, to_ns);
+	err = state_put(k, TRC_TASK_WAITING, reason, from_ns, wake_ns);
+	return err ? err : state_put(k, TRC_TASK_WOKEN, reason, wake_ns, to_ns);
 }
 
 static unsigned int state_of(const struct trc_step *step)
@@ -162,9 +163,9 @@ static int put_steps(struct maker *k, struct trc_steps *steps, size_t thread)
 		__builtin_prefetch(park_ahead(steps, &cursor));
 		step.until_ns = earlier(step.until_ns, end_ns);
 		if (step.kind == TRC_CAUSE_WAITING)
-			err = put_wait(k, &steps->park[step.park - 1], at_ns, step.until_ns);
+			err = state_put_wait(k, &steps->park[step.park - 1], at_ns, step.until_ns);
 		else
-			err = put(k, state_of(&step), 0, at_ns, step.until_ns);
+			err = state_put(k, state_of(&step), 0, at_ns, step.until_ns);
 	}
 	if (err)
 		return err;
@@ -230,7 +231,7 @@ static int make_line(struct trc_thread_times *t, size_t thread)
 /* ---- a span ---- */
 
 /* The stretch that has this time, or the last one before it; `at` is near. */
-static size_t find(const struct trc_thread_line *line, size_t at, int64_t ts_ns)
+static size_t line_find(const struct trc_thread_line *line, size_t at, int64_t ts_ns)
 {
 	const struct stretch *s = line->stretches.row;
 	size_t low = at, high = at + 1, by = 1;
@@ -255,8 +256,8 @@ static size_t find(const struct trc_thread_line *line, size_t at, int64_t ts_ns)
 }
 
 /* Of the stretches first..end, without `end`, what lies in the span. */
-static void walk(const struct trc_thread_line *line, size_t first, size_t end, int64_t from_ns,
-		 int64_t to_ns, struct trc_state_sums *sums)
+static void line_walk(const struct trc_thread_line *line, size_t first, size_t end, int64_t from_ns,
+		      int64_t to_ns, struct trc_state_sums *sums)
 {
 	const struct stretch *s = line->stretches.row;
 
@@ -285,15 +286,15 @@ int trc_thread_times_add(struct trc_thread_times *t, size_t thread, int64_t from
 
 	if (err || from_ns >= to_ns || !line->stretches.n)
 		return err;
-	first = line->at = find(line, line->at, from_ns);
-	last = find(line, first, to_ns - 1);
+	first = line->at = line_find(line, line->at, from_ns);
+	last = line_find(line, first, to_ns - 1);
 	if (last - first <= 2 * line->every) {
-		walk(line, first, last + 1, from_ns, to_ns, sums);
+		line_walk(line, first, last + 1, from_ns, to_ns, sums);
 		return 0;
 	}
-	walk(line, first, (first / line->every + 1) * line->every, from_ns, to_ns, sums);
+	line_walk(line, first, (first / line->every + 1) * line->every, from_ns, to_ns, sums);
 	add_marks(line, first / line->every + 1, last / line->every, sums);
-	walk(line, last / line->every * line->every, last + 1, from_ns, to_ns, sums);
+	line_walk(line, last / line->every * line->every, last + 1, from_ns, to_ns, sums);
 	return 0;
 }
 

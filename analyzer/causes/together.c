@@ -69,7 +69,7 @@ static void member_of_part(const struct trc_steps *s, const struct trc_together_
 		trc_step_lock_of_part(s, part->park, part->from_ns, part->to_ns, &member->until_ns);
 }
 
-static int compare(const void *a, const void *b)
+static int member_compare(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
 
@@ -82,7 +82,7 @@ static int compare(const void *a, const void *b)
 	return (x->i > y->i) - (x->i < y->i);
 }
 
-static int compare_ends(const void *a, const void *b)
+static int cause_compare_ends(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;
 
@@ -178,7 +178,7 @@ void trc_together_mark(struct trc_together *t, size_t i)
 
 /* ---- rows ---- */
 
-static int rows_add(struct trc_together *t, const struct trc_cause *row, size_t n)
+static int together_rows_add(struct trc_together *t, const struct trc_cause *row, size_t n)
 {
 	t->n_rows += n;
 	if (t->n_rows > t->rows_max)
@@ -201,12 +201,12 @@ static int times_set(struct trc_together *t, size_t n, struct trc_cause_times ti
 }
 
 /* T1: those of one wait, a part of it or all. */
-static int add_alone(struct trc_together *t, const struct member *member,
-		     const struct trc_cause *row, size_t n)
+static int together_add_alone(struct trc_together *t, const struct member *member,
+			      const struct trc_cause *row, size_t n)
 {
 	int err = times_set(t, n, (struct trc_cause_times){1, member->marked});
 
-	return err ? err : rows_add(t, row, n);
+	return err ? err : together_rows_add(t, row, n);
 }
 
 static int part_alone(struct trc_together *t, const struct member *member, int64_t from_ns,
@@ -219,7 +219,7 @@ static int part_alone(struct trc_together *t, const struct member *member, int64
 	if (from_ns >= to_ns)
 		return 0;
 	err = trc_causes_of_part(t->causes, member->park, from_ns, to_ns, false, &row, &n);
-	return err ? err : add_alone(t, member, row, n);
+	return err ? err : together_add_alone(t, member, row, n);
 }
 
 static int whole_alone(struct trc_together *t, const struct member *member)
@@ -233,12 +233,12 @@ static int whole_alone(struct trc_together *t, const struct member *member)
 	    member->to_ns != trc_park_end_ns(t->steps->m, p))
 		return part_alone(t, member, member->from_ns, member->to_ns);
 	err = trc_causes_of_wait(t->causes, member->park, &row, &n);
-	return err ? err : add_alone(t, member, row, n);
+	return err ? err : together_add_alone(t, member, row, n);
 }
 
 /* ---- a step of the lock: nobody has it, or a thread ---- */
 
-static int copy_rows(struct trc_together *t, const struct trc_cause *row, size_t n)
+static int together_copy_rows(struct trc_together *t, const struct trc_cause *row, size_t n)
 {
 	t->shared.n = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -251,7 +251,7 @@ static int copy_rows(struct trc_together *t, const struct trc_cause *row, size_t
 	return times_set(t, n, (struct trc_cause_times){0, 0});
 }
 
-static void count(struct trc_cause_times *times, const struct member *member)
+static void cause_times_count(struct trc_cause_times *times, const struct member *member)
 {
 	times->n++;
 	times->n_marked += member->marked;
@@ -278,7 +278,7 @@ static int set_alone(struct trc_together *t, struct group *g, size_t i)
 		return 0;
 	member->alone_in = t->n_steps;
 	if (begun)
-		count(&g->alone, member);
+		cause_times_count(&g->alone, member);
 	return part_add(t, i, member->from_ns > g->now_ns ? member->from_ns : g->now_ns, g->to_ns);
 }
 
@@ -330,9 +330,9 @@ static void begin_next(struct trc_together *t, struct group *g)
 	    (!g->of_marked || member->until_ns > t->member[g->of_marked - 1].until_ns))
 		g->of_marked = i + 1;
 	t->begun[g->n_begun++] = i;
-	count(&g->waiting, member);
+	cause_times_count(&g->waiting, member);
 	if (member->alone_in == t->n_steps)
-		count(&g->alone, member);
+		cause_times_count(&g->alone, member);
 }
 
 /* Those that begin before this time have the rows from until_ns on; before that they are alone. */
@@ -354,7 +354,7 @@ static int begin_late(struct trc_together *t, struct group *g, int64_t before_ns
 }
 
 /* Rows of depth 1 follow each other in time, each before those below it. */
-static int count_rows(struct trc_together *t, struct group *g)
+static int together_count_rows(struct trc_together *t, struct group *g)
 {
 	const struct trc_cause *row = t->shared.row;
 	struct trc_cause_times *times = t->times.row;
@@ -401,15 +401,15 @@ static int step_rows(struct trc_together *t, struct group *g)
 	t->parts.n = 0;
 	g->alone = (struct trc_cause_times){0, 0};
 	if (!err)
-		err = copy_rows(t, row, n);
+		err = together_copy_rows(t, row, n);
 	if (err)
 		return err;
 	((struct trc_cause_times *)t->times.row)->n_marked = member->marked;
 	err = set_chain_alone(t, g);
 	if (!err)
-		err = count_rows(t, g);
+		err = together_count_rows(t, g);
 	if (!err)
-		err = rows_add(t, t->shared.row, t->shared.n);
+		err = together_rows_add(t, t->shared.row, t->shared.n);
 	return err ? err : parts_rows(t);
 }
 
@@ -425,7 +425,7 @@ static int sort_ends(struct trc_together *t, const struct group *g)
 			return -ENOMEM;
 		*end = (struct end){t->member[i].until_ns, t->member[i].marked};
 	}
-	qsort(t->ends.row, t->ends.n, sizeof(struct end), compare_ends);
+	qsort(t->ends.row, t->ends.n, sizeof(struct end), cause_compare_ends);
 	return 0;
 }
 
@@ -477,7 +477,7 @@ int trc_together_rows(struct trc_together *t, size_t rows_max, trc_together_fn *
 	t->rows_max = rows_max;
 	t->add = add;
 	t->context = context;
-	qsort(t->member, t->n, sizeof(*t->member), compare);
+	qsort(t->member, t->n, sizeof(*t->member), member_compare);
 	for (size_t i = 0; i < t->n; i++)
 		t->member_of[t->member[i].park] = (uint32_t)i + 1;
 	for (size_t i = 0, end; i < t->n && !err; i = end) {

@@ -48,7 +48,7 @@ struct charged {
 
 /* What depth 1 charges to each unlock, summed into charged[id - 1].  A piece may be several
  * rows.  A wait from before the window counts only from there on: nothing can be said of its lock. */
-static void charge(struct charged *charged, const struct trc_cause *rows, size_t n)
+static void causes_charge(struct charged *charged, const struct trc_cause *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].depth != 1 || !rows[i].unlock)
@@ -81,7 +81,7 @@ static int check_waits(struct trc_check *check, struct trc_causes *causes, struc
 		if (!adds_up(rows, n_of_wait))
 			trc_check_violation(check, park[i].start_ns, park[i].start_ns,
 					    "wait %zu: its causes do not add up to it", i + 1);
-		charge(charged, rows, n_of_wait);
+		causes_charge(charged, rows, n_of_wait);
 		n_rows += n_of_wait;
 		*all = *all && is_whole(check->m, &park[i]);
 	}

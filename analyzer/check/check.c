@@ -218,7 +218,7 @@ static int check_streams(struct trc_check *check)
 	return err;
 }
 
-static void check_file(struct trc_check *check)
+static void check_whole_file(struct trc_check *check)
 {
 	const struct trc_reader *r = trc_model_reader(check->m);
 	uint64_t dangling = trc_reader_info(r)->dangling_ids;
@@ -317,7 +317,7 @@ int trc_check(struct trc_model *m, bool all, trc_check_fn *report, void *context
 	if (!err)
 		err = gaps_sort(&check);
 	if (!err) {
-		check_file(&check);
+		check_whole_file(&check);
 		err = check_streams(&check);
 	}
 	if (!err)

@@ -17,7 +17,7 @@ struct stream_end {
 	uint8_t source;
 };
 
-static void tell(struct trc_check *check, const char *stream, int64_t end_ns)
+static void cut_tell(struct trc_check *check, const char *stream, int64_t end_ns)
 {
 	char line[160];
 
@@ -39,11 +39,12 @@ static void tell_stream(struct trc_check *check, const struct stream_end *s)
 	else
 		snprintf(name, sizeof(name), "proc %" PRIu32 "%s", s->proc,
 			 s->source == TRC_SOURCE_KERNEL ? ", the kernel's records" : "");
-	tell(check, name, s->end_ns);
+	cut_tell(check, name, s->end_ns);
 }
 
 /* Where each stream that has blocks ends, in order of appearance. */
-static int find_ends(const struct trc_reader *r, struct trc_index *row, struct trc_array *ends)
+static int streams_find_ends(const struct trc_reader *r, struct trc_index *row,
+			     struct trc_array *ends)
 {
 	int64_t whole_until_ns = trc_reader_info(r)->whole_until_ns;
 
@@ -85,7 +86,7 @@ static void cut_at_earliest(struct trc_check *check, const struct trc_array *end
 			check->cut_ns = s[i].end_ns;
 	}
 	if (n_streams <= info->n_procs) { /* a ring for each proc, and the overflow stream */
-		tell(check, "streams that have no events", info->whole_until_ns);
+		cut_tell(check, "streams that have no events", info->whole_until_ns);
 		check->cut_ns = info->whole_until_ns;
 	}
 }
@@ -100,7 +101,7 @@ int trc_check_cut(struct trc_check *check)
 	if (trc_reader_info(r)->complete)
 		return 0;
 	check->totals.cut_off = true;
-	err = find_ends(r, &row, &ends);
+	err = streams_find_ends(r, &row, &ends);
 	if (!err)
 		cut_at_earliest(check, &ends);
 	trc_index_free(&row);

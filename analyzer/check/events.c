@@ -77,7 +77,7 @@ static int64_t table_start_ns(const struct event_check *e, uint32_t serial)
 	return entry && entry->start ? trc_reader_ns(reader_of(e), entry->start) : TRC_NEVER;
 }
 
-static struct check_thread *thread_of(struct event_check *e, uint32_t serial)
+static struct check_thread *check_thread_of(struct event_check *e, uint32_t serial)
 {
 	uint32_t row = trc_index_get(&e->thread_row, serial);
 	struct check_thread *t;
@@ -95,7 +95,7 @@ static struct check_thread *thread_of(struct event_check *e, uint32_t serial)
 	return t;
 }
 
-static struct check_task *task_of(struct event_check *e, uint64_t id)
+static struct check_task *check_task_of(struct event_check *e, uint64_t id)
 {
 	uint32_t row = trc_index_get(&e->task_row, id);
 	struct check_task *task;
@@ -194,7 +194,7 @@ static void parks_left(struct event_check *e, struct check_thread *t, size_t fir
 	t->parks.n = first;
 }
 
-static int park_begin(struct check_thread *t, const struct trc_columns *c, uint32_t row)
+static int check_park_begin(struct check_thread *t, const struct trc_columns *c, uint32_t row)
 {
 	struct open_park *park = trc_array_add(&t->parks);
 
@@ -205,8 +205,8 @@ static int park_begin(struct check_thread *t, const struct trc_columns *c, uint3
 	return 0;
 }
 
-static void park_end(struct event_check *e, struct check_thread *t, const struct trc_columns *c,
-		     uint32_t row)
+static void check_park_end(struct event_check *e, struct check_thread *t,
+			   const struct trc_columns *c, uint32_t row)
 {
 	uint64_t reason = TRC_ROW_ARG(c, row, resume, reason);
 	uint64_t object = TRC_ROW_ARG(c, row, resume, object);
@@ -302,17 +302,17 @@ static void sample_seen(struct event_check *e, const struct trc_columns *c, uint
 
 static int task_named(struct event_check *e, uint64_t id, int64_t now_ns)
 {
-	struct check_task *task = id ? task_of(e, id) : NULL;
+	struct check_task *task = id ? check_task_of(e, id) : NULL;
 
 	if (task && task->named_ns == TRC_NEVER)
 		task->named_ns = now_ns;
 	return task || !id ? 0 : -ENOMEM;
 }
 
-static int task_begin(struct event_check *e, const struct trc_columns *c, uint32_t row)
+static int check_task_begin(struct event_check *e, const struct trc_columns *c, uint32_t row)
 {
 	uint64_t id = TRC_ROW_ARG(c, row, task_begin, task);
-	struct check_task *task = task_of(e, id);
+	struct check_task *task = check_task_of(e, id);
 
 	if (!task)
 		return -ENOMEM;
@@ -325,10 +325,10 @@ static int task_begin(struct event_check *e, const struct trc_columns *c, uint32
 	return task_named(e, TRC_ROW_ARG(c, row, task_begin, parent), c->time_ns[row]);
 }
 
-static int task_end(struct event_check *e, const struct trc_columns *c, uint32_t row)
+static int check_task_end(struct event_check *e, const struct trc_columns *c, uint32_t row)
 {
 	uint64_t id = TRC_ROW_ARG(c, row, task_begin, task);
-	struct check_task *task = task_of(e, id);
+	struct check_task *task = check_task_of(e, id);
 
 	if (!task)
 		return -ENOMEM;
@@ -379,9 +379,9 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 {
 	switch (c->kind[row]) {
 	case TRC_KIND_PARK:
-		return park_begin(t, c, row);
+		return check_park_begin(t, c, row);
 	case TRC_KIND_RESUME:
-		park_end(e, t, c, row);
+		check_park_end(e, t, c, row);
 		return 0;
 	case TRC_KIND_REGION_BEGIN:
 		if (trc_check_region_begin(&e->regions, t->serial, e->place, c->time_ns[row],
@@ -394,9 +394,9 @@ static int check_event(struct event_check *e, struct check_thread *t, const stru
 	case TRC_KIND_THREAD_EXIT:
 		return thread_exit_seen(e, t, c->time_ns[row]);
 	case TRC_KIND_TASK_BEGIN:
-		return task_begin(e, c, row);
+		return check_task_begin(e, c, row);
 	case TRC_KIND_TASK_END:
-		return task_end(e, c, row);
+		return check_task_end(e, c, row);
 	case TRC_KIND_LOG:
 		return task_named(e, TRC_ROW_ARG(c, row, log, task), c->time_ns[row]);
 	case TRC_KIND_LABELS:
@@ -434,7 +434,7 @@ static int check_span(struct event_check *e, const struct trc_span *span)
 			sample_seen(e, c, row);
 		if (!c->thread[row] || !trc_kind_is_own(c->kind[row]))
 			continue;
-		t = thread_of(e, c->thread[row]);
+		t = check_thread_of(e, c->thread[row]);
 		if (!t)
 			return -ENOMEM;
 		e->place = span->place + row;

@@ -14,7 +14,7 @@
 
 enum { CLOCK_SKEW_NS = 10000 };
 
-static int64_t until_ns(const struct trc_check *check, const struct trc_fiber_run *run)
+static int64_t checked_run_end_ns(const struct trc_check *check, const struct trc_fiber_run *run)
 {
 	return run->end_ns == TRC_NEVER ? trc_model_end_ns(check->m) : run->end_ns;
 }
@@ -35,7 +35,7 @@ static void check_beyond(struct trc_check *check, const struct trc_fiber *fiber,
 {
 	static const char format[] = "fiber %" PRIu64 ": thread %u runs it until %" PRId64
 				     " ns, after its end at %" PRId64 " ns";
-	int64_t run_until_ns = until_ns(check, run);
+	int64_t run_until_ns = checked_run_end_ns(check, run);
 
 	if (fiber->ended_ns == TRC_NEVER || run->start_ns - CLOCK_SKEW_NS > fiber->ended_ns ||
 	    run_until_ns - CLOCK_SKEW_NS <= fiber->ended_ns)
@@ -52,7 +52,7 @@ static void check_beyond(struct trc_check *check, const struct trc_fiber *fiber,
 static void check_other(struct trc_check *check, const struct trc_fiber *fiber,
 			const struct trc_fiber_run *other, const struct trc_fiber_run *run)
 {
-	int64_t other_until_ns = until_ns(check, other);
+	int64_t other_until_ns = checked_run_end_ns(check, other);
 
 	if (other->thread != run->thread && other_until_ns - CLOCK_SKEW_NS > run->start_ns)
 		trc_check_missing(check, run->start_ns, other_until_ns,
@@ -120,7 +120,7 @@ int trc_check_fibers(struct trc_check *check)
 		}
 		if (!(run->flags & TRC_FIBER_RUN_CUT && run->flags & TRC_FIBER_RUN_OPEN))
 			check_beyond(check, &fiber[run->fiber - 1], run);
-		if (!*other || until_ns(check, run) > until_ns(check, *other))
+		if (!*other || checked_run_end_ns(check, run) > checked_run_end_ns(check, *other))
 			*other = run;
 	}
 	free(latest);

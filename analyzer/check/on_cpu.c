@@ -57,17 +57,17 @@ static int64_t from_ns(const struct trc_check *check, const struct trc_on_cpu *s
 	return stretch->start_ns == TRC_NEVER ? check->m->start_ns : stretch->start_ns;
 }
 
-static int64_t until_ns(const struct trc_check *check, const struct trc_on_cpu *stretch)
+static int64_t span_until_ns(const struct trc_check *check, const struct trc_on_cpu *stretch)
 {
 	return stretch->end_ns == TRC_NEVER ? check->m->end_ns : stretch->end_ns;
 }
 
 static int64_t length_ns(const struct trc_check *check, const struct trc_on_cpu *stretch)
 {
-	return stretch ? span_ns(from_ns(check, stretch), until_ns(check, stretch)) : 0;
+	return stretch ? span_ns(from_ns(check, stretch), span_until_ns(check, stretch)) : 0;
 }
 
-static void add_edge(struct beyond *beyond, int64_t from_ns, int64_t until_ns)
+static void beyond_add_edge(struct beyond *beyond, int64_t from_ns, int64_t until_ns)
 {
 	int64_t ns = min_ns(span_ns(from_ns, until_ns), BEYOND_LIFE_NS_MAX);
 
@@ -82,14 +82,14 @@ static void add_edge(struct beyond *beyond, int64_t from_ns, int64_t until_ns)
 static void add_beyond(const struct trc_check *check, const struct trc_thread *t,
 		       const struct trc_on_cpu *stretch, struct beyond *beyond)
 {
-	int64_t from = from_ns(check, stretch), until = until_ns(check, stretch);
+	int64_t from = from_ns(check, stretch), until = span_until_ns(check, stretch);
 
 	if (t->start_ns != TRC_NEVER && from < t->start_ns)
-		add_edge(beyond, from, min_ns(until, t->start_ns));
+		beyond_add_edge(beyond, from, min_ns(until, t->start_ns));
 	if (t->end_ns == TRC_NEVER || until <= t->end_ns)
 		return;
 	if (from < t->end_ns) {
-		add_edge(beyond, t->end_ns, until);
+		beyond_add_edge(beyond, t->end_ns, until);
 		return;
 	}
 	beyond->last = stretch;
@@ -158,7 +158,7 @@ static int check_life(struct trc_check *check, const struct trc_thread *t,
 	if (stall)
 		return stall < 0 ? stall : 0;
 	if (beyond->last)
-		end_ns = until_ns(check, beyond->last);
+		end_ns = span_until_ns(check, beyond->last);
 	trc_check_violation(check, start_ns, end_ns,
 			    "thread %u: on procs for %" PRId64 " ns, but it lives for %" PRId64
 			    " ns",

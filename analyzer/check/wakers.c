@@ -20,7 +20,7 @@ static bool has_acquires(const struct trc_reader *r)
 }
 
 /* It ended, whoever held the mutex could have ended it, and began where nothing is missing. */
-static bool counts(const struct trc_model *m, const struct trc_park *park)
+static bool is_judged(const struct trc_model *m, const struct trc_park *park)
 {
 	return (park->reason == TRC_REASON_MUTEX || park->reason == TRC_REASON_COND_MUTEX) &&
 	       park->end_ns != TRC_NEVER && park->holder && park->holder != park->thread &&
@@ -43,7 +43,7 @@ int trc_check_wakers(struct trc_check *check)
 		return err == -ENOMEM ? err : 0; /* damaged blocks have been reported */
 	park = trc_model_parks(check->m, &n_parks);
 	for (size_t i = 0; i < n_parks; i++, park++) {
-		if (!counts(check->m, park))
+		if (!is_judged(check->m, park))
 			continue;
 		n++;
 		if (park->waker)

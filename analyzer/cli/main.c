@@ -136,7 +136,7 @@ static void print_options(const struct trc_cli_option *o)
 	}
 }
 
-static void print_help(void)
+static void command_print_help(void)
 {
 	char text[80];
 
@@ -206,7 +206,7 @@ static int take_letter(struct command *c, int letter, const char *word)
 }
 
 /* An exit status, or -1: go on. */
-static int parse(struct command *c, int argc, char **argv)
+static int command_parse(struct command *c, int argc, char **argv)
 {
 	int got, status = TRC_EXIT_OK;
 
@@ -214,7 +214,7 @@ static int parse(struct command *c, int argc, char **argv)
 	while (status == TRC_EXIT_OK &&
 	       (got = getopt_long(argc, argv, c->getopt_short, c->getopt_long, NULL)) != -1) {
 		if (got == 'h') {
-			print_help();
+			command_print_help();
 			return TRC_EXIT_OK;
 		} else if (got == OPT_VERSION) {
 			puts("trace-analyze (trc) " PACKAGE_VERSION);
@@ -246,7 +246,7 @@ static const char *file_of(const struct trc_request *request)
 }
 
 /* Two in one file would leave only the last, or on stdout neither. */
-static int check_file(const struct command *c, size_t i)
+static int command_check_file(const struct command *c, size_t i)
 {
 	const char *path = file_of(&c->request[i]), *other;
 
@@ -338,7 +338,7 @@ static int check_requests(struct command *c, int argc, char **argv)
 			return TRC_EXIT_USAGE;
 		if (request->verb->check && request->verb->check(&c->cli, request))
 			return TRC_EXIT_USAGE;
-		if (check_file(c, i))
+		if (command_check_file(c, i))
 			return TRC_EXIT_USAGE;
 	}
 	if (argc - optind > 1 && !trc_selection_has_all_time(&c->cli.selection)) {
@@ -442,7 +442,7 @@ int main(int argc, char **argv)
 
 	c.cli.color = colors_wanted();
 	collect_options(&c);
-	status = parse(&c, argc, argv);
+	status = command_parse(&c, argc, argv);
 	if (status >= 0)
 		return close_stdout(&c.cli, status);
 	status = check_requests(&c, argc, argv);

@@ -5,7 +5,7 @@
 
 typedef int ask_fn(struct trc_selection *s, const char *text, struct trc_error *error);
 
-static int ask(struct trc_cli *cli, const char *option, ask_fn *fn, const char *arg)
+static int selection_ask(struct trc_cli *cli, const char *option, ask_fn *fn, const char *arg)
 {
 	struct trc_error error = {""};
 
@@ -26,25 +26,25 @@ static int add_labels(struct trc_selection *s, const char *text, struct trc_erro
 static int set_label_filter(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
 	(void)request;
-	return ask(cli, "--label-filter", add_labels, arg);
+	return selection_ask(cli, "--label-filter", add_labels, arg);
 }
 
-static int set_window(struct trc_cli *cli, struct trc_request *request, const char *arg)
+static int request_set_window(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
 	(void)request;
-	return ask(cli, "--window", trc_selection_ask_window, arg);
+	return selection_ask(cli, "--window", trc_selection_ask_window, arg);
 }
 
 static int set_thread(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
 	(void)request;
-	return ask(cli, "--thread", trc_selection_ask_thread, arg);
+	return selection_ask(cli, "--thread", trc_selection_ask_thread, arg);
 }
 
 static int set_task(struct trc_cli *cli, struct trc_request *request, const char *arg)
 {
 	(void)request;
-	return ask(cli, "--task", trc_selection_ask_task, arg);
+	return selection_ask(cli, "--task", trc_selection_ask_task, arg);
 }
 
 /* --why task:TYPE --slowest N% asks about the slowest tasks, and narrows nothing else; so of regions. */
@@ -58,7 +58,7 @@ static int set_slowest(struct trc_cli *cli, struct trc_request *request, const c
 	struct trc_error error = {""};
 
 	if (!of_why)
-		return ask(cli, "--slowest", trc_selection_ask_slowest, arg);
+		return selection_ask(cli, "--slowest", trc_selection_ask_slowest, arg);
 	if (trc_selection_ask_slowest(&why, arg, &error)) {
 		trc_cli_error(cli, "--slowest %s: %s", arg, error.text);
 		return -EINVAL;
@@ -69,7 +69,7 @@ static int set_slowest(struct trc_cli *cli, struct trc_request *request, const c
 
 const struct trc_cli_option trc_select_options[] = {
 	{"window", '\0', "FROM..TO",
-	 "only this time, as in 1.2s..1.5s, 11:47:52.2..+300ms or task:ID", set_window},
+	 "only this time, as in 1.2s..1.5s, 11:47:52.2..+300ms or task:ID", request_set_window},
 	{"thread", '\0', "NAME|TID", "only these threads", set_thread},
 	{"task", '\0', "TYPE|ID", "only what was done for these tasks", set_task},
 	{"slowest", '\0', "N%", "of the tasks of a type only so many, those that took longest",

@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "analyzer/export/output_text.h"
 
-static void print_line(void *context, const char *text)
+static void check_print_line(void *context, const char *text)
 {
 	char *line = trc_text_printable(text, strlen(text));
 
@@ -37,7 +37,7 @@ static int check(struct trc_cli *cli, bool all)
 	struct trc_check_totals totals;
 	struct trc_error error = {""};
 
-	if (trc_check(cli->model, all, print_line, NULL, &totals, &error)) {
+	if (trc_check(cli->model, all, check_print_line, NULL, &totals, &error)) {
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}

@@ -94,7 +94,7 @@ static void close_before(struct before *before)
 	before->ring = (struct trc_ring_trace){0};
 }
 
-static bool is_again(const struct comparison *c, size_t i)
+static bool diff_is_again(const struct comparison *c, size_t i)
 {
 	static const uint8_t none[sizeof(((struct trc_file_info *)NULL)->trace_uuid)];
 	const struct trc_file_info *info = trc_reader_info(trc_model_reader(c->before[i].model));
@@ -112,7 +112,7 @@ static bool is_again(const struct comparison *c, size_t i)
 static int check_each_once(struct trc_cli *cli, const struct comparison *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		if (!is_again(c, i))
+		if (!diff_is_again(c, i))
 			continue;
 		trc_cli_error(cli, "--diff names the same trace twice: %s", c->before[i].path);
 		return -EINVAL;
@@ -121,7 +121,7 @@ static int check_each_once(struct trc_cli *cli, const struct comparison *c)
 }
 
 /* One after the other, so that only one of them is in memory besides the trace. */
-static int sum_all(struct trc_cli *cli, struct comparison *c)
+static int diff_sum_all(struct trc_cli *cli, struct comparison *c)
 {
 	struct trc_error error = {""};
 	const char *trace = cli->path;
@@ -218,7 +218,7 @@ static int insert_rows(sqlite3 *db, const struct trc_diff *diff)
 }
 
 /* All rows, as a query of a table that only exists for that. */
-static int print_rows(struct trc_cli *cli, const struct trc_diff *diff)
+static int diff_print_rows(struct trc_cli *cli, const struct trc_diff *diff)
 {
 	struct trc_error error = {"out of memory"};
 	sqlite3 *db = NULL;
@@ -236,7 +236,7 @@ static int print_rows(struct trc_cli *cli, const struct trc_diff *diff)
 	return err;
 }
 
-static int compare(struct trc_cli *cli, struct comparison *c)
+static int diff_compare(struct trc_cli *cli, struct comparison *c)
 {
 	struct trc_diff *diff = NULL;
 	int err = trc_diff_compare(&diff, c->sums, c->n, c->sums[c->n]);
@@ -244,7 +244,7 @@ static int compare(struct trc_cli *cli, struct comparison *c)
 	if (err)
 		trc_cli_error(cli, "out of memory");
 	else if (cli->output != TRC_OUTPUT_TABLE)
-		err = print_rows(cli, diff);
+		err = diff_print_rows(cli, diff);
 	else
 		trc_diff_print(diff, stdout, trc_cli_width(), cli->color);
 	trc_diff_free(diff);
@@ -259,9 +259,9 @@ static int run_diff(struct trc_cli *cli, const struct trc_request *request)
 	if (!err)
 		err = check_each_once(cli, &c);
 	if (!err)
-		err = sum_all(cli, &c);
+		err = diff_sum_all(cli, &c);
 	if (!err)
-		err = compare(cli, &c);
+		err = diff_compare(cli, &c);
 	for (size_t i = 0; i < c.n; i++) {
 		close_before(&c.before[i]);
 		free(c.before[i].path);

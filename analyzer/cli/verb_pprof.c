@@ -47,7 +47,8 @@ static int write_to(struct trc_cli *cli, const struct trc_profile *profile, int 
 }
 
 /* Under its name only when it is whole. */
-static int write_file(struct trc_cli *cli, const struct trc_profile *profile, const char *path)
+static int pprof_write_file(struct trc_cli *cli, const struct trc_profile *profile,
+			    const char *path)
 {
 	char error[TRC_FILE_PATH_BYTES + 128];
 	struct trc_file_sink sink;
@@ -106,7 +107,7 @@ static int run_pprof(struct trc_cli *cli, const struct trc_request *request)
 		return TRC_EXIT_FAILED;
 	}
 	fflush(stdout);
-	err = strcmp(request->out_path, "-") ? write_file(cli, profile, request->out_path)
+	err = strcmp(request->out_path, "-") ? pprof_write_file(cli, profile, request->out_path)
 					     : write_to(cli, profile, STDOUT_FILENO, "stdout");
 	if (!err && cli->selects && !profile->n_samples)
 		tell_nothing_passed(cli, request->arg);

@@ -36,7 +36,7 @@ static int told(const struct trc_cli *cli, int err, const struct trc_error *erro
 typedef int print_fn(struct trc_model *m, FILE *out, const struct trc_report_options *options,
 		     struct trc_error *error);
 
-static int print(struct trc_cli *cli, print_fn *function)
+static int report_print(struct trc_cli *cli, print_fn *function)
 {
 	const struct trc_report_options options = options_of(cli);
 	struct trc_error error = {""};
@@ -65,7 +65,7 @@ static int add_one(struct trc_cli *cli, struct trc_many *many, const char *path)
 }
 
 /* A trace that is given twice would count twice. */
-static bool is_again(struct trc_cli *cli, size_t i)
+static bool report_is_again(struct trc_cli *cli, size_t i)
 {
 	struct stat one, other;
 
@@ -91,7 +91,7 @@ static int print_many(struct trc_cli *cli, print_many_fn *fn)
 	int status = TRC_EXIT_OK, err = many ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < cli->n_paths && !err; i++) {
-		int one = is_again(cli, i) ? TRC_EXIT_OK : add_one(cli, many, cli->paths[i]);
+		int one = report_is_again(cli, i) ? TRC_EXIT_OK : add_one(cli, many, cli->paths[i]);
 
 		status = one > status ? one : status;
 	}
@@ -135,12 +135,14 @@ static const struct trc_cli_option report_options[] = {
 
 static int run_report(struct trc_cli *cli, const struct trc_request *request)
 {
-	return cli->n_paths > 1 ? print_many(cli, many_report) : print(cli, trc_report_print);
+	return cli->n_paths > 1 ? print_many(cli, many_report)
+				: report_print(cli, trc_report_print);
 }
 
 static int run_summary(struct trc_cli *cli, const struct trc_request *request)
 {
-	return cli->n_paths > 1 ? print_many(cli, many_summary) : print(cli, trc_report_summary);
+	return cli->n_paths > 1 ? print_many(cli, many_summary)
+				: report_print(cli, trc_report_summary);
 }
 
 const struct trc_verb trc_verb_report = {
@@ -166,7 +168,7 @@ const struct trc_verb trc_verb_summary = {
 typedef int tell_fn(struct trc_model *m, FILE *out, const struct trc_report_options *options,
 		    const char *what, struct trc_error *error);
 
-static int tell(struct trc_cli *cli, const struct trc_request *request, tell_fn *fn)
+static int report_tell(struct trc_cli *cli, const struct trc_request *request, tell_fn *fn)
 {
 	const struct trc_report_options options = options_of(cli);
 	struct trc_error error = {""};
@@ -180,12 +182,12 @@ static int tell(struct trc_cli *cli, const struct trc_request *request, tell_fn 
 
 static int run_why(struct trc_cli *cli, const struct trc_request *request)
 {
-	return tell(cli, request, trc_report_why);
+	return report_tell(cli, request, trc_report_why);
 }
 
 static int run_critical_path(struct trc_cli *cli, const struct trc_request *request)
 {
-	return tell(cli, request, trc_report_critical_path);
+	return report_tell(cli, request, trc_report_critical_path);
 }
 
 const struct trc_verb trc_verb_why = {

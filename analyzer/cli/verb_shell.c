@@ -54,7 +54,7 @@ static char *read_line(const struct shell *s, const char *prompt)
 	return read_plain(s->interactive, prompt);
 }
 
-static void print_help(void)
+static void shell_print_help(void)
 {
 	puts("A query ends with a semicolon.\n"
 	     ".tables           the tables that can be asked\n"
@@ -86,7 +86,7 @@ static bool run_command(struct shell *s, const char *line)
 	else if (!strcmp(word, ".schema"))
 		trc_sql_print_schema(stdout, s->cli->model, *arg ? arg : NULL);
 	else if (!strcmp(word, ".help"))
-		print_help();
+		shell_print_help();
 	else if (strcmp(word, ".output") != 0 || trc_output_parse(arg, &s->cli->output))
 		print_unknown(line);
 	return true;

@@ -193,7 +193,7 @@ static bool is_percentile(unsigned int measure)
 	return measure >= TRC_DIFF_TASK_P50 && measure <= TRC_DIFF_TASK_P99;
 }
 
-static double before_of(const struct trc_diff_values *v)
+static double values_before(const struct trc_diff_values *v)
 {
 	double all = 0;
 
@@ -234,7 +234,7 @@ static void test(struct comparing *c, struct candidate *candidate)
 		return;
 	candidate->change = trc_diff_change_of(&v, c->spread[candidate->measure]);
 	candidate->logarithms = v.logarithms;
-	candidate->before = before_of(&v);
+	candidate->before = values_before(&v);
 	candidate->after = v.of[v.n - 1].value;
 	candidate->p = fmax(p_of(&candidate->change), p_of_values(c, candidate, &v));
 	if (is_percentile(candidate->measure))
@@ -409,7 +409,7 @@ static void tell_each(struct comparing *c, const struct candidate *candidate, do
 }
 
 /* The standard deviation, as a part of the mean. */
-static double between(const double *each, size_t n)
+static double spread_between(const double *each, size_t n)
 {
 	double mean = 0, squares = 0;
 
@@ -420,7 +420,8 @@ static double between(const double *each, size_t n)
 	return n > 1 && mean > 0 ? sqrt(squares / (double)(n - 1)) / mean : NAN;
 }
 
-static int add_row(struct comparing *c, const struct candidate *candidate, double p, bool changed)
+static int compared_add_row(struct comparing *c, const struct candidate *candidate, double p,
+			    bool changed)
 {
 	const struct trc_diff_change *change = &candidate->change;
 	struct trc_diff_row *row = trc_array_add(&c->diff->rows);
@@ -456,7 +457,7 @@ static int add_row(struct comparing *c, const struct candidate *candidate, doubl
 		tell_share(c->diff, row, each);
 	else
 		tell_each(c, candidate, each);
-	row->between = between(each, c->diff->n_before);
+	row->between = spread_between(each, c->diff->n_before);
 	return 0;
 }
 
@@ -482,7 +483,7 @@ static int decide(struct comparing *c)
 		p = fmax(p, fmin(best->p * (double)left--, 1));
 		changed &= p <= TRC_DIFF_ALARM;
 		c->diff->n_changed += changed;
-		err = add_row(c, best, p, changed);
+		err = compared_add_row(c, best, p, changed);
 		if (!changed || best->measure != TRC_DIFF_CPU_SHARE)
 			continue;
 		c->taken.name[c->taken.n++] = best->name;
@@ -502,7 +503,7 @@ static int place_in_list(const struct trc_diff_row *row)
 	return row->measure == TRC_DIFF_WAITED ? 3 : 0;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compared_compare_rows(const void *a, const void *b)
 {
 	const struct trc_diff_row *x = a, *y = b;
 
@@ -548,7 +549,8 @@ int trc_diff_compare(struct trc_diff **out, struct trc_diff_sums *const *before,
 		return err;
 	}
 	if (c.diff->rows.n)
-		qsort(c.diff->rows.row, c.diff->rows.n, sizeof(struct trc_diff_row), compare_rows);
+		qsort(c.diff->rows.row, c.diff->rows.n, sizeof(struct trc_diff_row),
+		      compared_compare_rows);
 	*out = c.diff;
 	return 0;
 }

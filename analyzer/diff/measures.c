@@ -62,7 +62,7 @@ struct series {
 	double x[TRC_DIFF_SLICES], u[TRC_DIFF_SLICES];
 };
 
-static void copy(double to[TRC_DIFF_SLICES], const double *from)
+static void slices_copy(double to[TRC_DIFF_SLICES], const double *from)
 {
 	if (from)
 		memcpy(to, from, TRC_DIFF_SLICES * sizeof(*to));
@@ -108,7 +108,7 @@ static void other_cpu(const struct trc_diff *diff, const struct trc_diff_sums *s
 	memset(u, 0, TRC_DIFF_SLICES * sizeof(*u));
 	if (!threads)
 		return;
-	copy(u, threads->amount);
+	slices_copy(u, threads->amount);
 	take_off(u, trc_diff_find(sums, TRC_DIFF_CPU, name));
 	for (size_t i = 0; i < taken->n; i++)
 		if (!strcmp(of, trc_diff_threads_of(diff, taken->name[i])))
@@ -126,9 +126,9 @@ double trc_diff_without_proc(const struct trc_diff *diff)
 	return diff->after->without_proc - before;
 }
 
-static void fill(const struct trc_diff *diff, size_t trace, unsigned int measure, const char *name,
-		 const struct trc_diff_item *item, const struct trc_diff_taken *taken,
-		 struct series *s)
+static void measure_fill(const struct trc_diff *diff, size_t trace, unsigned int measure,
+			 const char *name, const struct trc_diff_item *item,
+			 const struct trc_diff_taken *taken, struct series *s)
 {
 	const struct trc_diff_sums *sums = trc_diff_trace(diff, trace);
 
@@ -136,26 +136,26 @@ static void fill(const struct trc_diff *diff, size_t trace, unsigned int measure
 	trc_diff_units(diff, sums, s->u);
 	switch ((enum trc_diff_measure)measure) {
 	case TRC_DIFF_TASK_MEAN:
-		copy(s->u, item ? item->events : NULL);
+		slices_copy(s->u, item ? item->events : NULL);
 		break;
 	case TRC_DIFF_LOCK_WAITS:
 	case TRC_DIFF_HEAP_ALLOCATIONS:
-		copy(s->x, item ? item->events : NULL);
+		slices_copy(s->x, item ? item->events : NULL);
 		return;
 	case TRC_DIFF_CPU_ALL:
 		cpu_all(sums, s->x);
 		return;
 	case TRC_DIFF_CPU_SHARE:
-		copy(s->x, item ? item->amount : NULL);
+		slices_copy(s->x, item ? item->amount : NULL);
 		other_cpu(diff, sums, name, taken, s->u);
 		return;
 	default:
 		break;
 	}
-	copy(s->x, item ? item->amount : NULL);
+	slices_copy(s->x, item ? item->amount : NULL);
 }
 
-static double sum(const double slice[TRC_DIFF_SLICES])
+static double slices_sum(const double slice[TRC_DIFF_SLICES])
 {
 	double all = 0;
 
@@ -167,11 +167,12 @@ static double sum(const double slice[TRC_DIFF_SLICES])
 /* False if there is nothing to divide by. */
 static bool estimate(const struct series *s, struct trc_diff_estimate *e)
 {
-	double all_u = sum(s->u);
+	double all_u = slices_sum(s->u);
 
 	if (!(all_u > 0))
 		return false;
-	*e = (struct trc_diff_estimate){sum(s->x) / all_u, trc_ratio_variance(s->x, s->u), all_u};
+	*e = (struct trc_diff_estimate){slices_sum(s->x) / all_u, trc_ratio_variance(s->x, s->u),
+					all_u};
 	return true;
 }
 
@@ -325,7 +326,7 @@ bool trc_diff_values_of(const struct trc_diff *diff, unsigned int measure, const
 								    : trc_diff_in_use(item);
 			continue;
 		}
-		fill(diff, i, measure, name, item, taken, &s);
+		measure_fill(diff, i, measure, name, item, taken, &s);
 		if (!estimate(&s, &v->of[i]))
 			return false;
 	}

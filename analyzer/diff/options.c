@@ -28,7 +28,7 @@ static const char *tail(const struct trc_diff_sums *sums)
 	return sums->path + (n > TOLD ? n - TOLD : 0);
 }
 
-static bool is_same(const char *a, const char *b)
+static bool text_is_same(const char *a, const char *b)
 {
 	return !a || !b || !strcmp(a, b);
 }
@@ -38,7 +38,7 @@ static const struct trc_diff_sums *other(const struct trc_diff *diff,
 					 char *(*of)(const struct trc_diff_sums *sums))
 {
 	for (size_t t = 0; t < diff->n_before; t++)
-		if (!is_same(of(diff->before[t]), of(diff->after)))
+		if (!text_is_same(of(diff->before[t]), of(diff->after)))
 			return diff->before[t];
 	return NULL;
 }

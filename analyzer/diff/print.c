@@ -15,7 +15,7 @@ struct printing {
 
 enum { COLUMN = 13, CHANGE_COLUMN = 19, WORDS_COLUMN = 13, ROWS_MAX = 40, PATH_WIDTH = 60 };
 
-static void begin(const struct printing *p, struct trc_line *line)
+static void diff_line_begin(const struct printing *p, struct trc_line *line)
 {
 	trc_line_begin(line, p->width, p->colour);
 }
@@ -46,7 +46,7 @@ static void print_compared(const struct printing *p)
 	const struct trc_diff *diff = p->diff;
 	struct trc_line line;
 
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_style(&line, TRC_STYLE_BOLD);
 	add_seconds(&line, diff->after);
 	trc_line_add(&line, " against ");
@@ -73,7 +73,7 @@ static void print_commands(const struct printing *p)
 
 		if (!before || !after || !strcmp(before, after))
 			continue;
-		begin(p, &line);
+		diff_line_begin(p, &line);
 		trc_line_add(&line, "another command: ");
 		trc_line_data(&line, after, PATH_WIDTH);
 		trc_line_add(&line, ", before ");
@@ -97,7 +97,7 @@ static void print_how(const struct printing *p)
 	struct trc_line line;
 	uint64_t n = 0;
 
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_add(&line, "amounts are per ");
 	trc_line_data(&line, diff->task ? diff->task : "second", PATH_WIDTH);
 	if (diff->task) {
@@ -146,7 +146,7 @@ static void print_work(const struct printing *p)
 
 	if (before <= 0)
 		return;
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_add(
 		&line,
 		"perhaps the same work, by the number of waits (%s): the run took %.2f times as "
@@ -163,7 +163,7 @@ static void print_machine(const struct printing *p)
 
 	if (fabs(more) < least)
 		return;
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_add(
 		&line,
 		"the machine was %s: threads that could run had no proc for %.1f%% of that time, before %.1f%%; "
@@ -178,7 +178,7 @@ static void print_incomplete(const struct printing *p)
 
 	if (!*p->diff->incomplete)
 		return;
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_style(&line, TRC_STYLE_ALARM);
 	trc_line_add(&line, "incomplete: ");
 	trc_line_data(&line, p->diff->incomplete, TRC_WIDTH_MAX);
@@ -192,7 +192,7 @@ static void print_differences(const struct printing *p)
 
 	if (!*trc_diff_differences(p->diff))
 		return;
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_style(&line, TRC_STYLE_ALARM);
 	trc_line_add(&line, "recorded differently: ");
 	trc_line_data(&line, trc_diff_differences(p->diff), TRC_WIDTH_MAX);
@@ -202,7 +202,7 @@ static void print_differences(const struct printing *p)
 
 /* ---- rows ---- */
 
-static const char *value_text(char out[TRC_NUMBER_BYTES], unsigned int measure, double value)
+static const char *diff_value_text(char out[TRC_NUMBER_BYTES], unsigned int measure, double value)
 {
 	if (measure == TRC_DIFF_CPU_SHARE)
 		snprintf(out, TRC_NUMBER_BYTES, "%.1f%%", 100 * value);
@@ -276,7 +276,7 @@ static void print_each(const struct printing *p, const struct trc_diff_row *row)
 
 	if (n < 2)
 		return;
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_style(&line, TRC_STYLE_DIM);
 	trc_line_to(&line, COLUMN);
 	trc_line_add(&line, "before ");
@@ -285,11 +285,11 @@ static void print_each(const struct printing *p, const struct trc_diff_row *row)
 		most = fmax(most, row->each[i]);
 		if (n <= TOLD)
 			trc_line_add(&line, "%s%s", i ? ", " : "",
-				     value_text(number, row->measure, row->each[i]));
+				     diff_value_text(number, row->measure, row->each[i]));
 	}
 	if (n > TOLD) {
-		trc_line_add(&line, "%s", value_text(number, row->measure, least));
-		trc_line_add(&line, " to %s", value_text(number, row->measure, most));
+		trc_line_add(&line, "%s", diff_value_text(number, row->measure, least));
+		trc_line_add(&line, " to %s", diff_value_text(number, row->measure, most));
 	}
 	if (!isnan(row->between))
 		trc_line_add(&line, ": \u00b1%.1f%% between them", 100 * fmin(row->between, 99));
@@ -297,14 +297,14 @@ static void print_each(const struct printing *p, const struct trc_diff_row *row)
 	trc_line_print(&line, p->out);
 }
 
-static void print_row(const struct printing *p, const struct trc_diff_row *row)
+static void diff_print_row(const struct printing *p, const struct trc_diff_row *row)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
-	begin(p, &line);
-	trc_line_right(&line, COLUMN, value_text(number, row->measure, row->before));
-	trc_line_right(&line, COLUMN, value_text(number, row->measure, row->after));
+	diff_line_begin(p, &line);
+	trc_line_right(&line, COLUMN, diff_value_text(number, row->measure, row->before));
+	trc_line_right(&line, COLUMN, diff_value_text(number, row->measure, row->after));
 	trc_line_right(&line, CHANGE_COLUMN, change_text(number, row));
 	trc_line_add(&line, "  ");
 	trc_line_add(&line, "%-*s", WORDS_COLUMN, certainty(row->p));
@@ -322,7 +322,7 @@ static void print_cpu_note(const struct printing *p)
 	for (size_t i = 0; i < p->diff->n_changed && i < ROWS_MAX; i++) {
 		if (row[i].measure != TRC_DIFF_CPU_SHARE)
 			continue;
-		begin(p, &line);
+		diff_line_begin(p, &line);
 		trc_line_add(&line,
 			     "  CPU: shares of the samples of these threads; change against their "
 			     "functions that did not change");
@@ -338,22 +338,22 @@ static void print_changed(const struct printing *p)
 	struct trc_line line;
 
 	putc('\n', p->out);
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_style(&line, TRC_STYLE_BOLD);
 	trc_line_add(&line, "Changed");
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_line_print(&line, p->out);
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_right(&line, COLUMN, "before");
 	trc_line_right(&line, COLUMN, "now");
 	trc_line_right(&line, CHANGE_COLUMN, "change");
 	trc_line_print(&line, p->out);
 	for (size_t i = 0; i < p->diff->n_changed && i < ROWS_MAX; i++)
-		print_row(p, &row[i]);
+		diff_print_row(p, &row[i]);
 	print_cpu_note(p);
 	if (p->diff->n_changed <= ROWS_MAX)
 		return;
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	trc_line_add(&line, "  and %zu more: --output csv has all", p->diff->n_changed - ROWS_MAX);
 	trc_line_print(&line, p->out);
 }
@@ -384,14 +384,14 @@ static double middle_sure(const struct trc_diff *diff)
 	return middle;
 }
 
-static void print_end(const struct printing *p)
+static void diff_print_end(const struct printing *p)
 {
 	size_t n = p->diff->rows.n, same = n - p->diff->n_changed;
 	double sure = middle_sure(p->diff);
 	struct trc_line line;
 
 	putc('\n', p->out);
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	if (!n)
 		trc_line_add(&line, "nothing to compare: nothing happened %d times or more",
 			     TRC_DIFF_EVENTS);
@@ -407,7 +407,7 @@ static void print_end(const struct printing *p)
 	trc_line_print(&line, p->out);
 	if (isnan(sure))
 		return;
-	begin(p, &line);
+	diff_line_begin(p, &line);
 	if (sure < 2)
 		trc_line_add(&line,
 			     "half of the rows that did not change would have been told from a "
@@ -434,5 +434,5 @@ void trc_diff_print(const struct trc_diff *diff, FILE *out, int width, bool colo
 	print_machine(&p);
 	if (diff->n_changed)
 		print_changed(&p);
-	print_end(&p);
+	diff_print_end(&p);
 }

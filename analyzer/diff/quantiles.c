@@ -4,7 +4,7 @@
 #include "parts.h"
 
 /* How many of the sorted tasks take no longer than that. */
-static size_t rank_of(const struct trc_diff_item *item, double ns)
+static size_t item_rank(const struct trc_diff_item *item, double ns)
 {
 	size_t low = 0, high = item->n_spans;
 
@@ -23,7 +23,7 @@ struct trc_diff_estimate trc_diff_beyond(const struct trc_diff_item *item, doubl
 {
 	double beyond[TRC_DIFF_SLICES] = {0}, all[TRC_DIFF_SLICES] = {0};
 	double n = (double)item->n_spans, share, binomial;
-	size_t rank = rank_of(item, ns);
+	size_t rank = item_rank(item, ns);
 
 	for (size_t i = 0; i < item->n_spans; i++) {
 		all[item->span[i].slice]++;

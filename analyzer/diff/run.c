@@ -240,7 +240,7 @@ uint32_t trc_diff_threads_item(struct trc_diff_summing *s, unsigned int kind, ui
 	return id ? id : trc_diff_now_seen(s, hash, kind, trc_diff_threads_name(&s->names, thread));
 }
 
-static int add_samples(struct trc_diff_summing *s)
+static int summing_add_samples(struct trc_diff_summing *s)
 {
 	size_t n, n_events;
 	const struct trc_sample *sample = trc_model_samples(s->names.m, &n);
@@ -276,7 +276,7 @@ static int add_samples(struct trc_diff_summing *s)
 }
 
 /* Those that have ended, at their end. */
-static int add_tasks(struct trc_diff_summing *s)
+static int summing_add_tasks(struct trc_diff_summing *s)
 {
 	size_t n;
 	const struct trc_task *task = trc_model_tasks(s->names.m, &n);
@@ -303,18 +303,18 @@ static int add_tasks(struct trc_diff_summing *s)
 	return 0;
 }
 
-static int compare_spans(const void *a, const void *b)
+static int task_compare_spans(const void *a, const void *b)
 {
 	const struct trc_diff_span *x = a, *y = b;
 
 	return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-static int add_all(struct trc_diff_summing *s)
+static int summing_add_all(struct trc_diff_summing *s)
 {
 	static int (*const ADD[])(struct trc_diff_summing *) = {
-		add_tasks,	    add_parks, add_unlocks, add_samples, trc_diff_add_threads,
-		trc_diff_add_memory};
+		summing_add_tasks,    add_parks,	  add_unlocks, summing_add_samples,
+		trc_diff_add_threads, trc_diff_add_memory};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(ADD) / sizeof(*ADD) && !err; i++)
@@ -324,18 +324,18 @@ static int add_all(struct trc_diff_summing *s)
 
 static int sum_events(struct trc_diff_summing *s)
 {
-	int err = add_all(s);
+	int err = summing_add_all(s);
 
 	if (!err)
 		err = choose_items(s->sums);
 	s->slices = true;
 	if (!err)
-		err = add_all(s);
+		err = summing_add_all(s);
 	for (size_t i = 0; i < s->sums->items.n && !err; i++) {
 		struct trc_diff_item *item = trc_diff_item(s->sums, i);
 
 		if (item->n_spans)
-			qsort(item->span, item->n_spans, sizeof(*item->span), compare_spans);
+			qsort(item->span, item->n_spans, sizeof(*item->span), task_compare_spans);
 	}
 	return err;
 }
@@ -450,7 +450,7 @@ static int describe_recording(struct trc_diff_sums *sums, const struct trc_reade
 	return err ? err : copy_info(&sums->processor, reader, "cpu");
 }
 
-static int describe(struct trc_diff_sums *sums, const struct trc_model *m, const char *path)
+static int sums_describe(struct trc_diff_sums *sums, const struct trc_model *m, const char *path)
 {
 	const struct trc_reader *reader = trc_model_reader(m);
 	const struct trc_file_info *file = trc_reader_info(reader);
@@ -530,7 +530,7 @@ int trc_diff_sum(struct trc_diff_sums **out, struct trc_model *m, const char *pa
 		return err;
 	}
 	s.names.stacks = trc_model_stacks(m);
-	err = s.sums ? describe(s.sums, m, path) : -ENOMEM;
+	err = s.sums ? sums_describe(s.sums, m, path) : -ENOMEM;
 	if (!err) {
 		s.sums->items.row_bytes = sizeof(struct trc_diff_item);
 		err = choose_event(&s);

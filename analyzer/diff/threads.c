@@ -90,7 +90,7 @@ static int take_off_waits(struct trc_diff_summing *s, int64_t *until_ns)
 	return 0;
 }
 
-static int add_active(struct trc_diff_summing *s)
+static int summing_add_active(struct trc_diff_summing *s)
 {
 	size_t n;
 	int64_t *until_ns;
@@ -134,6 +134,6 @@ int trc_diff_add_threads(struct trc_diff_summing *s)
 	int err = add_ran(s);
 
 	if (!err)
-		err = add_active(s);
+		err = summing_add_active(s);
 	return err ? err : add_blocked(s);
 }

@@ -164,7 +164,7 @@ static void separated_row(struct writer *w, put_fn *put, char separator, const c
 
 /* --- json --- */
 
-static cJSON *json_text(struct writer *w, int column)
+static cJSON *output_json_text(struct writer *w, int column)
 {
 	size_t n_bytes;
 	char *owned, *clean;
@@ -188,7 +188,7 @@ static cJSON *json_value(struct writer *w, int column)
 	case SQLITE_FLOAT: /* what is no number in JSON becomes null */
 		return cJSON_CreateNumber(sqlite3_column_double(w->stmt, column));
 	default:
-		return json_text(w, column);
+		return output_json_text(w, column);
 	}
 }
 
@@ -211,7 +211,7 @@ static void put_json(FILE *out, const char *text)
 	}
 }
 
-static int json_row(struct writer *w)
+static int output_json_row(struct writer *w)
 {
 	cJSON *object = cJSON_CreateObject();
 	char *text = NULL;
@@ -305,7 +305,7 @@ static void table_release(struct writer *w)
 	w->n_held = 0;
 }
 
-static int table_begin(struct writer *w)
+static int output_table_begin(struct writer *w)
 {
 	size_t n = (size_t)w->n_columns;
 
@@ -362,7 +362,7 @@ static int rows_begin(struct writer *w, enum trc_output output)
 {
 	switch (output) {
 	case TRC_OUTPUT_TABLE:
-		return table_begin(w);
+		return output_table_begin(w);
 	case TRC_OUTPUT_CSV:
 		separated_head(w, put_csv, ',');
 		break;
@@ -376,7 +376,7 @@ static int rows_begin(struct writer *w, enum trc_output output)
 	return 0;
 }
 
-static int rows_add(struct writer *w, enum trc_output output)
+static int output_rows_add(struct writer *w, enum trc_output output)
 {
 	switch (output) {
 	case TRC_OUTPUT_TABLE:
@@ -388,7 +388,7 @@ static int rows_add(struct writer *w, enum trc_output output)
 		separated_row(w, put_tsv, '\t', "\\N");
 		break;
 	case TRC_OUTPUT_JSON:
-		return json_row(w);
+		return output_json_row(w);
 	}
 	return 0;
 }
@@ -425,7 +425,7 @@ static int statement_run(sqlite3 *db, sqlite3_stmt *stmt, enum trc_output output
 	if (w.n_columns)
 		err = rows_begin(&w, output);
 	while (!err && (rc = sqlite3_step(stmt)) == SQLITE_ROW && !ferror(out)) {
-		err = rows_add(&w, output);
+		err = output_rows_add(&w, output);
 		w.n_rows++;
 	}
 	if (w.n_columns)

@@ -126,7 +126,7 @@ void trc_keys_sort(struct trc_key *keys, struct trc_key *scratch, size_t n)
 		memcpy(keys, from, n * sizeof(*keys));
 }
 
-static int64_t time_at(const struct trc_array *rows, size_t i, size_t off)
+static int64_t row_time_at(const struct trc_array *rows, size_t i, size_t off)
 {
 	int64_t time;
 
@@ -134,7 +134,7 @@ static int64_t time_at(const struct trc_array *rows, size_t i, size_t off)
 	return time;
 }
 
-static uint32_t thread_at(const struct trc_array *rows, size_t i, size_t off)
+static uint32_t row_thread_at(const struct trc_array *rows, size_t i, size_t off)
 {
 	uint32_t thread;
 
@@ -145,10 +145,11 @@ static uint32_t thread_at(const struct trc_array *rows, size_t i, size_t off)
 static bool rows_sorted(const struct trc_array *rows, size_t time_off, size_t thread_off)
 {
 	for (size_t i = 1; i < rows->n; i++) {
-		int64_t before = time_at(rows, i - 1, time_off), now = time_at(rows, i, time_off);
+		int64_t before = row_time_at(rows, i - 1, time_off),
+			now = row_time_at(rows, i, time_off);
 
-		if (before > now || (before == now && thread_at(rows, i - 1, thread_off) >
-							      thread_at(rows, i, thread_off)))
+		if (before > now || (before == now && row_thread_at(rows, i - 1, thread_off) >
+							      row_thread_at(rows, i, thread_off)))
 			return false;
 	}
 	return true;
@@ -166,7 +167,7 @@ static void keys_sort_ties(struct trc_key *keys, struct trc_key *scratch,
 		if (i < rows->n && keys[i].key == time)
 			continue;
 		for (size_t j = first; j < i && i - first > 1; j++)
-			keys[j].key = thread_at(rows, keys[j].row, thread_off);
+			keys[j].key = row_thread_at(rows, keys[j].row, thread_off);
 		if (i - first > 1)
 			trc_keys_sort(keys + first, scratch, i - first);
 		first = i;
@@ -211,7 +212,7 @@ int trc_array_sort(struct trc_array *rows, size_t time_off, size_t thread_off)
 	spare = malloc(rows->row_bytes);
 	if (keys && spare) {
 		for (size_t i = 0; i < rows->n; i++) {
-			keys[i].key = time_at(rows, i, time_off);
+			keys[i].key = row_time_at(rows, i, time_off);
 			keys[i].row = (uint32_t)i;
 		}
 		trc_keys_sort(keys, keys + rows->n, rows->n);
@@ -237,7 +238,7 @@ __attribute__((constructor)) static void draw_seed(void)
 	seed[1] = (seed[1] ^ UINT64_C(0x9e3779b97f4a7c15)) | 1;
 }
 
-static uint64_t mix(uint64_t key)
+static uint64_t key_mix(uint64_t key)
 {
 	unsigned __int128 product = (unsigned __int128)(key ^ seed[0]) * seed[1];
 
@@ -246,13 +247,13 @@ static uint64_t mix(uint64_t key)
 
 uint64_t trc_index_key(uint64_t a, uint64_t b)
 {
-	return mix(mix(a) ^ b);
+	return key_mix(key_mix(a) ^ b);
 }
 
 static size_t map_slot(const struct trc_index *map, uint64_t key)
 {
 	size_t mask = map->capacity - 1;
-	size_t i = (size_t)mix(key) & mask;
+	size_t i = (size_t)key_mix(key) & mask;
 
 	while (map->value[i] != TRC_INDEX_NONE && map->key[i] != key)
 		i = (i + 1) & mask;

@@ -21,7 +21,7 @@ static struct span span_of(int64_t start_ns, int64_t end_ns)
 	return (struct span){start_ns, end_ns == TRC_NEVER ? INT64_MAX : end_ns};
 }
 
-static const void *rows_of(const struct trc_model *m, enum trc_between_table table, size_t *n)
+static const void *table_rows(const struct trc_model *m, enum trc_between_table table, size_t *n)
 {
 	switch (table) {
 	case TRC_BETWEEN_PARKS:
@@ -146,7 +146,7 @@ size_t trc_between_next(const struct trc_model *m, enum trc_between_table table,
 			int64_t from_ns, int64_t to_ns)
 {
 	size_t n;
-	const void *rows = rows_of(m, table, &n);
+	const void *rows = table_rows(m, table, &n);
 	struct trc_between *b;
 
 	if (i >= n || (from_ns == INT64_MIN && to_ns == INT64_MAX))
@@ -175,7 +175,7 @@ int trc_between_walk(struct trc_image *image, struct trc_model *m)
 	for (unsigned int t = 0; t < TRC_BETWEEN_TABLES; t++) {
 		struct trc_between *b = &m->indexes->between[t];
 		size_t n, n_blocks = 0;
-		const void *rows = rows_of(m, t, &n);
+		const void *rows = table_rows(m, t, &n);
 		struct trc_between_block *block;
 
 		if (!trc_image_is_read(image)) {

@@ -17,7 +17,7 @@ static const char *behind(const char *text, const char *beginning)
 }
 
 /* A part of a text, kept with the model. */
-static const char *keep(struct trc_model *m, const char *at, size_t n)
+static const char *name_keep(struct trc_model *m, const char *at, size_t n)
 {
 	return trc_pool_text(&m->text, at, n);
 }
@@ -28,7 +28,7 @@ static bool read_anonymous(struct trc_model *m, struct trc_descriptor_name *d, c
 	size_t n = strlen(what);
 	bool bracketed = n > 2 && *what == '[' && what[n - 1] == ']';
 
-	d->name = bracketed ? keep(m, what + 1, n - 2) : what;
+	d->name = bracketed ? name_keep(m, what + 1, n - 2) : what;
 	d->kind = d->name && !strcmp(d->name, "eventpoll") ? "epoll" : d->name;
 	return d->kind;
 }
@@ -60,7 +60,7 @@ static bool read_inet(struct trc_model *m, struct trc_descriptor_name *d, const 
 	d->listens = own;
 	own = own ? own : words;
 	blank = strchr(own, ' ');
-	d->own = keep(m, own, blank ? (size_t)(blank - own) : strlen(own));
+	d->own = name_keep(m, own, blank ? (size_t)(blank - own) : strlen(own));
 	d->peer = blank ? blank + 1 : NULL;
 	d->name = d->peer ? d->peer : d->own;
 	return d->own;
@@ -72,7 +72,7 @@ static const char *file_kind(const char *path)
 }
 
 /* False without memory. */
-static bool name_read(struct trc_model *m, struct trc_descriptor_name *d)
+static bool descriptor_name_read(struct trc_model *m, struct trc_descriptor_name *d)
 {
 	static const char *const PROTOCOLS[] = {"tcp ", "udp ", "sctp ", "mptcp ", "ip "};
 	static const char *const KINDS[] = {"tcp", "udp", "sctp", "mptcp", "ip"};
@@ -112,7 +112,7 @@ int trc_descriptor_number(struct trc_model *m, uint64_t string, uint32_t *number
 		return 0;
 	if (row == TRC_INDEX_NONE) {
 		m->descriptors.row_bytes = sizeof(*added);
-		added = name_read(m, &name) ? trc_array_add(&m->descriptors) : NULL;
+		added = descriptor_name_read(m, &name) ? trc_array_add(&m->descriptors) : NULL;
 		row = (uint32_t)m->descriptors.n - 1;
 		if (!added || trc_index_put(&m->descriptor_row, string, row))
 			return -ENOMEM;
@@ -131,8 +131,8 @@ const struct trc_descriptor_name *trc_model_descriptor(const struct trc_model *m
 
 /* ---- the table ---- */
 
-static int wait_add(const struct trc_model *m, struct trc_array *rows, struct trc_index *last,
-		    const struct trc_park *park)
+static int descriptor_wait_add(const struct trc_model *m, struct trc_array *rows,
+			       struct trc_index *last, const struct trc_park *park)
 {
 	uint32_t at = trc_index_get(last, park->object);
 	struct trc_descriptor *row = rows->row;
@@ -158,7 +158,7 @@ static int wait_add(const struct trc_model *m, struct trc_array *rows, struct tr
 	return 0;
 }
 
-static int list(const struct trc_model *m, struct trc_array *rows)
+static int descriptors_list(const struct trc_model *m, struct trc_array *rows)
 {
 	struct trc_index last = {0}; /* by descriptor: its newest row */
 	size_t n;
@@ -168,26 +168,26 @@ static int list(const struct trc_model *m, struct trc_array *rows)
 	rows->row_bytes = sizeof(struct trc_descriptor);
 	for (size_t i = 0; i < n && !err; i++)
 		if (park[i].descriptor)
-			err = wait_add(m, rows, &last, &park[i]);
+			err = descriptor_wait_add(m, rows, &last, &park[i]);
 	trc_index_free(&last);
 	return err;
 }
 
-static void kept_free(void *kept)
+static void descriptors_kept_free(void *kept)
 {
 	trc_array_free(kept);
 	free(kept);
 }
 
-static int keep_rows(const struct trc_model *m, struct trc_kept *kept)
+static int descriptors_keep_rows(const struct trc_model *m, struct trc_kept *kept)
 {
 	struct trc_array *rows = calloc(1, sizeof(*rows));
-	int err = rows ? list(m, rows) : -ENOMEM;
+	int err = rows ? descriptors_list(m, rows) : -ENOMEM;
 
 	if (!err)
-		*kept = (struct trc_kept){rows, kept_free};
+		*kept = (struct trc_kept){rows, descriptors_kept_free};
 	else if (rows)
-		kept_free(rows);
+		descriptors_kept_free(rows);
 	return err;
 }
 
@@ -197,9 +197,9 @@ int trc_model_descriptors(const struct trc_model *m, struct trc_array *rows)
 	int err = 0;
 
 	if (!kept)
-		return list(m, rows);
+		return descriptors_list(m, rows);
 	if (!kept->thing)
-		err = keep_rows(m, kept);
+		err = descriptors_keep_rows(m, kept);
 	if (!err) {
 		*rows = *(const struct trc_array *)kept->thing;
 		rows->capacity = 0;
@@ -216,9 +216,9 @@ int trc_descriptors_walk(struct trc_image *image, struct trc_model *m)
 	if (!kept)
 		return -EINVAL;
 	if (trc_image_is_read(image))
-		*kept = (struct trc_kept){calloc(1, sizeof(*rows)), kept_free};
+		*kept = (struct trc_kept){calloc(1, sizeof(*rows)), descriptors_kept_free};
 	else if (!kept->thing)
-		err = keep_rows(m, kept);
+		err = descriptors_keep_rows(m, kept);
 	rows = kept->thing;
 	if (!rows)
 		return err ? err : -ENOMEM;

@@ -66,7 +66,7 @@ struct trc_image {
 	size_t n_bytes;
 };
 
-static void fail(struct trc_image *i, int err)
+static void image_fail(struct trc_image *i, int err)
 {
 	i->err = i->err ? i->err : err;
 }
@@ -86,10 +86,10 @@ bool trc_image_pauses(const struct trc_image_pause *pause)
 	return pause->call && pause->call(pause->context);
 }
 
-static void ask(struct trc_image *i)
+static void image_ask(struct trc_image *i)
 {
 	if (!i->err && trc_image_pauses(&i->writing->pause))
-		fail(i, -ECANCELED);
+		image_fail(i, -ECANCELED);
 }
 
 /* ---- bytes out --------------------------------------------------------------------------- */
@@ -106,16 +106,16 @@ static void flush(struct trc_image *i)
 		if (n > 0)
 			done += (size_t)n;
 		else if (n < 0 && errno != EINTR)
-			fail(i, -errno);
+			image_fail(i, -errno);
 		else if (!n)
-			fail(i, -EIO);
+			image_fail(i, -EIO);
 	}
 	i->n_chunk = 0;
-	ask(i);
+	image_ask(i);
 }
 
 /* NULL: zeroes. */
-static void put(struct trc_image *i, const void *bytes, uint64_t n_bytes)
+static void image_put(struct trc_image *i, const void *bytes, uint64_t n_bytes)
 {
 	const uint8_t *from = bytes;
 
@@ -144,7 +144,7 @@ static uint64_t aligned(uint64_t off)
 
 static void put_to(struct trc_image *i, uint64_t off)
 {
-	put(i, NULL, off - i->off);
+	image_put(i, NULL, off - i->off);
 }
 
 /* ---- texts ------------------------------------------------------------------------------- */
@@ -198,10 +198,10 @@ static void put_texts(struct trc_image *i)
 	const struct stretch *s = i->stretches.row;
 
 	for (size_t k = 0; k < i->stretches.n; k++)
-		put(i, s[k].from, s[k].n_bytes);
+		image_put(i, s[k].from, s[k].n_bytes);
 	s = i->others.row;
 	for (size_t k = 0; k < i->others.n; k++)
-		put(i, s[k].from, s[k].n_bytes);
+		image_put(i, s[k].from, s[k].n_bytes);
 }
 
 static bool lies_in(const struct stretch *s, const char *text)
@@ -250,7 +250,7 @@ static const struct stretch *other_text(struct trc_image *i, const char *text)
 }
 
 /* Its address in the file that is mapped at its base; while lists are measured only notes it. */
-static uint64_t address_of(struct trc_image *i, const char *text)
+static uint64_t image_address(struct trc_image *i, const char *text)
 {
 	const struct stretch *s = text ? pool_stretch(i, text) : NULL;
 
@@ -259,7 +259,7 @@ static uint64_t address_of(struct trc_image *i, const char *text)
 	if (!s)
 		s = other_text(i, text);
 	if (!s) {
-		fail(i, -ENOMEM);
+		image_fail(i, -ENOMEM);
 		return 0;
 	}
 	return i->base + s->off + (uint64_t)(text - s->from);
@@ -275,10 +275,10 @@ static void texts_note(struct trc_image *i, const char *rows, size_t n, size_t r
 			const char *text;
 
 			memcpy(&text, rows + k * row_bytes + *at, sizeof(text));
-			address_of(i, text);
+			image_address(i, text);
 		}
 		if (k % ROWS_AT_ONCE == ROWS_AT_ONCE - 1)
-			ask(i);
+			image_ask(i);
 	}
 }
 
@@ -288,7 +288,7 @@ static void put_with_texts(struct trc_image *i, const char *rows, size_t n, size
 	char *row = malloc(row_bytes);
 
 	if (!row)
-		fail(i, -ENOMEM);
+		image_fail(i, -ENOMEM);
 	for (size_t k = 0; k < n && !i->err; k++) {
 		memcpy(row, rows + k * row_bytes, row_bytes);
 		for (const size_t *at = texts; *at != TRC_IMAGE_NO_TEXT; at++) {
@@ -296,10 +296,10 @@ static void put_with_texts(struct trc_image *i, const char *rows, size_t n, size
 			const char *text;
 
 			memcpy(&text, row + *at, sizeof(text));
-			address = (uintptr_t)address_of(i, text);
+			address = (uintptr_t)image_address(i, text);
 			memcpy(row + *at, &address, sizeof(address));
 		}
-		put(i, row, row_bytes);
+		image_put(i, row, row_bytes);
 	}
 	free(row);
 }
@@ -310,10 +310,10 @@ static void list_out(struct trc_image *i, const void *rows, size_t n, size_t row
 	const struct list_head head = {n, row_bytes};
 
 	put_to(i, aligned(i->off));
-	put(i, &head, sizeof(head));
+	image_put(i, &head, sizeof(head));
 	put_to(i, aligned(i->off));
 	if (!texts) {
-		put(i, rows, (uint64_t)n * row_bytes);
+		image_put(i, rows, (uint64_t)n * row_bytes);
 	} else if (i->phase == WRITTEN) {
 		put_with_texts(i, rows, n, row_bytes, texts);
 	} else {
@@ -351,13 +351,13 @@ static void *list_in(struct trc_image *i, size_t *n, size_t row_bytes, const siz
 	*n = 0;
 	i->off = aligned(i->off);
 	if (i->off + ALIGNED_BYTES > i->n_bytes) {
-		fail(i, -EBADMSG);
+		image_fail(i, -EBADMSG);
 		return NULL;
 	}
 	memcpy(&head, i->map + i->off, sizeof(head));
 	i->off += ALIGNED_BYTES;
 	if (head.row_bytes != row_bytes || head.n > (i->n_bytes - i->off) / row_bytes) {
-		fail(i, -EBADMSG);
+		image_fail(i, -EBADMSG);
 		return NULL;
 	}
 	rows = (char *)i->map + i->off;
@@ -426,7 +426,7 @@ static int measure(struct trc_image *i, struct trc_model *m, trc_image_walk *wal
 	return i->n_bytes > i->writing->most_bytes ? -EFBIG : 0;
 }
 
-static int put_all(struct trc_image *i, struct trc_model *m, trc_image_walk *walk)
+static int image_put_all(struct trc_image *i, struct trc_model *m, trc_image_walk *walk)
 {
 	int err;
 
@@ -447,7 +447,7 @@ static uint64_t check_of_head(const struct head *head, uint64_t check_of_rest)
 	return trc_check64(&unchecked, sizeof(unchecked), check_of_rest);
 }
 
-static int put_head(const struct trc_image *i)
+static int image_put_head(const struct trc_image *i)
 {
 	struct head head = {.base = i->base, .n_bytes = i->off, .lists_off = i->texts_end};
 
@@ -472,9 +472,9 @@ int trc_image_write(struct trc_model *m, trc_image_walk *walk, int fd,
 	if (!err && lseek(fd, PAGE_BYTES, SEEK_SET) < 0)
 		err = -errno;
 	if (!err)
-		err = put_all(&i, m, walk);
+		err = image_put_all(&i, m, walk);
 	if (!err)
-		err = put_head(&i);
+		err = image_put_head(&i);
 	trc_array_free(&i.stretches);
 	trc_array_free(&i.others);
 	trc_index_free(&i.other_row);
@@ -534,7 +534,7 @@ static bool head_is_right(int fd, struct head *head, const char *key)
 }
 
 /* At its base if that is free.  Elsewhere pages are copied as pointers in them are moved. */
-static uint8_t *map_file(int fd, const struct head *head)
+static uint8_t *image_map(int fd, const struct head *head)
 {
 	size_t n_bytes = (size_t)head->n_bytes;
 	void *base, *at;
@@ -564,7 +564,7 @@ int trc_image_map(struct trc_model *m, trc_image_walk *walk, int fd, const char 
 	if (!i)
 		return -ENOENT;
 	*i = (struct trc_image){.phase = READ, .base = head.base, .n_bytes = (size_t)head.n_bytes};
-	i->map = map_file(fd, &head);
+	i->map = image_map(fd, &head);
 	if (!i->map) {
 		free(i);
 		return -ENOENT;

@@ -74,7 +74,7 @@ bool trc_block_has_kinds(const struct trc_block_info *block, const struct trc_ki
 	return false;
 }
 
-static bool block_wanted(const struct trc_merge *m, const struct trc_block_info *b)
+static bool merge_block_wanted(const struct trc_merge *m, const struct trc_block_info *b)
 {
 	const struct trc_merge_options *o = &m->options;
 
@@ -91,7 +91,7 @@ static uint64_t stream_key(const struct trc_block_info *b)
 }
 
 /* Numbers the streams in order of appearance, wanted or not (G3), and counts the blocks wanted. */
-static int count_streams(struct trc_merge *m, struct trc_index *map, uint32_t *count)
+static int merge_count_streams(struct trc_merge *m, struct trc_index *map, uint32_t *count)
 {
 	size_t n = trc_reader_blocks(m->reader);
 
@@ -105,7 +105,7 @@ static int count_streams(struct trc_merge *m, struct trc_index *map, uint32_t *c
 			if (trc_index_put(map, stream_key(b), s))
 				return -ENOMEM;
 		}
-		if (!block_wanted(m, b))
+		if (!merge_block_wanted(m, b))
 			continue;
 		count[s]++;
 		m->n_blocks++;
@@ -126,7 +126,7 @@ static void fill_streams(struct trc_merge *m, const struct trc_index *map, const
 		const struct trc_block_info *b = trc_reader_block(m->reader, i);
 		struct stream *s;
 
-		if (!block_wanted(m, b))
+		if (!merge_block_wanted(m, b))
 			continue;
 		s = &m->stream[trc_index_get(map, stream_key(b))];
 		s->block[s->n_blocks++] = (uint32_t)i;
@@ -167,7 +167,7 @@ static int build_streams(struct trc_merge *m)
 	uint32_t *count = calloc(n + 1, sizeof(*count));
 	int err = -ENOMEM;
 
-	if (count && !count_streams(m, &map, count)) {
+	if (count && !merge_count_streams(m, &map, count)) {
 		m->stream = calloc(m->n_streams + 1, sizeof(*m->stream));
 		m->heap = calloc(m->n_streams + 1, sizeof(struct stream *));
 		m->by_stream = calloc(m->n_blocks + 1, sizeof(*m->by_stream));
@@ -190,7 +190,7 @@ static bool stream_before(const struct stream *a, const struct stream *b)
 	return a->key < b->key || (a->key == b->key && a->rank < b->rank);
 }
 
-static void heap_sink(struct trc_merge *m, size_t i)
+static void merge_heap_sink(struct trc_merge *m, size_t i)
 {
 	struct stream *s = m->heap[i];
 
@@ -220,7 +220,7 @@ static void heap_build(struct trc_merge *m)
 		m->heap[m->n_heap++] = stream;
 	}
 	for (size_t i = m->n_heap / 2; i-- > 0;)
-		heap_sink(m, i);
+		merge_heap_sink(m, i);
 }
 
 /* Decodes a block that this caller has marked SLOT_BEGUN; without the lock. */
@@ -337,7 +337,7 @@ static void stream_next_block(struct trc_merge *m, struct stream *s)
 		if (!m->n_heap)
 			return;
 	}
-	heap_sink(m, 0);
+	merge_heap_sink(m, 0);
 }
 
 static void span_finish(struct trc_merge *m)
@@ -353,7 +353,7 @@ static void span_finish(struct trc_merge *m)
 		stream_next_block(m, s);
 	} else {
 		s->key = s->columns->time_ns[s->row];
-		heap_sink(m, 0);
+		merge_heap_sink(m, 0);
 	}
 }
 
@@ -385,7 +385,7 @@ static int stream_load(struct trc_merge *m, struct stream *s, struct trc_error *
 		return err;
 	}
 	s->key = s->columns->time_ns[0];
-	heap_sink(m, 0);
+	merge_heap_sink(m, 0);
 	return 0;
 }
 

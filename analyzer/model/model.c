@@ -472,8 +472,8 @@ const struct trc_thread *trc_model_thread(const struct trc_model *m, uint32_t se
 	return row == TRC_INDEX_NONE ? NULL : (const struct trc_thread *)m->threads.row + row;
 }
 
-static const void *rows_of(const struct trc_model *m, unsigned int part,
-			   const struct trc_array *rows, size_t *n)
+static const void *part_rows(const struct trc_model *m, unsigned int part,
+			     const struct trc_array *rows, size_t *n)
 {
 	*n = m->have & part ? rows->n : 0;
 	return *n ? rows->row : NULL;
@@ -482,7 +482,7 @@ static const void *rows_of(const struct trc_model *m, unsigned int part,
 #define ACCESSOR(type, name, part)                                                                 \
 	const struct trc_##type *trc_model_##name(const struct trc_model *m, size_t *n)            \
 	{                                                                                          \
-		return rows_of(m, part, &m->name, n);                                              \
+		return part_rows(m, part, &m->name, n);                                            \
 	}
 ACCESSOR(thread, threads, TRC_PART_WAITS)
 ACCESSOR(park, parks, TRC_PART_WAITS)

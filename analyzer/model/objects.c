@@ -35,7 +35,8 @@ struct objects {
 		first_at; /* an address's last row in m->objects; the row chains to others */
 };
 
-static const char *name_of(struct trc_model *m, const struct trc_object *object, uint32_t stack)
+static const char *object_readable_name(struct trc_model *m, const struct trc_object *object,
+					uint32_t stack)
 {
 	uint64_t offset;
 	const char *member = trc_model_member(m, object->address, stack, &offset), *name;
@@ -75,7 +76,7 @@ static uint32_t object_row(struct objects *o, const struct use *use, uint32_t st
 	for (uint32_t i = object.next; i != TRC_INDEX_NONE; i = row[i].next)
 		if (same_variable(&row[i], &object))
 			return i;
-	object.name = name_of(m, &object, stack);
+	object.name = object_readable_name(m, &object, stack);
 	row = object.name ? trc_array_add(&m->objects) : NULL;
 	if (!row || trc_index_put(&o->first_at, use->address, (uint32_t)(m->objects.n - 1)))
 		return TRC_INDEX_NONE;
@@ -122,7 +123,7 @@ static int object_used(struct objects *o, unsigned int reason, uint64_t address,
 	return 0;
 }
 
-static int objects_collect(struct objects *o)
+static int model_objects_collect(struct objects *o)
 {
 	const struct trc_model *m = o->m;
 	size_t n_parks, n_unlocks, n_held, n_edges, n_holds;
@@ -226,7 +227,7 @@ static int objects_allocated(struct trc_model *m)
 int trc_derive_objects(struct trc_model *m, struct trc_error *error)
 {
 	struct objects o = {.m = m, .uses = {.row_bytes = sizeof(struct use_row)}};
-	int err = objects_collect(&o);
+	int err = model_objects_collect(&o);
 
 	trc_index_free(&o.use_of);
 	trc_array_free(&o.uses);

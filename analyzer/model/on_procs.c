@@ -26,7 +26,7 @@ static int64_t end_of(const struct trc_on_procs *p, const struct trc_on_cpu *on)
 
 /* ---- stretches by proc ---- */
 
-static int count_procs(struct trc_on_procs *p)
+static int on_procs_count(struct trc_on_procs *p)
 {
 	p->procs.row_bytes = sizeof(struct on_proc);
 	for (size_t i = 0; i < p->n_on_cpu; i++) {
@@ -72,7 +72,7 @@ int trc_on_procs_make(struct trc_on_procs *p, const struct trc_model *m)
 	p->of_thread = calloc(n_threads + 1, sizeof(*p->of_thread));
 	if (!p->stretch || !p->ran_ns || !p->of_thread)
 		return -ENOMEM;
-	err = count_procs(p);
+	err = on_procs_count(p);
 	if (!err)
 		list_stretches(p);
 	return err;

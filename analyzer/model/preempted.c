@@ -47,7 +47,8 @@ static int time_add(struct maker *k, size_t thread, int64_t from_ns, int64_t to_
 	return time ? 0 : -ENOMEM;
 }
 
-static int wait_add(struct maker *k, uint32_t park, uint32_t thread, int64_t from_ns, int64_t to_ns)
+static int preempted_wait_add(struct maker *k, uint32_t park, uint32_t thread, int64_t from_ns,
+			      int64_t to_ns)
 {
 	struct trc_preempted_wait *wait;
 
@@ -79,12 +80,12 @@ static int add_gap(struct maker *k, const struct trc_thread *t, size_t thread, i
 		if (!piece[i].park || piece[i].preempted)
 			err = time_add(k, thread, start_ns, until_ns);
 		if (piece[i].park && piece[i].preempted && !err)
-			err = wait_add(k, piece[i].park, t->serial, start_ns, until_ns);
+			err = preempted_wait_add(k, piece[i].park, t->serial, start_ns, until_ns);
 	}
 	return err;
 }
 
-static int add_thread(struct maker *k, const struct trc_thread *t, size_t thread)
+static int preempted_add_thread(struct maker *k, const struct trc_thread *t, size_t thread)
 {
 	int64_t start_ns = later(t->start_ns, k->switches_ns);
 	uint32_t limit = k->stretches.first[thread + 1];
@@ -109,7 +110,7 @@ static int add_thread(struct maker *k, const struct trc_thread *t, size_t thread
 	return err;
 }
 
-static int add_threads(struct maker *k)
+static int preempted_add_threads(struct maker *k)
 {
 	size_t n;
 	const struct trc_thread *thread = trc_model_threads(k->m, &n);
@@ -120,7 +121,7 @@ static int add_threads(struct maker *k)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++) {
 		k->p->first[i] = (uint32_t)k->p->time.n;
-		err = add_thread(k, &thread[i], i);
+		err = preempted_add_thread(k, &thread[i], i);
 	}
 	k->p->first[n] = (uint32_t)k->p->time.n;
 	return err;
@@ -159,7 +160,7 @@ int trc_preempted_make(struct trc_preempted *p, const struct trc_model *m)
 		err = trc_by_thread_make(&k.parks, m, park, n_parks, sizeof(*park),
 					 trc_thread_of_park);
 	if (!err)
-		err = add_threads(&k);
+		err = preempted_add_threads(&k);
 	if (p->wait.n)
 		qsort(p->wait.row, p->wait.n, p->wait.row_bytes, compare_waits);
 	free(k.outer);
@@ -179,7 +180,8 @@ void trc_preempted_free(struct trc_preempted *p)
 }
 
 /* The thread's preempted time before ts_ns. */
-static int64_t before(const struct trc_preempted *p, uint32_t first, uint32_t limit, int64_t ts_ns)
+static int64_t preempted_before(const struct trc_preempted *p, uint32_t first, uint32_t limit,
+				int64_t ts_ns)
 {
 	const struct trc_preempted_time *time = p->time.row;
 	uint32_t low = first, high = limit;
@@ -212,8 +214,8 @@ int64_t trc_preempted_ns(const struct trc_preempted *p, uint32_t thread, int64_t
 	if (!t)
 		return 0;
 	row = (size_t)(t - trc_model_threads(p->m, &n));
-	return before(p, p->first[row], p->first[row + 1], to_ns) -
-	       before(p, p->first[row], p->first[row + 1], from_ns);
+	return preempted_before(p, p->first[row], p->first[row + 1], to_ns) -
+	       preempted_before(p, p->first[row], p->first[row + 1], from_ns);
 }
 
 const struct trc_preempted_wait *trc_preempted_waits(const struct trc_preempted *p, size_t *n)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *base_name(const char *path, size_t n)
+static const char *program_base_name(const char *path, size_t n)
 {
 	while (n && path[n - 1] != '/')
 		n--;
@@ -28,7 +28,7 @@ static const char *own_name(const char *text, size_t n)
 {
 	size_t word = strcspn(text, " :");
 
-	return base_name(text, *text == '/' || *text == '.' || word > n ? n : word);
+	return program_base_name(text, *text == '/' || *text == '.' || word > n ? n : word);
 }
 
 const char *trc_program_name(char out[TRC_PROGRAM_NAME_BYTES], const struct trc_reader *reader)
@@ -75,6 +75,7 @@ const char *trc_module_name(char out[TRC_PROGRAM_NAME_BYTES], const struct trc_r
 		if (*name && !strpbrk(name, " :"))
 			return name;
 	}
-	snprintf(out, TRC_PROGRAM_NAME_BYTES, "%s", base_name(module->path, strlen(module->path)));
+	snprintf(out, TRC_PROGRAM_NAME_BYTES, "%s",
+		 program_base_name(module->path, strlen(module->path)));
 	return out;
 }

@@ -23,7 +23,7 @@ static int64_t later(int64_t a_ns, int64_t b_ns)
 	return a_ns > b_ns ? a_ns : b_ns;
 }
 
-static int64_t between(int64_t from_ns, int64_t to_ns)
+static int64_t span_length_ns(int64_t from_ns, int64_t to_ns)
 {
 	int64_t ns;
 
@@ -35,7 +35,7 @@ static int64_t between(int64_t from_ns, int64_t to_ns)
 /* ---- spans of tasks ---- */
 
 /* How many spans begin at or before this time of the track, in the order of all spans. */
-static size_t spans_before(const struct trc_selection *s, uint64_t track, int64_t ts_ns)
+static size_t selection_spans_before(const struct trc_selection *s, uint64_t track, int64_t ts_ns)
 {
 	const struct trc_selected_span *span = s->spans.row;
 	size_t low = 0, high = s->spans.n;
@@ -55,21 +55,21 @@ static size_t spans_before(const struct trc_selection *s, uint64_t track, int64_
 /* Before this time of the track. */
 static int64_t spans_ns(const struct trc_selection *s, uint64_t track, int64_t ts_ns)
 {
-	size_t n = spans_before(s, track, ts_ns);
+	size_t n = selection_spans_before(s, track, ts_ns);
 	const struct trc_selected_span *span =
 		n ? (const struct trc_selected_span *)s->spans.row + n - 1 : NULL;
 	int64_t ns;
 
 	if (!span || span->track != track)
 		return 0;
-	ns = between(span->from_ns, earlier(span->to_ns, ts_ns));
+	ns = span_length_ns(span->from_ns, earlier(span->to_ns, ts_ns));
 	return __builtin_add_overflow(ns, span->before_ns, &ns) ? INT64_MAX : ns;
 }
 
 static bool spans_at(const struct trc_selection *s, uint64_t track, int64_t ts_ns,
 		     int64_t *until_ns)
 {
-	size_t n = spans_before(s, track, ts_ns);
+	size_t n = selection_spans_before(s, track, ts_ns);
 	const struct trc_selected_span *span = s->spans.row;
 
 	if (n && span[n - 1].track == track && ts_ns < span[n - 1].to_ns) {
@@ -108,7 +108,7 @@ static int64_t track_ns(const struct trc_selection *s, uint64_t track, int64_t f
 	if (from_ns >= to_ns)
 		return 0;
 	if (!s->n_tasks)
-		return between(from_ns, to_ns);
+		return span_length_ns(from_ns, to_ns);
 	return spans_ns(s, track, to_ns) - spans_ns(s, track, from_ns);
 }
 
@@ -122,7 +122,7 @@ static bool track_touches(const struct trc_selection *s, uint64_t track, int64_t
 	return track_at(s, track, from_ns, &until_ns);
 }
 
-static bool has_thread(const struct trc_selection *s, uint32_t thread)
+static bool selection_has_thread(const struct trc_selection *s, uint32_t thread)
 {
 	return !s->n_threads || trc_index_get(&s->in, thread) != TRC_INDEX_NONE;
 }
@@ -135,7 +135,7 @@ bool trc_selection_at(const struct trc_selection *s, uint32_t thread, int64_t ts
 	*until_ns = INT64_MAX;
 	if (!s)
 		return true;
-	return has_thread(s, thread) && track_at(s, thread, ts_ns, until_ns);
+	return selection_has_thread(s, thread) && track_at(s, thread, ts_ns, until_ns);
 }
 
 bool trc_selection_has_time(const struct trc_selection *s, uint32_t thread, int64_t ts_ns)
@@ -158,8 +158,8 @@ int64_t trc_selection_ns(const struct trc_selection *s, uint32_t thread, int64_t
 			 int64_t to_ns)
 {
 	if (!s)
-		return between(from_ns, to_ns);
-	return has_thread(s, thread) ? track_ns(s, thread, from_ns, to_ns) : 0;
+		return span_length_ns(from_ns, to_ns);
+	return selection_has_thread(s, thread) ? track_ns(s, thread, from_ns, to_ns) : 0;
 }
 
 bool trc_selection_track_next(const struct trc_selection *s, uint64_t track, int64_t *at_ns,
@@ -181,7 +181,7 @@ bool trc_selection_next(const struct trc_selection *s, uint32_t thread, int64_t 
 			int64_t to_ns, int64_t *from_ns, int64_t *until_ns)
 {
 	if (s)
-		return has_thread(s, thread) &&
+		return selection_has_thread(s, thread) &&
 		       trc_selection_track_next(s, thread, at_ns, to_ns, from_ns, until_ns);
 	*from_ns = *at_ns;
 	*until_ns = *at_ns = later(*at_ns, to_ns);
@@ -191,7 +191,7 @@ bool trc_selection_next(const struct trc_selection *s, uint32_t thread, int64_t 
 bool trc_selection_touches(const struct trc_selection *s, uint32_t thread, int64_t from_ns,
 			   int64_t to_ns)
 {
-	return !s || (has_thread(s, thread) && track_touches(s, thread, from_ns, to_ns));
+	return !s || (selection_has_thread(s, thread) && track_touches(s, thread, from_ns, to_ns));
 }
 
 /* ---- fibers ---- */
@@ -200,8 +200,8 @@ int64_t trc_selection_fiber_ns(const struct trc_selection *s, const struct trc_f
 			       int64_t from_ns, int64_t to_ns)
 {
 	if (!s)
-		return between(from_ns, to_ns);
-	return has_thread(s, wait->thread)
+		return span_length_ns(from_ns, to_ns);
+	return selection_has_thread(s, wait->thread)
 		       ? track_ns(s, trc_fiber_track(wait->fiber), from_ns, to_ns)
 		       : 0;
 }
@@ -213,7 +213,7 @@ bool trc_selection_has_fiber_wait(const struct trc_selection *s, const struct tr
 
 	if (!s)
 		return true;
-	return trc_selection_passes(s, m, wait->labels) && has_thread(s, wait->thread) &&
+	return trc_selection_passes(s, m, wait->labels) && selection_has_thread(s, wait->thread) &&
 	       track_touches(s, trc_fiber_track(wait->fiber), wait->start_ns, end_ns);
 }
 
@@ -229,8 +229,8 @@ static bool span_touches(const struct trc_selection *s, const struct trc_model *
 	return track_touches(s, track, start_ns, end_ns);
 }
 
-static bool labels_pass(const struct trc_selection *s, const struct trc_model *m, uint32_t thread,
-			int64_t ts_ns, uint64_t place)
+static bool selection_labels_pass(const struct trc_selection *s, const struct trc_model *m,
+				  uint32_t thread, int64_t ts_ns, uint64_t place)
 {
 	return !s->labels ||
 	       trc_selection_passes(s, m, trc_model_labels_at(m, thread, ts_ns, place));
@@ -244,10 +244,10 @@ bool trc_selection_has_task(const struct trc_selection *s, const struct trc_mode
 
 	if (!s)
 		return true;
-	if (!labels_pass(s, m, task->start_thread, task->start_ns, task->start_place))
+	if (!selection_labels_pass(s, m, task->start_thread, task->start_ns, task->start_place))
 		return false;
-	began = has_thread(s, task->start_thread);
-	ended = has_thread(s, task->end_thread);
+	began = selection_has_thread(s, task->start_thread);
+	ended = selection_has_thread(s, task->end_thread);
 	if (s->n_tasks) {
 		if (!s->task_in || !s->task_in[row])
 			return false;
@@ -267,8 +267,8 @@ bool trc_selection_has_region(const struct trc_selection *s, const struct trc_mo
 
 	if (!s)
 		return true;
-	return labels_pass(s, m, region->thread, region->start_ns, region->start_place) &&
-	       has_thread(s, region->thread) &&
+	return selection_labels_pass(s, m, region->thread, region->start_ns, region->start_place) &&
+	       selection_has_thread(s, region->thread) &&
 	       span_touches(s, m, region->fiber ? trc_fiber_track(region->fiber) : region->thread,
 			    region->start_ns, region->end_ns);
 }

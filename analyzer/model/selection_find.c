@@ -40,8 +40,8 @@ int trc_selection_ask_window(struct trc_selection *s, const char *text, struct t
 	return err;
 }
 
-static int add_name(const char *names[TRC_SELECTION_ASKED_MAX], size_t *n, const char *text,
-		    struct trc_error *error)
+static int asked_add_name(const char *names[TRC_SELECTION_ASKED_MAX], size_t *n, const char *text,
+			  struct trc_error *error)
 {
 	if (!*text || *n == TRC_SELECTION_ASKED_MAX) {
 		SAY(error, !*text ? "a name is missing" : "no more than %d can be named",
@@ -54,7 +54,7 @@ static int add_name(const char *names[TRC_SELECTION_ASKED_MAX], size_t *n, const
 
 int trc_selection_ask_thread(struct trc_selection *s, const char *text, struct trc_error *error)
 {
-	return add_name(s->thread, &s->n_threads, text, error);
+	return asked_add_name(s->thread, &s->n_threads, text, error);
 }
 
 /* With "task:" before it as well, as for --why. */
@@ -62,7 +62,7 @@ int trc_selection_ask_task(struct trc_selection *s, const char *text, struct trc
 {
 	if (!strncmp(text, "task:", 5))
 		text += 5;
-	return add_name(s->task, &s->n_tasks, text, error);
+	return asked_add_name(s->task, &s->n_tasks, text, error);
 }
 
 int trc_selection_ask_slowest(struct trc_selection *s, const char *text, struct trc_error *error)
@@ -174,7 +174,8 @@ static int find_window_of_task(struct trc_selection *s, const struct trc_model *
 	return -ENOENT;
 }
 
-static int find_window(struct trc_selection *s, const struct trc_model *m, struct trc_error *error)
+static int selection_find_window(struct trc_selection *s, const struct trc_model *m,
+				 struct trc_error *error)
 {
 	struct trc_window_trace trace = {
 		.reader = trc_model_reader(m),
@@ -232,7 +233,7 @@ int trc_selection_find(struct trc_selection *s, struct trc_model *m, struct trc_
 	err = trc_model_need(m, parts, error);
 	if (err)
 		return err;
-	err = find_window(s, m, error);
+	err = selection_find_window(s, m, error);
 	for (size_t i = 0; i < s->n_threads && !err; i++)
 		err = find_thread(s, m, s->thread[i], error);
 	if (!err && s->n_tasks)

@@ -10,14 +10,15 @@
 /* Whether row i is selected; fills in ns and n, which are TRC_NEVER and 1. */
 typedef bool selected_fn(const struct trc_selected_rows *c, size_t i, struct trc_selected_row *row);
 
-static bool labels_pass(const struct trc_selected_rows *c, uint32_t thread, int64_t ts_ns,
-			uint64_t place)
+static bool rows_labels_pass(const struct trc_selected_rows *c, uint32_t thread, int64_t ts_ns,
+			     uint64_t place)
 {
 	return !c->s->labels ||
 	       trc_selection_passes(c->s, c->m, trc_model_labels_at(c->m, thread, ts_ns, place));
 }
 
-static bool has_thread(const struct trc_selected_rows *c, size_t i, struct trc_selected_row *row)
+static bool rows_have_thread(const struct trc_selected_rows *c, size_t i,
+			     struct trc_selected_row *row)
 {
 	size_t n;
 	const struct trc_thread *t = &trc_model_threads(c->m, &n)[i];
@@ -45,7 +46,7 @@ static bool has_unlock(const struct trc_selected_rows *c, size_t i, struct trc_s
 
 	row->ns = c->caused[i].caused_ns;
 	row->n = c->caused[i].caused_waits;
-	return row->n && labels_pass(c, unlock->thread, unlock->ts_ns, unlock->place);
+	return row->n && rows_labels_pass(c, unlock->thread, unlock->ts_ns, unlock->place);
 }
 
 static bool has_sample(const struct trc_selected_rows *c, size_t i, struct trc_selected_row *row)
@@ -111,7 +112,7 @@ static bool has_on_cpu(const struct trc_selected_rows *c, size_t i, struct trc_s
 	if (end_ns == TRC_NEVER)
 		end_ns = trc_model_end_ns(c->m);
 	row->ns = trc_selection_ns(c->s, on_cpu->thread, start_ns, end_ns);
-	return row->ns > 0 && labels_pass(c, on_cpu->thread, start_ns, TRC_PLACE_LAST);
+	return row->ns > 0 && rows_labels_pass(c, on_cpu->thread, start_ns, TRC_PLACE_LAST);
 }
 
 static bool has_fiber_wait(const struct trc_selected_rows *c, size_t i,
@@ -135,7 +136,7 @@ static bool has_hold(const struct trc_selected_rows *c, size_t i, struct trc_sel
 
 	row->ns = trc_selection_ns(c->s, hold->thread, hold->start_ns, end_ns);
 	return trc_selection_touches(c->s, hold->thread, hold->start_ns, end_ns) &&
-	       labels_pass(c, hold->thread, hold->start_ns, TRC_PLACE_LAST);
+	       rows_labels_pass(c, hold->thread, hold->start_ns, TRC_PLACE_LAST);
 }
 
 static bool has_latency(const struct trc_selected_rows *c, size_t i, struct trc_selected_row *row)
@@ -151,7 +152,7 @@ static bool has_latency(const struct trc_selected_rows *c, size_t i, struct trc_
 }
 
 static selected_fn *const has[TRC_SELECTED_TABLES] = {
-	[TRC_SELECTED_THREADS] = has_thread,
+	[TRC_SELECTED_THREADS] = rows_have_thread,
 	[TRC_SELECTED_PARKS] = has_park,
 	[TRC_SELECTED_UNLOCKS] = has_unlock,
 	[TRC_SELECTED_SAMPLES] = has_sample,

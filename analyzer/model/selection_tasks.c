@@ -23,7 +23,7 @@ struct task_time {
 
 /* ---- which tasks ---- */
 
-static bool is_left(void *context, const struct trc_model *m, size_t row)
+static bool others_leave(void *context, const struct trc_model *m, size_t row)
 {
 	return trc_selection_has_task(context, m, row);
 }
@@ -36,7 +36,7 @@ static int pick_named(struct task_time *t, const struct trc_selection *others, c
 	struct trc_array picked = {0};
 	struct trc_selection left = *others;
 	struct trc_task_pick pick = {
-		.type = name, .slowest = others->slowest, .wanted = is_left, .context = &left};
+		.type = name, .slowest = others->slowest, .wanted = others_leave, .context = &left};
 	const struct trc_picked_task *row;
 	struct trc_line line;
 	uint64_t id;

@@ -14,7 +14,7 @@ static void add_names(struct trc_line *line, const char *one, const char *const 
 	}
 }
 
-static void add_tasks(struct trc_line *line, const struct trc_selection *s)
+static void text_add_tasks(struct trc_line *line, const struct trc_selection *s)
 {
 	char n[TRC_NUMBER_BYTES], of[TRC_NUMBER_BYTES], least[TRC_NUMBER_BYTES];
 
@@ -34,7 +34,7 @@ void trc_selection_tell(struct trc_line *line, const struct trc_selection *s)
 	const char *before = "";
 
 	if (s->n_tasks) {
-		add_tasks(line, s);
+		text_add_tasks(line, s);
 		before = "; ";
 	}
 	if (s->n_threads) {

@@ -95,7 +95,8 @@ bool trc_changes_may_miss(const struct trc_changes *c, int64_t *from_ns, int64_t
 }
 
 /* What the thread had from the end of its span before on; `first` is its first row. */
-static int span_put(struct trc_array *spans, size_t first, const struct trc_thread_span *span)
+static int thread_span_put(struct trc_array *spans, size_t first,
+			   const struct trc_thread_span *span)
 {
 	struct trc_thread_span *last = NULL;
 
@@ -140,13 +141,13 @@ static int span_end(const struct trc_changes *changes, struct trc_thread_spans *
 
 	if (span->value != c->before && trc_changes_may_miss(changes, &from_ns, &until_ns)) {
 		span->end_ns = from_ns;
-		err = span_put(spans, first, span);
+		err = thread_span_put(spans, first, span);
 		if (from_ns != span->start_ns)
 			span->start_place = 0;
 		*span = (struct trc_thread_span){from_ns, until_ns, span->thread, 0,
 						 span->start_place};
 		if (!err)
-			err = span_put(spans, first, span);
+			err = thread_span_put(spans, first, span);
 		if (until_ns != from_ns)
 			span->start_place = 0;
 		span->start_ns = until_ns;
@@ -158,7 +159,7 @@ static int span_end(const struct trc_changes *changes, struct trc_thread_spans *
 	if (err || c->ts_ns == TRC_CHANGE_AT_END)
 		return err;
 	span->end_ns = c->ts_ns;
-	err = span_put(spans, first, span);
+	err = thread_span_put(spans, first, span);
 	*span = (struct trc_thread_span){c->ts_ns, TRC_NEVER, span->thread, c->value, c->place};
 	return err;
 }
@@ -175,7 +176,7 @@ static int thread_put(const struct trc_changes *changes, struct trc_thread_spans
 	for (size_t i = 0; i < n && !err; i++)
 		err = span_end(changes, spans, first, &span, &c[i]);
 	if (!err)
-		err = span_put(rows, first, &span);
+		err = thread_span_put(rows, first, &span);
 	if (err)
 		return err;
 	span = *((struct trc_thread_span *)rows->row + first);

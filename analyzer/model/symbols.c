@@ -106,7 +106,7 @@ static int place_resolve(struct symbolize *s, struct place *place)
 }
 
 /* The place of an address in a module, resolved; NULL without memory. */
-static const struct place *place_of(struct symbolize *s, uint64_t address, uint32_t module)
+static const struct place *symbolize_place(struct symbolize *s, uint64_t address, uint32_t module)
 {
 	uint32_t first = trc_index_get(&s->place_row, address);
 	struct place *place;
@@ -126,9 +126,9 @@ static const struct place *place_of(struct symbolize *s, uint64_t address, uint3
 	return place_resolve(s, place) ? NULL : place;
 }
 
-static int add_place(struct symbolize *s, uint64_t address, uint32_t module)
+static int symbolize_add_place(struct symbolize *s, uint64_t address, uint32_t module)
 {
-	const struct place *place = place_of(s, address, module);
+	const struct place *place = symbolize_place(s, address, module);
 
 	if (!place)
 		return -ENOMEM;
@@ -174,7 +174,7 @@ static int add_tail_calls(struct symbolize *s, uint64_t return_address, uint32_t
 	if (!tails)
 		return -ENOMEM;
 	for (size_t i = 0; i < tails->n && !err; i++)
-		err = add_place(s, tails->address[i], module);
+		err = symbolize_add_place(s, tails->address[i], module);
 	return err;
 }
 
@@ -189,7 +189,7 @@ static int stack_symbolize(struct symbolize *s, const struct trc_stack_view *vie
 		if (!i)
 			err = add_tail_calls(s, view->frame[i], module);
 		if (!err)
-			err = add_place(s, address, module);
+			err = symbolize_add_place(s, address, module);
 	}
 	return err;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int longest_first(const void *a, const void *b)
+static int tasks_longest_first(const void *a, const void *b)
 {
 	const struct trc_picked_task *x = a, *y = b;
 
@@ -49,7 +49,7 @@ int trc_tasks_pick(const struct trc_model *m, const struct trc_task_pick *pick,
 	}
 	*n_of = picked->n;
 	if (picked->n)
-		qsort(picked->row, picked->n, picked->row_bytes, longest_first);
+		qsort(picked->row, picked->n, picked->row_bytes, tasks_longest_first);
 	if (pick->slowest > 0)
 		picked->n = trc_slowest_of(picked->n, pick->slowest);
 	return 0;

@@ -75,7 +75,7 @@ static uint32_t fiber_of_run(const struct trc_task_spans *s, uint32_t i)
 
 /* ---- who ended what ---- */
 
-static int compare_ends(const void *a, const void *b)
+static int task_compare_ends(const void *a, const void *b)
 {
 	const struct task_end *x = a, *y = b;
 
@@ -86,7 +86,7 @@ static int compare_ends(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-static int find_ends(struct trc_task_spans *s)
+static int spans_find_ends(struct trc_task_spans *s)
 {
 	struct task_end *end;
 
@@ -102,7 +102,7 @@ static int find_ends(struct trc_task_spans *s)
 	}
 	end = s->ends.row;
 	if (s->ends.n)
-		qsort(end, s->ends.n, sizeof(*end), compare_ends);
+		qsort(end, s->ends.n, sizeof(*end), task_compare_ends);
 	for (uint32_t i = 0; i < s->ends.n; i++)
 		s->end_of[end[i].row] = i + 1;
 	return 0;
@@ -195,7 +195,8 @@ static int find_family(struct trc_task_spans *s, uint32_t root, const uint8_t *a
 
 /* ---- spans ---- */
 
-static int span_put(struct trc_array *spans, uint64_t track, int64_t from_ns, int64_t to_ns)
+static int selected_span_put(struct trc_array *spans, uint64_t track, int64_t from_ns,
+			     int64_t to_ns)
 {
 	struct trc_selected_span *span = trc_array_add(spans);
 
@@ -219,10 +220,10 @@ static int span_add(struct trc_task_spans *s, uint32_t row, struct trc_array *sp
 {
 	clip(&s->task[row], &from_ns, &to_ns);
 	clip(&s->task[s->root_of[row] - 1], &from_ns, &to_ns);
-	return from_ns < to_ns && track ? span_put(spans, track, from_ns, to_ns) : 0;
+	return from_ns < to_ns && track ? selected_span_put(spans, track, from_ns, to_ns) : 0;
 }
 
-static int add_task(struct trc_task_spans *s, uint32_t row, struct trc_array *spans)
+static int spans_add_task(struct trc_task_spans *s, uint32_t row, struct trc_array *spans)
 {
 	const struct trc_task *task = &s->task[row];
 	int64_t from_ns = task->start_ns, to_ns = task->end_ns, before_ns;
@@ -266,7 +267,7 @@ int trc_task_spans_add(struct trc_task_spans *s, uint32_t row, const uint8_t *ap
 	for (size_t i = 0; i < s->family.n && !err; i++) {
 		uint32_t member = ((uint32_t *)s->family.row)[i];
 
-		err = add_task(s, member, spans);
+		err = spans_add_task(s, member, spans);
 		for (uint32_t g = s->regions.first[member];
 		     g < s->regions.first[member + 1] && !err; g++)
 			err = add_region(s, member, &region[s->regions.row[g]], spans);
@@ -276,7 +277,7 @@ int trc_task_spans_add(struct trc_task_spans *s, uint32_t row, const uint8_t *ap
 
 /* ---- disjoint spans ---- */
 
-static int compare_spans(const void *a, const void *b)
+static int selected_compare_spans(const void *a, const void *b)
 {
 	const struct trc_selected_span *x = a, *y = b;
 
@@ -295,7 +296,7 @@ static void spans_join(struct trc_array *spans)
 
 	if (!spans->n)
 		return;
-	qsort(span, spans->n, sizeof(*span), compare_spans);
+	qsort(span, spans->n, sizeof(*span), selected_compare_spans);
 	for (size_t i = 1; i < spans->n; i++) {
 		if (span[i].track != span[n].track || span[i].from_ns > span[n].to_ns)
 			span[++n] = span[i];
@@ -341,8 +342,8 @@ static uint32_t run_after(const struct trc_task_spans *s, uint32_t fiber, int64_
 }
 
 /* Where threads ran the fiber of this span: that is the threads' time as well. */
-static int add_runs(const struct trc_task_spans *s, const struct trc_selected_span *span,
-		    struct trc_array *of_threads)
+static int spans_add_runs(const struct trc_task_spans *s, const struct trc_selected_span *span,
+			  struct trc_array *of_threads)
 {
 	size_t n, n_fibers;
 	const struct trc_fiber_run *run = trc_model_fiber_runs(s->m, &n);
@@ -362,7 +363,7 @@ static int add_runs(const struct trc_task_spans *s, const struct trc_selected_sp
 		from_ns = from_ns > span->from_ns ? from_ns : span->from_ns;
 		to_ns = to_ns < span->to_ns ? to_ns : span->to_ns;
 		if (from_ns < to_ns)
-			err = span_put(of_threads, r->thread, from_ns, to_ns);
+			err = selected_span_put(of_threads, r->thread, from_ns, to_ns);
 	}
 	return err;
 }
@@ -377,10 +378,10 @@ int trc_task_spans_join(const struct trc_task_spans *s, struct trc_array *spans)
 	span = spans->row;
 	for (size_t i = 0; i < spans->n && !err; i++)
 		if (trc_track_is_fiber(span[i].track))
-			err = add_runs(s, &span[i], &of_threads);
+			err = spans_add_runs(s, &span[i], &of_threads);
 	span = of_threads.row;
 	for (size_t i = 0; i < of_threads.n && !err; i++)
-		err = span_put(spans, span[i].track, span[i].from_ns, span[i].to_ns);
+		err = selected_span_put(spans, span[i].track, span[i].from_ns, span[i].to_ns);
 	if (of_threads.n && !err)
 		spans_join(spans);
 	trc_array_free(&of_threads);
@@ -389,7 +390,7 @@ int trc_task_spans_join(const struct trc_task_spans *s, struct trc_array *spans)
 
 /* ---- what all share ---- */
 
-static int index_tasks(struct trc_task_spans *s)
+static int spans_index_tasks(struct trc_task_spans *s)
 {
 	for (uint32_t i = 0; i < s->n_tasks; i++)
 		if (trc_index_get(&s->row_of, s->task[i].task) == TRC_INDEX_NONE &&
@@ -425,14 +426,14 @@ int trc_task_spans_open(struct trc_task_spans *s, const struct trc_model *m)
 	s->root_of = calloc(s->n_tasks + 1, sizeof(*s->root_of));
 	if (!s->end_of || !s->root_of || s->n_tasks >= TRC_INDEX_NONE)
 		return -ENOMEM;
-	err = index_tasks(s);
+	err = spans_index_tasks(s);
 	if (!err)
 		err = rows_of_make(&s->children, s, s->n_tasks, s->n_tasks, parent_of);
 	if (!err)
 		err = rows_of_make(&s->regions, s, s->n_tasks, n_regions, task_of_region);
 	if (!err)
 		err = open_runs(s);
-	return err ? err : find_ends(s);
+	return err ? err : spans_find_ends(s);
 }
 
 void trc_task_spans_close(struct trc_task_spans *s)

@@ -63,7 +63,8 @@ void trc_by_thread_free(struct trc_by_thread *by)
 enum { FETCH_AHEAD = 16 };
 
 /* Pieces follow each other: a wait within one that ended before it (clocks) has none left. */
-static int piece_add(struct trc_array *pieces, int64_t start_ns, uint32_t park, bool begins)
+static int timeline_piece_add(struct trc_array *pieces, int64_t start_ns, uint32_t park,
+			      bool begins)
 {
 	struct trc_wait_piece *piece = trc_array_add(pieces);
 
@@ -89,7 +90,7 @@ static int parks_leave(struct trc_array *pieces, const struct trc_model *m, cons
 		if (end_ns > until_ns)
 			break;
 		*park = outer[*park - 1];
-		err = piece_add(pieces, end_ns, *park, false);
+		err = timeline_piece_add(pieces, end_ns, *park, false);
 	}
 	return err;
 }
@@ -213,7 +214,7 @@ int trc_wait_pieces_make(struct trc_array *pieces, const struct trc_model *m,
 	int err;
 
 	pieces->n = 0;
-	err = piece_add(pieces, INT64_MIN, 0, false);
+	err = timeline_piece_add(pieces, INT64_MIN, 0, false);
 	for (uint32_t i = parks->first[thread]; i < parks->first[thread + 1] && !err; i++) {
 		uint32_t row = parks->row[i];
 
@@ -221,7 +222,7 @@ int trc_wait_pieces_make(struct trc_array *pieces, const struct trc_model *m,
 			__builtin_prefetch(&park[parks->row[i + FETCH_AHEAD]]);
 		err = parks_leave(pieces, m, outer, &inside, park[row].start_ns);
 		if (!err)
-			err = piece_add(pieces, park[row].start_ns, row + 1, true);
+			err = timeline_piece_add(pieces, park[row].start_ns, row + 1, true);
 		inside = row + 1;
 	}
 	if (!err)

@@ -12,7 +12,8 @@ static unsigned int keys_of(const struct trc_unlock *unlock, uint64_t key[2])
 	return trc_charge_keys(unlock->object, unlock->reason, key);
 }
 
-static int make(struct trc_unlocks_of *of, const struct trc_unlock *unlock, size_t n_unlocks)
+static int unlocks_of_make(struct trc_unlocks_of *of, const struct trc_unlock *unlock,
+			   size_t n_unlocks)
 {
 	size_t n, n_rows = 0;
 	uint64_t key[2];
@@ -48,7 +49,7 @@ const struct trc_unlocks_of *trc_model_unlocks_of(const struct trc_model *m)
 	if (*kept)
 		return *kept;
 	*kept = calloc(1, sizeof(**kept));
-	if (*kept && make(*kept, unlock, n)) {
+	if (*kept && unlocks_of_make(*kept, unlock, n)) {
 		trc_unlocks_of_free(*kept);
 		*kept = NULL;
 	}
@@ -68,7 +69,8 @@ void trc_unlocks_of_free(struct trc_unlocks_of *of)
 }
 
 /* Of what is mapped: locks by their keys. */
-static int index_locks(struct trc_unlocks_of *of, const struct trc_unlock *unlock, size_t n_locks)
+static int unlocks_index_locks(struct trc_unlocks_of *of, const struct trc_unlock *unlock,
+			       size_t n_locks)
 {
 	uint64_t key[2];
 	int err = 0;
@@ -100,5 +102,5 @@ int trc_unlocks_of_walk(struct trc_image *image, struct trc_model *m)
 	if (!m->indexes->unlocks_of)
 		return -ENOMEM;
 	*m->indexes->unlocks_of = of;
-	return index_locks(m->indexes->unlocks_of, unlock, n_first - 3);
+	return unlocks_index_locks(m->indexes->unlocks_of, unlock, n_first - 3);
 }

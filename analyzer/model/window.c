@@ -2,7 +2,7 @@
 #include <errno.h>
 #include "parts.h"
 
-static int row_add(struct trc_model *m, const struct trc_coverage_entry *e)
+static int coverage_row_add(struct trc_model *m, const struct trc_coverage_entry *e)
 {
 	struct trc_coverage *row = trc_array_add(&m->coverage);
 
@@ -48,7 +48,7 @@ int trc_model_read_coverage(struct trc_model *m)
 
 	m->window_ns = TRC_NEVER;
 	for (size_t i = 0; i < n && !err; i++)
-		err = row_add(m, &entry[i]);
+		err = coverage_row_add(m, &entry[i]);
 	if (!err)
 		model_trim(m);
 	return err;

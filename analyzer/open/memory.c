@@ -135,7 +135,7 @@ void trc_memory_lift(bool lifted)
 	setrlimit(RLIMIT_DATA, &limit);
 }
 
-static void bytes_text(uint64_t n, char text[32])
+static void memory_bytes_text(uint64_t n, char text[32])
 {
 	if (n < UINT64_C(10) << 20)
 		snprintf(text, 32, "%" PRIu64 " kB", n >> 10);
@@ -155,9 +155,9 @@ void trc_memory_hint(char *text, size_t text_bytes)
 	getrlimit(RLIMIT_AS, &space);
 	least = space.rlim_cur < data.rlim_cur ? space.rlim_cur : data.rlim_cur;
 	if (bound_bytes && least == data.rlim_cur)
-		bytes_text(bound_bytes, allowed);
+		memory_bytes_text(bound_bytes, allowed);
 	else
-		bytes_text(least, allowed);
+		memory_bytes_text(least, allowed);
 	if (least == RLIM_INFINITY)
 		snprintf(text, text_bytes, "%s", "");
 	else if (bound_bytes && least == data.rlim_cur)

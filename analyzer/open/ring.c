@@ -28,7 +28,7 @@ bool trc_is_ring(const char *path)
 	return is_ring;
 }
 
-static int put(void *context, const void *bytes, size_t n_bytes)
+static int ring_trace_put(void *context, const void *bytes, size_t n_bytes)
 {
 	const int *fd = context;
 
@@ -49,14 +49,14 @@ static int put(void *context, const void *bytes, size_t n_bytes)
 static int convert(struct trc_ring_file *ring, uint64_t window_ns, int fd, struct trc_error *error)
 {
 	const struct trc_snapshot_options options = {.window_ns = window_ns};
-	int err =
-		trc_ring_file_to_trace(ring, &options, put, &fd, error->text, sizeof(error->text));
+	int err = trc_ring_file_to_trace(ring, &options, ring_trace_put, &fd, error->text,
+					 sizeof(error->text));
 
 	trc_ring_file_close(ring);
 	return err;
 }
 
-static int map(struct trc_ring_trace *trace, int fd)
+static int ring_trace_map(struct trc_ring_trace *trace, int fd)
 {
 	struct stat st;
 
@@ -81,7 +81,7 @@ static int open_converted(struct trc_reader **out, struct trc_ring_trace *trace,
 	else
 		err = convert(ring, 0, fd, error);
 	if (!err)
-		err = map(trace, fd);
+		err = ring_trace_map(trace, fd);
 	if (fd >= 0)
 		close(fd);
 	if (err && !error->text[0])
@@ -105,7 +105,7 @@ int trc_ring_open(struct trc_reader **out, struct trc_ring_trace *trace, const c
 	return err ? err : open_converted(out, trace, &ring, error);
 }
 
-static int find(struct trc_ring_file *ring, uint32_t pid, struct trc_error *error)
+static int ring_find(struct trc_ring_file *ring, uint32_t pid, struct trc_error *error)
 {
 	int err;
 
@@ -119,7 +119,7 @@ static int find(struct trc_ring_file *ring, uint32_t pid, struct trc_error *erro
 int trc_ring_write_pid(int fd, uint32_t pid, uint64_t window_ns, struct trc_error *error)
 {
 	struct trc_ring_file ring;
-	int err = find(&ring, pid, error);
+	int err = ring_find(&ring, pid, error);
 
 	if (err)
 		return err;
@@ -132,7 +132,7 @@ int trc_ring_write_pid(int fd, uint32_t pid, uint64_t window_ns, struct trc_erro
 int trc_ring_look_pid(uint32_t pid, struct trc_error *error)
 {
 	struct trc_ring_file ring;
-	int err = find(&ring, pid, error);
+	int err = ring_find(&ring, pid, error);
 
 	if (!err)
 		trc_ring_file_close(&ring);

@@ -25,7 +25,7 @@ struct export
 };
 
 /* Runs the statement and frees it. */
-static int run(struct export *x, char *sql)
+static int export_run(struct export *x, char *sql)
 {
 	int rc = sql ? sqlite3_exec(x->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
 
@@ -36,16 +36,16 @@ static int run(struct export *x, char *sql)
 	return rc ? -EIO : 0;
 }
 
-static int copy_rows(struct export *x, const char *table)
+static int export_copy_rows(struct export *x, const char *table)
 {
-	return run(x, sqlite3_mprintf("INSERT INTO \"%w\" SELECT * FROM \"" PREFIX "%w\"", table,
-				      table));
+	return export_run(x, sqlite3_mprintf("INSERT INTO \"%w\" SELECT * FROM \"" PREFIX "%w\"",
+					     table, table));
 }
 
 static int make_index(struct export *x, const char *table, const char *columns)
 {
-	return run(x, sqlite3_mprintf("CREATE INDEX \"%w_%w\" ON \"%w\"(%s)", table, columns, table,
-				      columns));
+	return export_run(x, sqlite3_mprintf("CREATE INDEX \"%w_%w\" ON \"%w\"(%s)", table, columns,
+					     table, columns));
 }
 
 static int export_table(struct export *x, const struct trc_sql_table *table)
@@ -59,9 +59,9 @@ static int export_table(struct export *x, const struct trc_sql_table *table)
 				    table->column[i].type,
 				    table->column[i].unique ? " PRIMARY KEY" : "");
 	sqlite3_str_appendall(sql, ")");
-	err = run(x, sqlite3_str_finish(sql));
+	err = export_run(x, sqlite3_str_finish(sql));
 	if (!err)
-		err = copy_rows(x, table->name);
+		err = export_copy_rows(x, table->name);
 	for (size_t i = 0; !err && i < table->n_columns; i++)
 		if (table->column[i].indexed && !table->column[i].unique)
 			err = make_index(x, table->name, table->column[i].name);
@@ -78,10 +78,10 @@ static int export_events(struct export *x, const struct trc_event_columns *colum
 		sqlite3_str_appendf(sql, "%s\"%w\" %s", i ? ", " : "", columns->column[i].name,
 				    columns->column[i].type);
 	sqlite3_str_appendall(sql, ")");
-	err = run(x, sqlite3_str_finish(sql));
+	err = export_run(x, sqlite3_str_finish(sql));
 	if (!err) /* sorted, so that a range of times is one stretch of the file */
-		err = run(x, sqlite3_mprintf("INSERT INTO events SELECT * FROM " PREFIX
-					     "events ORDER BY ts_ns"));
+		err = export_run(x, sqlite3_mprintf("INSERT INTO events SELECT * FROM " PREFIX
+						    "events ORDER BY ts_ns"));
 	if (!err)
 		err = make_index(x, "events", "ts_ns");
 	if (!err)
@@ -97,7 +97,7 @@ static int export_kind(struct export *x, const struct trc_event_columns *columns
 	for (size_t i = 0; i < columns->n; i++)
 		sqlite3_str_appendf(sql, "%s\"%w\"", i ? ", " : "", columns->column[i].name);
 	sqlite3_str_appendf(sql, " FROM events WHERE kind = %Q", name);
-	return run(x, sqlite3_str_finish(sql));
+	return export_run(x, sqlite3_str_finish(sql));
 }
 
 static int export_all_events(struct export *x)
@@ -124,17 +124,17 @@ static int export_all_events(struct export *x)
 static int export_everything(struct export *x)
 {
 	const struct trc_sql_table *table;
-	int err = run(x, sqlite3_mprintf("PRAGMA journal_mode=OFF"));
+	int err = export_run(x, sqlite3_mprintf("PRAGMA journal_mode=OFF"));
 
 	if (!err)
-		err = run(x, sqlite3_mprintf("PRAGMA synchronous=OFF"));
+		err = export_run(x, sqlite3_mprintf("PRAGMA synchronous=OFF"));
 	if (!err)
-		err = run(x, sqlite3_mprintf("BEGIN"));
+		err = export_run(x, sqlite3_mprintf("BEGIN"));
 	for (size_t i = 0; !err && (table = trc_sql_table_at(i)); i++)
 		err = table->rows || table->make ? export_table(x, table) : 0;
 	if (!err)
 		err = export_all_events(x);
-	return err ? err : run(x, sqlite3_mprintf("COMMIT"));
+	return err ? err : export_run(x, sqlite3_mprintf("COMMIT"));
 }
 
 /* The system's reason, where there is one: SQLite's own says only that it cannot open the file. */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* The number of each row's value, 0 = NULL, and at first[number] how many rows have it. */
-static int count(struct trc_sql_lookup *l, const struct trc_model *m,
-		 const struct trc_sql_table *table, const struct trc_sql_column *column,
-		 const void *rows, uint32_t *number, size_t n)
+static int lookup_count(struct trc_sql_lookup *l, const struct trc_model *m,
+			const struct trc_sql_table *table, const struct trc_sql_column *column,
+			const void *rows, uint32_t *number, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct trc_sql_value value;
@@ -54,7 +54,8 @@ int trc_sql_lookup_make(struct trc_sql_lookup *l, const struct trc_model *m,
 
 	l->first = n < UINT32_MAX ? calloc(n + 2, sizeof(*l->first)) : NULL;
 	l->row = n < UINT32_MAX ? malloc((n + 1) * sizeof(*l->row)) : NULL;
-	err = number && l->first && l->row ? count(l, m, table, column, rows, number, n) : -ENOMEM;
+	err = number && l->first && l->row ? lookup_count(l, m, table, column, rows, number, n)
+					   : -ENOMEM;
 	if (err) {
 		trc_sql_lookup_free(l);
 	} else {

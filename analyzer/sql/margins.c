@@ -44,7 +44,7 @@ static struct row *row_find(const struct rows *rows, uint32_t event, uint32_t th
 }
 
 /* 0 or -ENOMEM. */
-static int rows_add(struct rows *rows, uint32_t event, uint32_t thread, uint64_t value)
+static int margin_rows_add(struct rows *rows, uint32_t event, uint32_t thread, uint64_t value)
 {
 	struct row *row = row_find(rows, event, thread);
 	int err = 0;
@@ -63,7 +63,7 @@ static int rows_add(struct rows *rows, uint32_t event, uint32_t thread, uint64_t
 }
 
 /* 0, or -errno with a line in error. */
-static int sum_all(struct bound *bound, struct trc_error *error)
+static int margins_sum_all(struct bound *bound, struct trc_error *error)
 {
 	int err = bound->is_summed ? 0 : trc_model_need(bound->m, TRC_PART_SAMPLES, error);
 	size_t n;
@@ -72,7 +72,8 @@ static int sum_all(struct bound *bound, struct trc_error *error)
 	if (err || bound->is_summed)
 		return err;
 	for (size_t i = 0; !err && i < n; i++)
-		err = rows_add(&bound->all, sample[i].event, sample[i].thread, sample[i].scaled);
+		err = margin_rows_add(&bound->all, sample[i].event, sample[i].thread,
+				      sample[i].scaled);
 	if (err)
 		snprintf(error->text, sizeof(error->text), "out of memory");
 	bound->is_summed = !err;
@@ -89,8 +90,8 @@ static void samples_step(sqlite3_context *context, int n, sqlite3_value **value)
 	(void)n;
 	if (!group || amount < 0 || sqlite3_value_type(value[2]) == SQLITE_NULL)
 		return;
-	if (rows_add(group, (uint32_t)sqlite3_value_int64(value[0]),
-		     (uint32_t)sqlite3_value_int64(value[1]), (uint64_t)amount))
+	if (margin_rows_add(group, (uint32_t)sqlite3_value_int64(value[0]),
+			    (uint32_t)sqlite3_value_int64(value[1]), (uint64_t)amount))
 		sqlite3_result_error_nomem(context);
 }
 
@@ -118,7 +119,7 @@ static void samples_final(sqlite3_context *context)
 
 	if (!group)
 		return;
-	if (group->rows.n && sum_all(bound, &error))
+	if (group->rows.n && margins_sum_all(bound, &error))
 		sqlite3_result_error(context, error.text, -1);
 	else if (group->rows.n)
 		sqlite3_result_int64(

@@ -53,7 +53,7 @@ int trc_sql_selected_table(const struct trc_sql_table *table)
 	return -1;
 }
 
-static void begin(struct selected *c, const struct trc_model *m)
+static void selected_begin(struct selected *c, const struct trc_model *m)
 {
 	trc_selected_rows_begin(&c->rows, m);
 	for (size_t t = 0; t < TRC_SELECTED_TABLES; t++)
@@ -97,7 +97,7 @@ static int make_rows(struct trc_model *m, struct trc_array *rows, struct trc_err
 	struct selected c;
 	int err = 0;
 
-	begin(&c, m);
+	selected_begin(&c, m);
 	rows->row_bytes = sizeof(struct row);
 	error->text[0] = '\0';
 	for (size_t t = 0; t < TRC_SELECTED_TABLES && c.rows.s && !err; t++)
@@ -207,7 +207,7 @@ int trc_sql_add_selection(sqlite3 *db, struct trc_model *m)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return SQLITE_NOMEM;
-	begin(c, m);
+	selected_begin(c, m);
 	/* Frees c, also on failure. */
 	rc = sqlite3_create_function_v2(db, "trc_selected", 3, SQLITE_UTF8, c, selected_of, NULL,
 					NULL, free_selected);

@@ -133,7 +133,7 @@ static const void *stack_frames_rows(const struct trc_model *m, size_t *n)
 }
 
 /* The stack that frame i belongs to: the last one that begins at or before it. */
-static size_t stack_of(const struct trc_stacks *s, size_t i)
+static size_t stacks_id_at(const struct trc_stacks *s, size_t i)
 {
 	size_t low = 0, high = s->n_stacks;
 
@@ -150,14 +150,14 @@ static size_t stack_of(const struct trc_stacks *s, size_t i)
 
 CALL(stack_frame_stack)
 {
-	trc_sql_set_integer(value, (int64_t)stack_of(trc_model_stacks(m), i));
+	trc_sql_set_integer(value, (int64_t)stacks_id_at(trc_model_stacks(m), i));
 }
 
 CALL(stack_frame_depth)
 {
 	const struct trc_stacks *s = trc_model_stacks(m);
 
-	trc_sql_set_integer(value, (int64_t)(i - s->stack_first[stack_of(s, i)]));
+	trc_sql_set_integer(value, (int64_t)(i - s->stack_first[stacks_id_at(s, i)]));
 }
 
 CALL(stack_frame_frame)

@@ -105,7 +105,7 @@ static const struct trc_sql_column hold_columns[] = {
 
 /* --- locks --- */
 
-static const struct trc_object *object_of(const struct trc_model *m, const void *row)
+static const struct trc_object *row_lock_object(const struct trc_model *m, const void *row)
 {
 	const struct trc_lock_sum *sum = row;
 
@@ -121,7 +121,7 @@ CALL(lock_name)
 {
 	const struct trc_lock_sum *sum = row;
 	const struct trc_descriptor_name *file = trc_model_descriptor(m, sum->descriptor);
-	const struct trc_object *object = object_of(m, row);
+	const struct trc_object *object = row_lock_object(m, row);
 
 	if (object)
 		trc_sql_set_text(value, object->name);
@@ -131,7 +131,7 @@ CALL(lock_name)
 
 CALL(lock_symbol)
 {
-	const struct trc_object *object = object_of(m, row);
+	const struct trc_object *object = row_lock_object(m, row);
 
 	if (object)
 		trc_sql_set_text(value, object->symbol);
@@ -139,7 +139,7 @@ CALL(lock_symbol)
 
 CALL(lock_allocated)
 {
-	const struct trc_object *object = object_of(m, row);
+	const struct trc_object *object = row_lock_object(m, row);
 
 	if (object && object->allocated_at)
 		trc_sql_set_integer(value, object->allocated_at);

@@ -108,8 +108,8 @@ CALL(park_descriptor)
 		trc_sql_set_text(value, name->text);
 }
 
-static void park_cut(const struct trc_model *m, size_t i, const void *row,
-		     struct trc_sql_value *value)
+static void park_cut_value(const struct trc_model *m, size_t i, const void *row,
+			   struct trc_sql_value *value)
 {
 	const struct trc_park *park = row;
 
@@ -161,7 +161,7 @@ static const struct trc_sql_column park_columns[] = {
 	{"state", "TEXT", TRC_FIELD_CALL, 0, park_state,
 	 .doc = "ended; open: still waiting at the end; abandoned: left by a jump, cancellation or "
 		"a lost resume, end_ns is then the first event that shows the thread running"},
-	{"cut", "INTEGER", TRC_FIELD_CALL, 0, park_cut,
+	{"cut", "INTEGER", TRC_FIELD_CALL, 0, park_cut_value,
 	 .doc = "1 = it began before the window of a snapshot: start_ns is where that begins, and the "
 		"wait lasted longer than it says"},
 	{"labels", "INTEGER", TRC_FIELD_CALL, 0, park_labels, .of = "labels",

@@ -45,7 +45,7 @@ bool trc_vtab_narrow(int op, sqlite3_value *value, int64_t *from, int64_t *until
 }
 
 /* `more`: a hidden column behind the others; NULL = none. */
-static char *schema_of(const struct trc_sql_table *table, const char *more)
+static char *table_schema(const struct trc_sql_table *table, const char *more)
 {
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 
@@ -61,7 +61,7 @@ static char *schema_of(const struct trc_sql_table *table, const char *more)
 
 int trc_vtab_declare_with(sqlite3 *db, const struct trc_sql_table *table, const char *more)
 {
-	char *schema = schema_of(table, more);
+	char *schema = table_schema(table, more);
 	int rc = schema ? sqlite3_declare_vtab(db, schema) : SQLITE_NOMEM;
 
 	sqlite3_free(schema);

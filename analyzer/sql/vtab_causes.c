@@ -256,7 +256,7 @@ static int equality(const sqlite3_index_info *info, int column)
 	return -1;
 }
 
-static const char *plan_text(const struct trc_sql_table *table, int plan)
+static const char *causes_plan_text(const struct trc_sql_table *table, int plan)
 {
 	static const char *const text[][2] = {
 		[OF_WAIT] = {"wait=?", "wait=? id=?"},
@@ -291,7 +291,7 @@ static int causes_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 		info->idxNum |= PLAN_ID;
 		rows = 1;
 	}
-	info->idxStr = (char *)plan_text(table, info->idxNum);
+	info->idxStr = (char *)causes_plan_text(table, info->idxNum);
 	info->estimatedRows = (sqlite3_int64)rows;
 	return SQLITE_OK;
 }
@@ -364,8 +364,8 @@ static int copy_leaves(struct causes_cursor *c, const struct causes_vtab *vtab,
 	return SQLITE_OK;
 }
 
-static int keep_rows(struct causes_cursor *c, struct causes_vtab *vtab,
-		     const struct trc_cause *rows, size_t n)
+static int cursor_keep_rows(struct causes_cursor *c, struct causes_vtab *vtab,
+			    const struct trc_cause *rows, size_t n)
 {
 	int rc = SQLITE_OK;
 
@@ -377,7 +377,7 @@ static int keep_rows(struct causes_cursor *c, struct causes_vtab *vtab,
 	return rc;
 }
 
-static int too_many(struct causes_vtab *vtab, size_t place)
+static int causes_too_many(struct causes_vtab *vtab, size_t place)
 {
 	char text[160];
 
@@ -389,7 +389,7 @@ static int too_many(struct causes_vtab *vtab, size_t place)
 }
 
 /* The rows of the first that is left and has any. */
-static int load(struct causes_cursor *c)
+static int cursor_load(struct causes_cursor *c)
 {
 	struct causes_vtab *vtab = (struct causes_vtab *)c->base.pVtab;
 	const struct trc_cause *rows;
@@ -403,8 +403,8 @@ static int load(struct causes_cursor *c)
 		c->has_margins = false;
 		err = derive(vtab, c->place, &rows, &n);
 		if (err)
-			return err == -E2BIG ? too_many(vtab, c->place) : SQLITE_NOMEM;
-		rc = keep_rows(c, vtab, rows, n);
+			return err == -E2BIG ? causes_too_many(vtab, c->place) : SQLITE_NOMEM;
+		rc = cursor_keep_rows(c, vtab, rows, n);
 		c->loaded = c->place;
 		if (c->n)
 			break;
@@ -416,7 +416,7 @@ static int load(struct causes_cursor *c)
 
 /* ---- which places ---- */
 
-static int by_id(const void *a, const void *b, void *tasks)
+static int tasks_by_id(const void *a, const void *b, void *tasks)
 {
 	const struct trc_task *task = tasks;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -437,7 +437,7 @@ static int sort_tasks(struct causes_vtab *vtab)
 	for (size_t i = 0; i < n; i++)
 		vtab->task_at[i] = (uint32_t)i;
 	if (n)
-		qsort_r(vtab->task_at, n, sizeof(*vtab->task_at), by_id, (void *)task);
+		qsort_r(vtab->task_at, n, sizeof(*vtab->task_at), tasks_by_id, (void *)task);
 	return SQLITE_OK;
 }
 
@@ -470,7 +470,7 @@ static size_t n_places(const struct causes_vtab *vtab)
 	return n;
 }
 
-static int prepare(struct causes_vtab *vtab)
+static int causes_prepare(struct causes_vtab *vtab)
 {
 	struct trc_error error = {""};
 
@@ -501,7 +501,7 @@ static int causes_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan
 	struct causes_cursor *c = (struct causes_cursor *)cursor;
 	struct causes_vtab *vtab = (struct causes_vtab *)cursor->pVtab;
 	int64_t from = INT64_MIN, until = INT64_MAX;
-	int rc = prepare(vtab);
+	int rc = causes_prepare(vtab);
 
 	if (rc)
 		return rc;
@@ -515,7 +515,7 @@ static int causes_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan
 		if (until < INT64_MAX)
 			c->last = places_below(vtab, c->last, until + 1);
 	}
-	rc = load(c);
+	rc = cursor_load(c);
 	if (!rc && plan & PLAN_ID && c->place == c->last)
 		take_id(c, argv[1]);
 	return rc;
@@ -529,7 +529,7 @@ static int causes_next(sqlite3_vtab_cursor *cursor)
 	if (++c->at < c->end)
 		return SQLITE_OK;
 	c->place++;
-	return load(c);
+	return cursor_load(c);
 }
 
 static int causes_eof(sqlite3_vtab_cursor *cursor)

@@ -77,7 +77,7 @@ static struct trc_model *model_of(const struct events_cursor *c)
 
 /* --- connecting --- */
 
-static char *schema_of(const struct trc_event_columns *columns)
+static char *events_schema(const struct trc_event_columns *columns)
 {
 	sqlite3_str *sql = sqlite3_str_new(NULL);
 
@@ -117,7 +117,7 @@ static int events_connect(sqlite3 *db, void *context, int argc, const char *cons
 	v->source = source;
 	trc_event_columns_make(&v->columns, source->m, source->kind);
 	sort_kinds(v);
-	schema = schema_of(&v->columns);
+	schema = events_schema(&v->columns);
 	rc = schema ? sqlite3_declare_vtab(db, schema) : SQLITE_NOMEM;
 	sqlite3_free(schema);
 	if (rc) {
@@ -161,7 +161,7 @@ static int plan_bit(const struct events_vtab *v, const struct sqlite3_index_cons
 }
 
 /* Takes the first constraint for each bit; numbers the arguments in the order of bits. */
-static int take_constraints(const struct events_vtab *v, sqlite3_index_info *info)
+static int events_take_constraints(const struct events_vtab *v, sqlite3_index_info *info)
 {
 	int plan = 0, arg = 0;
 
@@ -178,7 +178,7 @@ static int take_constraints(const struct events_vtab *v, sqlite3_index_info *inf
 	return plan;
 }
 
-static int take_order(const struct events_vtab *v, const sqlite3_index_info *info)
+static int events_take_order(const struct events_vtab *v, const sqlite3_index_info *info)
 {
 	if (info->nOrderBy != 1 || info->aOrderBy[0].desc)
 		return 0;
@@ -187,7 +187,7 @@ static int take_order(const struct events_vtab *v, const sqlite3_index_info *inf
 	return info->aOrderBy[0].iColumn == COL_KIND && !v->source->kind ? PLAN_BY_KIND : 0;
 }
 
-static char *plan_text(int plan, sqlite3_uint64 columns)
+static char *events_plan_text(int plan, sqlite3_uint64 columns)
 {
 	return sqlite3_mprintf(
 		"%s%s%s%s%s%s%scolumns=%llx", plan & PLAN_KIND ? "kind=? " : "",
@@ -217,8 +217,8 @@ static int events_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
 	const struct events_vtab *v = (const struct events_vtab *)vtab;
 	const struct trc_reader *r = trc_model_reader(v->source->m);
-	int plan = take_constraints(v, info);
-	int order = take_order(v, info);
+	int plan = events_take_constraints(v, info);
+	int order = events_take_order(v, info);
 	double rows, looked_at;
 
 	count_events(v, &rows, &looked_at);
@@ -230,7 +230,7 @@ static int events_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	}
 	info->orderByConsumed = order != 0;
 	info->idxNum = plan | order;
-	info->idxStr = plan_text(info->idxNum, info->colUsed);
+	info->idxStr = events_plan_text(info->idxNum, info->colUsed);
 	info->needToFreeIdxStr = 1;
 	info->estimatedRows = (sqlite3_int64)rows + 1;
 	info->estimatedCost = looked_at / 8 + rows * 2;
@@ -294,7 +294,7 @@ static int cursor_fail(struct events_cursor *c, const struct trc_error *error)
 	return trc_vtab_fail(c->base.pVtab, error->text);
 }
 
-static int next_span(struct events_cursor *c)
+static int cursor_next_span(struct events_cursor *c)
 {
 	struct trc_error error = {""};
 	struct trc_span span;
@@ -313,7 +313,7 @@ static int next_span(struct events_cursor *c)
 	return SQLITE_OK;
 }
 
-static bool block_wanted(const struct events_cursor *c, const struct trc_block_info *b)
+static bool cursor_block_wanted(const struct events_cursor *c, const struct trc_block_info *b)
 {
 	if (b->last_ns < c->from_ns || b->first_ns > c->until_ns)
 		return false;
@@ -381,7 +381,8 @@ static int next_block(struct events_cursor *c)
 	size_t n = trc_reader_blocks(r);
 
 	for (;;) {
-		while (c->next_block < n && !block_wanted(c, trc_reader_block(r, c->next_block)))
+		while (c->next_block < n &&
+		       !cursor_block_wanted(c, trc_reader_block(r, c->next_block)))
 			c->next_block++;
 		if (c->next_block < n)
 			return load_block(c, c->next_block++);
@@ -403,7 +404,7 @@ static int find_row(struct events_cursor *c)
 				return SQLITE_OK;
 			c->row++;
 		}
-		rc = c->plan & PLAN_BY_TIME ? next_span(c) : next_block(c);
+		rc = c->plan & PLAN_BY_TIME ? cursor_next_span(c) : next_block(c);
 		if (rc || c->eof)
 			return rc;
 	}

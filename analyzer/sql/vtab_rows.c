@@ -97,7 +97,7 @@ static int rows_disconnect(sqlite3_vtab *base)
 	return SQLITE_OK;
 }
 
-static int op_of(unsigned char sqlite_op)
+static int rows_op(unsigned char sqlite_op)
 {
 	for (int op = 0; op < N_BOUND_OPS; op++)
 		if (bound_ops[op].sqlite == sqlite_op)
@@ -120,7 +120,7 @@ static const struct trc_sql_column *column_of(const struct trc_sql_table *table,
 static bool usable(const struct trc_sql_table *table, const struct sqlite3_index_constraint *c,
 		   int *column, int *op)
 {
-	*op = op_of(c->op);
+	*op = rows_op(c->op);
 	*column = c->iColumn < 0 ? COLUMN_ROWID : c->iColumn;
 	return c->usable && *op >= 0 &&
 	       (c->iColumn < 0 ||
@@ -179,8 +179,8 @@ static int best_lookup(struct rows_vtab *vtab, const sqlite3_index_info *info)
 }
 
 /* Takes a constraint as the plan's next, and says how many rows it leaves. */
-static void take(struct rows_vtab *vtab, sqlite3_index_info *info, int i, int *slot, double *rows,
-		 sqlite3_str *plan)
+static void constraint_take(struct rows_vtab *vtab, sqlite3_index_info *info, int i, int *slot,
+			    double *rows, sqlite3_str *plan)
 {
 	const struct trc_sql_table *table = vtab->source->table;
 	int column, op;
@@ -199,25 +199,26 @@ static void take(struct rows_vtab *vtab, sqlite3_index_info *info, int i, int *s
 	++*slot;
 }
 
-static void take_constraints(struct rows_vtab *vtab, sqlite3_index_info *info, sqlite3_str *plan)
+static void rows_take_constraints(struct rows_vtab *vtab, sqlite3_index_info *info,
+				  sqlite3_str *plan)
 {
 	const struct trc_sql_table *table = vtab->source->table;
 	double rows = rows_guess(vtab) + 1;
 	int slot = 0, lookup = best_lookup(vtab, info), column, op;
 
 	if (lookup >= 0)
-		take(vtab, info, lookup, &slot, &rows, plan);
+		constraint_take(vtab, info, lookup, &slot, &rows, plan);
 	for (int i = 0; i < info->nConstraint && slot < PLAN_BOUNDS; i++)
 		if (usable(table, &info->aConstraint[i], &column, &op) &&
 		    column_of(table, column)->ordered)
-			take(vtab, info, i, &slot, &rows, plan);
+			constraint_take(vtab, info, i, &slot, &rows, plan);
 	if (rows < 1)
 		rows = 1;
 	info->estimatedRows = (sqlite3_int64)rows;
 	info->estimatedCost = rows + (slot ? 2 : 0);
 }
 
-static void take_order(const struct trc_sql_table *table, sqlite3_index_info *info)
+static void rows_take_order(const struct trc_sql_table *table, sqlite3_index_info *info)
 {
 	int column;
 
@@ -262,9 +263,9 @@ static int rows_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	bool bounds;
 
 	info->idxNum = 0;
-	take_constraints((struct rows_vtab *)vtab, info, plan);
+	rows_take_constraints((struct rows_vtab *)vtab, info, plan);
 	bounds = info->idxNum != 0;
-	take_order(source->table, info);
+	rows_take_order(source->table, info);
 	take_columns(source->table, info);
 	take_selected((struct rows_vtab *)vtab, info);
 	if (info->idxNum & PLAN_BACKWARDS)

@@ -174,7 +174,7 @@ void trc_line_print(struct trc_line *line, FILE *out)
 }
 
 /* value has the unit; three digits that count, and "1000 µs" never. */
-static const char *scaled(char out[TRC_NUMBER_BYTES], double value, const char *unit)
+static const char *number_scaled(char out[TRC_NUMBER_BYTES], double value, const char *unit)
 {
 	int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 
@@ -190,11 +190,11 @@ const char *trc_text_duration(char out[TRC_NUMBER_BYTES], int64_t duration_ns)
 	if (duration_ns < 1000)
 		snprintf(out, TRC_NUMBER_BYTES, "%" PRId64 " ns", duration_ns);
 	else if (ns < 999.5e3)
-		scaled(out, ns / 1e3, "\xc2\xb5s");
+		number_scaled(out, ns / 1e3, "\xc2\xb5s");
 	else if (ns < 999.5e6)
-		scaled(out, ns / 1e6, "ms");
+		number_scaled(out, ns / 1e6, "ms");
 	else if (seconds < 120)
-		scaled(out, ns / 1e9, "s");
+		number_scaled(out, ns / 1e9, "s");
 	else if (seconds < 7200)
 		snprintf(out, TRC_NUMBER_BYTES, "%d min %02d s", (int)(seconds / 60),
 			 (int)(seconds % 60));
@@ -226,11 +226,11 @@ const char *trc_text_bytes(char out[TRC_NUMBER_BYTES], uint64_t n_bytes)
 	if (n_bytes < 1000)
 		snprintf(out, TRC_NUMBER_BYTES, "%" PRIu64 " B", n_bytes);
 	else if (n < 999.5e3)
-		scaled(out, n / 1e3, "kB");
+		number_scaled(out, n / 1e3, "kB");
 	else if (n < 999.5e6)
-		scaled(out, n / 1e6, "MB");
+		number_scaled(out, n / 1e6, "MB");
 	else
-		scaled(out, n / 1e9, "GB");
+		number_scaled(out, n / 1e9, "GB");
 	return out;
 }
 

@@ -30,14 +30,14 @@ struct sampled {
 enum { SAMPLES_TRUSTED = 2 };
 
 /* Ids of a damaged file may be any. */
-static uint8_t change_at(const struct applying *a, uint32_t stack)
+static uint8_t change_of_stack(const struct applying *a, uint32_t stack)
 {
 	return stack < a->n_stacks ? a->stack_change[stack] : 0;
 }
 
 /* ---- names ---- */
 
-static int no_such(struct trc_error *error, const struct trc_change *change, const char *why)
+static int change_no_such(struct trc_error *error, const struct trc_change *change, const char *why)
 {
 	snprintf(error->text, sizeof(error->text), "no %s %.200s%s",
 		 change->kind == TRC_CHANGE_FUNCTION ? "function" : "lock", change->name, why);
@@ -56,7 +56,7 @@ static void change_lock(struct applying *a, uint64_t address, size_t change)
 		a->lock_change[row] = (uint8_t)(change + 1);
 }
 
-static bool is_lock(const struct trc_object *object)
+static bool object_is_lock(const struct trc_object *object)
 {
 	return object->kind == TRC_REASON_MUTEX || object->kind == TRC_REASON_RWLOCK_READ ||
 	       object->kind == TRC_REASON_SPIN || object->kind == TRC_REASON_FUTEX_LOCK ||
@@ -109,16 +109,17 @@ static int find_lock(struct applying *a, size_t change, struct trc_error *error)
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(object[i].name, c->name) != 0)
 			continue;
-		if (is_lock(&object[i]))
+		if (object_is_lock(&object[i]))
 			change_lock(a, object[i].address, change);
-		found = found || is_lock(&object[i]);
-		other = other || !is_lock(&object[i]);
+		found = found || object_is_lock(&object[i]);
+		other = other || !object_is_lock(&object[i]);
 	}
 	if (found || find_unwaited(a, change))
 		return 0;
-	return no_such(error, c,
-		       other ? ": what has this name is no lock"
-			     : " in the trace; the report and the table objects have the names");
+	return change_no_such(
+		error, c,
+		other ? ": what has this name is no lock"
+		      : " in the trace; the report and the table objects have the names");
 }
 
 /* The name, or the name and its arguments. */
@@ -150,10 +151,11 @@ static int find_function(struct applying *a, size_t change, struct trc_error *er
 	}
 	free(wanted);
 	return found ? 0
-		     : no_such(error, c, " in any stack of the trace; try trace-record -F 1000");
+		     : change_no_such(error, c,
+				      " in any stack of the trace; try trace-record -F 1000");
 }
 
-static int find_all(struct applying *a, struct trc_error *error)
+static int changes_find(struct applying *a, struct trc_error *error)
 {
 	size_t n;
 	int err = 0;
@@ -200,7 +202,7 @@ struct segment {
 	int64_t from_ns, to_ns;
 };
 
-static uint32_t stack_of(const struct applying *a, const struct trc_op *op)
+static uint32_t op_stack(const struct applying *a, const struct trc_op *op)
 {
 	return op->park ? a->p->waits.park[op->park - 1].stack : 0;
 }
@@ -218,14 +220,14 @@ static bool next_segment(const struct applying *a, size_t end, struct segment *g
 	while (g->to < end && !op[g->to].park)
 		g->to++;
 	g->to_ns = op[g->to < end ? g->to : end - 1].ts_ns;
-	g->next_stack = g->to < end ? stack_of(a, &op[g->to]) : 0;
+	g->next_stack = g->to < end ? op_stack(a, &op[g->to]) : 0;
 	if (g->to < end)
 		g->to++;
 	return true;
 }
 
 /* NULL = no memory. */
-static struct sampled *class_of(struct applying *a, const struct segment *g)
+static struct sampled *segment_class(struct applying *a, const struct segment *g)
 {
 	uint64_t key = (uint64_t)g->stack << 32 | g->next_stack;
 	uint32_t row = trc_index_get(&a->class_row, key);
@@ -241,7 +243,7 @@ static struct sampled *class_of(struct applying *a, const struct segment *g)
 static void sampled_add(struct sampled *sampled, const struct applying *a,
 			const struct trc_sample *sample)
 {
-	uint8_t change = change_at(a, sample->stack);
+	uint8_t change = change_of_stack(a, sample->stack);
 
 	if (!trc_model_is_clock_sample(a->p->m, sample))
 		return;
@@ -274,7 +276,7 @@ static int count_samples(struct applying *a, size_t thread)
 	struct segment g = {.to = a->p->first[thread], .to_ns = INT64_MIN};
 
 	while (at < end && next_segment(a, a->p->first[thread + 1], &g)) {
-		struct sampled *class = class_of(a, &g);
+		struct sampled *class = segment_class(a, &g);
 
 		if (!class)
 			return -ENOMEM;
@@ -299,7 +301,7 @@ static int count_all_samples(struct applying *a)
 
 /* ---- scaling ---- */
 
-static int64_t scaled(int64_t ns, double factor)
+static int64_t ns_scaled(int64_t ns, double factor)
 {
 	double product = (double)ns * factor;
 
@@ -310,12 +312,12 @@ static int64_t scaled(int64_t ns, double factor)
 static double active_share(struct applying *a, const struct segment *g, const struct sampled *here,
 			   size_t change)
 {
-	const struct sampled *class = class_of(a, g);
+	const struct sampled *class = segment_class(a, g);
 	double share;
 
 	if (!class || class->all <= 0)
-		return change_at(a, g->stack) == change + 1 &&
-				       change_at(a, g->next_stack) == change + 1
+		return change_of_stack(a, g->stack) == change + 1 &&
+				       change_of_stack(a, g->next_stack) == change + 1
 			       ? 1
 			       : 0;
 	share = class->in[change] / class->all;
@@ -344,12 +346,12 @@ static double active_factor(struct applying *a, const struct segment *g, const s
 }
 
 /* `changed`: which part of the time it is that the factor is due to. */
-static void scale(struct applying *a, int64_t *ns, double factor, double changed)
+static void segment_scale(struct applying *a, int64_t *ns, double factor, double changed)
 {
 	if (factor < 1 || factor > 1)
 		a->applied->changed_ns =
-			trc_time_after(a->applied->changed_ns, scaled(*ns, changed));
-	*ns = scaled(*ns, factor);
+			trc_time_after(a->applied->changed_ns, ns_scaled(*ns, changed));
+	*ns = ns_scaled(*ns, factor);
 }
 
 static double held_factor(const struct applying *a, const uint32_t *depth)
@@ -378,15 +380,15 @@ static void change_depth(const struct applying *a, const struct trc_op *op, uint
 static void scale_op(struct applying *a, struct trc_op *op, double held, double active,
 		     double changed)
 {
-	uint8_t change = change_at(a, stack_of(a, op));
+	uint8_t change = change_of_stack(a, op_stack(a, op));
 	bool whole = held < 1 || held > 1;
 
-	scale(a, &op->active_ns, held * active, whole ? 1 : changed);
-	op->on_ns = scaled(op->on_ns, held * active);
-	op->off_ns = scaled(op->off_ns, held * active);
+	segment_scale(a, &op->active_ns, held * active, whole ? 1 : changed);
+	op->on_ns = ns_scaled(op->on_ns, held * active);
+	op->off_ns = ns_scaled(op->off_ns, held * active);
 	if (op->kind == TRC_OP_DELAY)
-		scale(a, &op->wait_ns, change ? held * a->changes->change[change - 1].factor : held,
-		      1);
+		segment_scale(a, &op->wait_ns,
+			      change ? held * a->changes->change[change - 1].factor : held, 1);
 }
 
 static void scale_thread(struct applying *a, size_t thread)
@@ -410,8 +412,8 @@ static void scale_thread(struct applying *a, size_t thread)
 }
 
 /* What the change's function has of each thread's samples, and all of them. */
-static void add_margins(const struct applying *a, size_t change, struct trc_margin *group,
-			struct trc_margin *all)
+static void applying_add_margins(const struct applying *a, size_t change, struct trc_margin *group,
+				 struct trc_margin *all)
 {
 	size_t n;
 	const struct trc_sample *sample = trc_model_samples(a->p->m, &n);
@@ -425,7 +427,7 @@ static void add_margins(const struct applying *a, size_t change, struct trc_marg
 			if (!trc_model_is_clock_sample(a->p->m, s))
 				continue;
 			trc_margin_part_add(&whole, s->scaled);
-			if (change_at(a, s->stack) == change + 1)
+			if (change_of_stack(a, s->stack) == change + 1)
 				trc_margin_part_add(&in, s->scaled);
 		}
 		trc_margin_add(group, &in, &whole);
@@ -444,7 +446,7 @@ static void note_samples(struct applying *a)
 
 		if (a->changes->change[i].kind != TRC_CHANGE_FUNCTION)
 			continue;
-		add_margins(a, i, &group, &all);
+		applying_add_margins(a, i, &group, &all);
 		margin = group.value > 0 ? trc_margin_share(&group, &all) / group.value : 0;
 		if (margin > applied->sampling_margin)
 			applied->sampling_margin = margin;
@@ -475,7 +477,7 @@ int trc_changes_apply(struct trc_applied *applied, const struct trc_changes *cha
 	*applied = (struct trc_applied){0};
 	err = apply_open(&a);
 	if (!err)
-		err = find_all(&a, error);
+		err = changes_find(&a, error);
 	for (size_t i = 0; i < p->waits.n_threads && !err; i++)
 		err = count_samples(&a, i);
 	for (size_t i = 0; i < p->waits.n_threads && !err; i++)

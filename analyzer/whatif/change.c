@@ -16,10 +16,10 @@ struct part {
 	size_t n;
 };
 
-static int refuse(struct trc_error *error, const char *format, ...)
+static int change_refuse(struct trc_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static int refuse(struct trc_error *error, const char *format, ...)
+static int change_refuse(struct trc_error *error, const char *format, ...)
 {
 	va_list args;
 
@@ -31,8 +31,8 @@ static int refuse(struct trc_error *error, const char *format, ...)
 
 static int refuse_part(struct trc_error *error, const struct part *one, const char *why)
 {
-	return refuse(error, "'%.*s' %s", (int)(one->n < QUOTED_MAX ? one->n : QUOTED_MAX), one->at,
-		      why);
+	return change_refuse(error, "'%.*s' %s", (int)(one->n < QUOTED_MAX ? one->n : QUOTED_MAX),
+			     one->at, why);
 }
 
 static bool is_blank(char c)
@@ -64,7 +64,7 @@ static bool take_word(struct part *part, const char *word)
 	return true;
 }
 
-static bool number_of(const struct part *part, double *number)
+static bool part_number(const struct part *part, double *number)
 {
 	char text[32], *end;
 
@@ -91,7 +91,7 @@ static int take_factor(struct trc_change *change, const struct part *one, struct
 	name->n = star - 1;
 	trim(&factor);
 	trim(name);
-	if (!number_of(&factor, &change->factor) || change->factor > TRC_CHANGE_FACTOR_MAX)
+	if (!part_number(&factor, &change->factor) || change->factor > TRC_CHANGE_FACTOR_MAX)
 		return refuse_part(error, one, "has a factor that is no number from 0 to 100");
 	return 0;
 }
@@ -101,7 +101,7 @@ static int take_procs(struct trc_change *change, const struct part *one, const s
 {
 	double n;
 
-	if (!number_of(count, &n) || n < 1 || n > TRC_CHANGE_PROCS_MAX || n != floor(n))
+	if (!part_number(count, &n) || n < 1 || n > TRC_CHANGE_PROCS_MAX || n != floor(n))
 		return refuse_part(error, one, "does not say how many, from 1 to 65536");
 	change->procs = (uint32_t)n;
 	return 0;
@@ -153,9 +153,11 @@ int trc_changes_parse(struct trc_changes *changes, const char *text, struct trc_
 		if (!one.n && changes->n && !at[n]) /* what ends with a ";" */
 			return 0;
 		if (!one.n)
-			return refuse(error, "a change is empty: 'lock NAME * 0.5', for example");
+			return change_refuse(error,
+					     "a change is empty: 'lock NAME * 0.5', for example");
 		if (changes->n == TRC_CHANGES_MAX)
-			return refuse(error, "more than %d changes at once", TRC_CHANGES_MAX);
+			return change_refuse(error, "more than %d changes at once",
+					     TRC_CHANGES_MAX);
 		changes->change[changes->n] = (struct trc_change){.factor = 1};
 		err = parse_one(&changes->change[changes->n++], &one, error);
 		if (err)

@@ -16,7 +16,7 @@ void trc_heap_free(struct trc_heap *heap)
 	free(heap->entry);
 }
 
-static bool is_before(const struct trc_heap_entry *a, const struct trc_heap_entry *b)
+static bool entry_is_before(const struct trc_heap_entry *a, const struct trc_heap_entry *b)
 {
 	return a->key < b->key || (a->key == b->key && a->order < b->order);
 }
@@ -26,7 +26,7 @@ void trc_heap_push(struct trc_heap *heap, int64_t key, uint32_t thread)
 	struct trc_heap_entry entry = {key, heap->order++, thread};
 	size_t i = heap->n++;
 
-	while (i && is_before(&entry, &heap->entry[(i - 1) / 2])) {
+	while (i && entry_is_before(&entry, &heap->entry[(i - 1) / 2])) {
 		heap->entry[i] = heap->entry[(i - 1) / 2];
 		i = (i - 1) / 2;
 	}
@@ -44,9 +44,10 @@ uint32_t trc_heap_pop(struct trc_heap *heap)
 
 		if (child >= heap->n)
 			break;
-		if (child + 1 < heap->n && is_before(&heap->entry[child + 1], &heap->entry[child]))
+		if (child + 1 < heap->n &&
+		    entry_is_before(&heap->entry[child + 1], &heap->entry[child]))
 			child++;
-		if (!is_before(&heap->entry[child], &last))
+		if (!entry_is_before(&heap->entry[child], &last))
 			break;
 		heap->entry[i] = heap->entry[child];
 		i = child;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "analyzer/model/merge.h"
 
-static int out_of_memory(struct trc_error *error)
+static int lock_events_no_memory(struct trc_error *error)
 {
 	snprintf(error->text, sizeof(error->text), "critical sections: out of memory");
 	return -ENOMEM;
@@ -26,8 +26,8 @@ static uint32_t lock_row(struct trc_sections *s, uint64_t object)
 	return (uint32_t)(s->locks.n - 1);
 }
 
-static int add(struct trc_array *events, struct trc_sections *s, uint64_t object,
-	       const struct trc_lock_event *event)
+static int lock_event_add(struct trc_array *events, struct trc_sections *s, uint64_t object,
+			  const struct trc_lock_event *event)
 {
 	uint32_t lock = event->kind == TRC_LOCK_COND ? 0 : lock_row(s, object);
 	struct trc_lock_event *row =
@@ -48,7 +48,8 @@ static bool ended_with_lock(const struct trc_park *park)
 }
 
 /* At equal times an unlock comes before the end of the wait that it ended: rank. */
-static int add_rows(struct trc_array *events, struct trc_sections *s, const struct trc_model *m)
+static int lock_events_add_rows(struct trc_array *events, struct trc_sections *s,
+				const struct trc_model *m)
 {
 	size_t n_parks, n_unlocks;
 	const struct trc_park *park = trc_model_parks(m, &n_parks);
@@ -64,7 +65,7 @@ static int add_rows(struct trc_array *events, struct trc_sections *s, const stru
 			.kind = TRC_LOCK_UNLOCKED,
 			.reader = unlock[i].reason == TRC_REASON_RWLOCK_READ,
 		};
-		err = add(events, s, unlock[i].object, &event);
+		err = lock_event_add(events, s, unlock[i].object, &event);
 	}
 	for (size_t i = 0; i < n_parks && !err; i++) {
 		event = (struct trc_lock_event){
@@ -75,14 +76,14 @@ static int add_rows(struct trc_array *events, struct trc_sections *s, const stru
 		};
 		if (park[i].reason == TRC_REASON_COND) {
 			event.kind = TRC_LOCK_COND;
-			err = add(events, s, 0, &event);
+			err = lock_event_add(events, s, 0, &event);
 		} else if (ended_with_lock(&park[i])) {
 			event.kind = TRC_LOCK_WANTED;
-			err = add(events, s, park[i].object, &event);
+			err = lock_event_add(events, s, park[i].object, &event);
 			event.kind = TRC_LOCK_GOT;
 			event.ts_ns = park[i].end_ns;
 			if (!err)
-				err = add(events, s, park[i].object, &event);
+				err = lock_event_add(events, s, park[i].object, &event);
 		}
 	}
 	return err;
@@ -99,7 +100,8 @@ static uint64_t argument(const struct trc_columns *c, uint32_t row, unsigned int
 	return args && args[arg] ? args[arg][c->rank[row]] : 0;
 }
 
-static int add_span(struct trc_array *events, struct trc_sections *s, const struct trc_span *span)
+static int lock_events_add_span(struct trc_array *events, struct trc_sections *s,
+				const struct trc_span *span)
 {
 	const struct trc_columns *c = span->columns;
 	int err = 0;
@@ -114,7 +116,8 @@ static int add_span(struct trc_array *events, struct trc_sections *s, const stru
 			argument(c, i, TRC_ARG_INDEX(acquire, reason)) == TRC_REASON_RWLOCK_READ;
 		event.tried = c->kind[i] == TRC_KIND_ACQUIRE &&
 			      argument(c, i, TRC_ARG_INDEX(acquire, tried));
-		err = add(events, s, argument(c, i, TRC_ARG_INDEX(acquire, object)), &event);
+		err = lock_event_add(events, s, argument(c, i, TRC_ARG_INDEX(acquire, object)),
+				     &event);
 		s->all = true;
 	}
 	return err;
@@ -134,13 +137,13 @@ static int add_all_uses(struct trc_array *events, struct trc_sections *s, const 
 	trc_kind_mask_add(&kinds, TRC_KIND_RELEASE);
 	options.kinds = &kinds;
 	if (trc_merge_open(&merge, trc_model_reader(m), &options))
-		return out_of_memory(error);
+		return lock_events_no_memory(error);
 	/* A damaged block was told when the other parts were derived. */
 	while (!err && (got = trc_merge_next(merge, &span, &damage)) != 0)
 		if (got > 0)
-			err = add_span(events, s, &span);
+			err = lock_events_add_span(events, s, &span);
 	trc_merge_close(merge);
-	return err ? out_of_memory(error) : 0;
+	return err ? lock_events_no_memory(error) : 0;
 }
 
 int trc_lock_events_make(struct trc_array *events, struct trc_sections *s,
@@ -150,11 +153,11 @@ int trc_lock_events_make(struct trc_array *events, struct trc_sections *s,
 
 	events->row_bytes = sizeof(struct trc_lock_event);
 	s->locks.row_bytes = sizeof(uint64_t);
-	err = add_rows(events, s, m) ? out_of_memory(error) : 0;
+	err = lock_events_add_rows(events, s, m) ? lock_events_no_memory(error) : 0;
 	if (!err)
 		err = add_all_uses(events, s, m, error);
 	if (!err && trc_array_sort(events, offsetof(struct trc_lock_event, ts_ns),
 				   offsetof(struct trc_lock_event, rank)))
-		err = out_of_memory(error);
+		err = lock_events_no_memory(error);
 	return err;
 }

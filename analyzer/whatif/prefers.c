@@ -49,7 +49,8 @@ static void reader_got(struct lock *lock, const struct reader *reader)
 					     : lock->n_readers_left) != reader->n_readers_left;
 }
 
-static void step(struct lock *lock, struct reader *reader, const struct trc_lock_event *event)
+static void reader_step(struct lock *lock, struct reader *reader,
+			const struct trc_lock_event *event)
 {
 	switch ((enum trc_lock_event_kind)event->kind) {
 	case TRC_LOCK_WANTED:
@@ -73,7 +74,7 @@ static void step(struct lock *lock, struct reader *reader, const struct trc_lock
 	}
 }
 
-static enum trc_rwlock_prefers prefers(const struct lock *lock)
+static enum trc_rwlock_prefers lock_prefers(const struct lock *lock)
 {
 	bool by_chance = (uint64_t)lock->n_behind_readers * 100 <=
 			 (uint64_t)lock->n_waits * PERCENT_BY_CHANCE;
@@ -100,10 +101,10 @@ int trc_prefers_make(uint8_t **out, const struct trc_array *events, size_t n_loc
 		size_t thread = trc_outer_waits_row(waits, event[i].thread);
 
 		if (thread != SIZE_MAX)
-			step(&lock[event[i].lock], &reader[thread], &event[i]);
+			reader_step(&lock[event[i].lock], &reader[thread], &event[i]);
 	}
 	for (size_t i = 0; !err && i < n_locks; i++)
-		rows[i] = (uint8_t)prefers(&lock[i]);
+		rows[i] = (uint8_t)lock_prefers(&lock[i]);
 	*out = rows;
 	free(lock);
 	free(reader);

@@ -44,7 +44,7 @@ static int64_t told_ns(const struct trc_program *p, uint32_t serial, int64_t ts_
 }
 
 /* The thread tells the next moment at that time. */
-static int tell(struct trc_program *p, uint32_t serial, int64_t ts_ns)
+static int program_tell(struct trc_program *p, uint32_t serial, int64_t ts_ns)
 {
 	struct trc_op *op = op_add(p, TRC_OP_TELL, trc_outer_waits_row(&p->waits, serial), ts_ns);
 
@@ -79,7 +79,8 @@ static int64_t woken_ns(const struct trc_park *park)
 
 /* taken[] is set for each wait that has become an ACQUIRE.  One that no unlock explains is a DELAY as well,
  * and the ACQUIRE comes behind it. */
-static int add_section(struct trc_program *p, const struct trc_section *section, bool *taken)
+static int program_add_section(struct trc_program *p, const struct trc_section *section,
+			       bool *taken)
 {
 	const struct trc_park *park = section->park ? &p->waits.park[section->park - 1] : NULL;
 	size_t thread = trc_outer_waits_row(&p->waits, section->thread);
@@ -108,13 +109,13 @@ static int add_section(struct trc_program *p, const struct trc_section *section,
 	return 0;
 }
 
-static int add_sections(struct trc_program *p, bool *taken)
+static int program_add_sections(struct trc_program *p, bool *taken)
 {
 	const struct trc_section *section = p->sections.sections.row;
 	int err = 0;
 
 	for (size_t i = 0; i < p->sections.sections.n && !err; i++)
-		err = add_section(p, &section[i], taken);
+		err = program_add_section(p, &section[i], taken);
 	return err;
 }
 
@@ -145,7 +146,7 @@ static int add_delay(struct trc_program *p, size_t thread, uint32_t id)
 	return 0;
 }
 
-static int add_wait(struct trc_program *p, uint32_t id, bool taken)
+static int program_add_wait(struct trc_program *p, uint32_t id, bool taken)
 {
 	const struct trc_park *park = &p->waits.park[id - 1];
 	size_t thread = trc_outer_waits_row(&p->waits, park->thread);
@@ -164,16 +165,16 @@ static int add_wait(struct trc_program *p, uint32_t id, bool taken)
 		return 0;
 	if (!other_ended(p, park))
 		return add_delay(p, thread, id);
-	err = tell(p, park->waker, told_ns(p, park->waker, park->wake_ns));
+	err = program_tell(p, park->waker, told_ns(p, park->waker, park->wake_ns));
 	return err ? err : await(p, TRC_OP_AWAIT, thread, park->start_ns, woken_ns(park), id);
 }
 
-static int add_waits(struct trc_program *p, const bool *taken)
+static int program_add_waits(struct trc_program *p, const bool *taken)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < p->waits.n_parks && !err; i++)
-		err = add_wait(p, (uint32_t)i + 1, taken[i]);
+		err = program_add_wait(p, (uint32_t)i + 1, taken[i]);
 	return err;
 }
 
@@ -187,7 +188,7 @@ static int64_t thread_from_ns(const struct trc_program *p, const struct trc_thre
 	return t->start_ns != TRC_NEVER && t->start_ns > start_ns ? t->start_ns : start_ns;
 }
 
-static int add_thread(struct trc_program *p, size_t row)
+static int program_add_thread(struct trc_program *p, size_t row)
 {
 	const struct trc_thread *t = &p->waits.thread[row];
 	int64_t from_ns = thread_from_ns(p, t), at_ns;
@@ -201,13 +202,13 @@ static int add_thread(struct trc_program *p, size_t row)
 		return 0;
 	p->begin_ns[row] = trc_model_start_ns(p->m);
 	at_ns = told_ns(p, t->creator, t->start_ns);
-	err = tell(p, t->creator, at_ns);
+	err = program_tell(p, t->creator, at_ns);
 	return err ? err
 		   : await(p, TRC_OP_AWAIT_START, row, INT64_MIN, trc_time_between(at_ns, from_ns),
 			   0);
 }
 
-static int add_threads(struct trc_program *p)
+static int program_add_threads(struct trc_program *p)
 {
 	int err = 0;
 
@@ -215,7 +216,7 @@ static int add_threads(struct trc_program *p)
 	if (!p->begin_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->waits.n_threads && !err; i++)
-		err = add_thread(p, i);
+		err = program_add_thread(p, i);
 	return err;
 }
 
@@ -256,7 +257,7 @@ static int add_pick_up(struct trc_program *p, const struct trc_task *task, int64
 		return 0;
 	if (at_ns < task->start_ns)
 		at_ns = task->start_ns;
-	err = tell(p, task->start_thread, task->start_ns);
+	err = program_tell(p, task->start_thread, task->start_ns);
 	return err ? err
 		   : await(p, TRC_OP_AWAIT_TASK, trc_outer_waits_row(&p->waits, task->end_thread),
 			   at_ns, 0, 0);
@@ -300,7 +301,7 @@ static int add_ends(struct trc_program *p, const struct trc_key *key, size_t n,
 	return err;
 }
 
-static int add_tasks(struct trc_program *p)
+static int program_add_tasks(struct trc_program *p)
 {
 	size_t n_tasks, n = 0;
 	const struct trc_task *task = trc_model_tasks(p->m, &n_tasks);
@@ -480,15 +481,15 @@ static int measure_wakes(struct trc_program *p)
 static int make_ops(struct trc_program *p)
 {
 	bool *taken = calloc(p->waits.n_parks + 1, sizeof(*taken));
-	int err = taken ? add_sections(p, taken) : -ENOMEM;
+	int err = taken ? program_add_sections(p, taken) : -ENOMEM;
 
 	if (!err)
-		err = add_waits(p, taken);
+		err = program_add_waits(p, taken);
 	free(taken);
 	if (!err)
-		err = add_threads(p);
+		err = program_add_threads(p);
 	if (!err)
-		err = add_tasks(p);
+		err = program_add_tasks(p);
 	if (!err)
 		err = sort_ops(p);
 	if (!err)

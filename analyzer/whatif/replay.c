@@ -86,7 +86,7 @@ static int64_t wake_ns(const struct sim *s, const struct trc_op *op)
 	return ns;
 }
 
-static const struct trc_op *op_of(const struct sim *s, uint32_t thread)
+static const struct trc_op *sim_op(const struct sim *s, uint32_t thread)
 {
 	return &s->op[s->thread[thread].op];
 }
@@ -94,7 +94,7 @@ static const struct trc_op *op_of(const struct sim *s, uint32_t thread)
 static void wake(struct sim *s, uint32_t thread, enum stage then)
 {
 	s->thread[thread].blocked = false;
-	wait_for(s, thread, wake_ns(s, op_of(s, thread)), then);
+	wait_for(s, thread, wake_ns(s, sim_op(s, thread)), then);
 }
 
 /* ---- locks ---- */
@@ -127,7 +127,7 @@ static void queue_remove(struct sim *s, struct queue *queue, uint32_t thread)
 		queue->last = before;
 }
 
-static enum trc_rwlock_prefers prefers(const struct sim *s, const struct lock *lock)
+static enum trc_rwlock_prefers sim_prefers(const struct sim *s, const struct lock *lock)
 {
 	return (enum trc_rwlock_prefers)s->p->sections.prefers[lock - s->lock];
 }
@@ -139,7 +139,7 @@ static bool take_to_read(struct sim *s, struct lock *lock, uint32_t thread)
 		queue_add(s, &lock->readers, thread);
 		return false;
 	}
-	if (lock->next_writer != NOBODY && prefers(s, lock) == TRC_RWLOCK_WRITERS) {
+	if (lock->next_writer != NOBODY && sim_prefers(s, lock) == TRC_RWLOCK_WRITERS) {
 		queue_add(s, &lock->held_back, thread);
 		return false;
 	}
@@ -167,7 +167,7 @@ static bool take_to_write(struct sim *s, struct lock *lock, uint32_t thread)
 	return false;
 }
 
-static bool take(struct sim *s, struct lock *lock, uint32_t thread, bool reader)
+static bool sim_take(struct sim *s, struct lock *lock, uint32_t thread, bool reader)
 {
 	bool taken = reader ? take_to_read(s, lock, thread) : take_to_write(s, lock, thread);
 
@@ -196,7 +196,8 @@ static void writer_left(struct sim *s, struct lock *lock)
 {
 	uint32_t thread;
 
-	lock->for_writers = prefers(s, lock) != TRC_RWLOCK_READERS && lock->writers.first != NOBODY;
+	lock->for_writers =
+		sim_prefers(s, lock) != TRC_RWLOCK_READERS && lock->writers.first != NOBODY;
 	while (!lock->for_writers && (thread = queue_take(s, &lock->readers)) != NOBODY) {
 		lock->n_readers++;
 		wake(s, thread, STAGE_NEXT);
@@ -245,7 +246,7 @@ static bool is_free(const struct sim *s, const struct lock *lock, uint32_t threa
 	if (!reader)
 		return lock->owner == thread || (lock->owner == NOBODY && !lock->n_readers);
 	return lock->owner == NOBODY && !lock->for_writers &&
-	       (lock->next_writer == NOBODY || prefers(s, lock) != TRC_RWLOCK_WRITERS);
+	       (lock->next_writer == NOBODY || sim_prefers(s, lock) != TRC_RWLOCK_WRITERS);
 }
 
 /* The thread does not have the lock: its release, the next of the thread's, is none. */
@@ -270,7 +271,7 @@ static bool acquire(struct sim *s, uint32_t thread, const struct trc_op *op)
 		do_without(s, op);
 		return true;
 	}
-	return take(s, lock, thread, op->reader);
+	return sim_take(s, lock, thread, op->reader);
 }
 
 /* The first of the queue looks; if another thread was quicker it is the last now, as with futexes. */
@@ -280,7 +281,7 @@ static bool try_again(struct sim *s, uint32_t thread, const struct trc_op *op)
 
 	lock->woken = false;
 	queue_remove(s, &lock->writers, thread);
-	return take(s, lock, thread, op->reader);
+	return sim_take(s, lock, thread, op->reader);
 }
 
 /* Y4. */
@@ -297,7 +298,7 @@ static void stop_waiting(struct sim *s, struct lock *lock, uint32_t thread)
 
 /* ---- operations ---- */
 
-static void tell(struct sim *s, uint32_t moment)
+static void sim_tell(struct sim *s, uint32_t moment)
 {
 	uint32_t thread = s->moment[moment];
 
@@ -324,7 +325,7 @@ static bool do_op(struct sim *s, uint32_t thread, const struct trc_op *op)
 			release(s, thread, op);
 		return true;
 	case TRC_OP_TELL:
-		tell(s, op->what);
+		sim_tell(s, op->what);
 		return true;
 	case TRC_OP_BEGIN:
 		s->replay->task_begin_ns[op->what] = s->now_ns;
@@ -405,14 +406,14 @@ static int force_one(struct sim *s, uint64_t *steps)
 	*steps += s->p->waits.n_threads;
 	for (uint32_t i = 0; i < s->p->waits.n_threads; i++)
 		if (s->thread[i].blocked &&
-		    (found == NOBODY || op_of(s, i)->ts_ns < op_of(s, found)->ts_ns))
+		    (found == NOBODY || sim_op(s, i)->ts_ns < sim_op(s, found)->ts_ns))
 			found = i;
 	if (found == NOBODY)
 		return -ENOENT;
 	if (*steps > FORCED_STEPS_MAX)
 		return -ELOOP;
 	s->replay->n_forced++;
-	op = op_of(s, found);
+	op = sim_op(s, found);
 	if (op->kind == TRC_OP_ACQUIRE) {
 		struct lock *lock = &s->lock[op->what];
 
@@ -425,7 +426,7 @@ static int force_one(struct sim *s, uint64_t *steps)
 	return 0;
 }
 
-static int run(struct sim *s)
+static int sim_run(struct sim *s)
 {
 	uint64_t steps = 0;
 
@@ -513,7 +514,7 @@ int trc_replay_run(struct trc_replay *replay, const struct trc_program *p,
 		wait_for(&s, i, trc_time_between(s.start_ns, p->begin_ns[i]), STAGE_ACTIVE);
 	}
 	if (!err)
-		err = run(&s);
+		err = sim_run(&s);
 	sim_close(&s);
 	return err;
 }

@@ -60,8 +60,8 @@ static struct lock *lock_of(const struct trc_sweep *w, uint32_t lock)
 	return (struct lock *)w->locks.row + lock;
 }
 
-static int add_section(struct trc_sweep *w, struct trc_lock_user *use, int64_t begin_ns,
-		       int64_t end_ns)
+static int sweep_add_section(struct trc_sweep *w, struct trc_lock_user *use, int64_t begin_ns,
+			     int64_t end_ns)
 {
 	struct trc_section *section;
 
@@ -114,7 +114,7 @@ static int end_unseen(struct trc_sweep *w, struct trc_lock_user *use, int64_t li
 		end_ns = later(earlier(end_ns, limit_ns), use->begin_ns);
 	}
 	w->s->n_assumed += !w->learning;
-	err = add_section(w, use, use->begin_ns, end_ns);
+	err = sweep_add_section(w, use, use->begin_ns, end_ns);
 	close_use(w, use);
 	return (int)err;
 }
@@ -288,7 +288,7 @@ static int unlocked(struct trc_sweep *w, struct trc_lock_user *use,
 	if (w->learning)
 		err = learn_from(w, use, unlock, known, begin_ns, cond.end_ns);
 	if (!err)
-		err = add_section(w, use, begin_ns, cond.end_ns);
+		err = sweep_add_section(w, use, begin_ns, cond.end_ns);
 	close_use(w, use);
 	seen(w, use->lock, use->thread, use->reader, cond.end_ns);
 	if (use->reader) /* a writer waits on, for the other readers */
@@ -318,8 +318,8 @@ static int got(struct trc_sweep *w, struct trc_lock_user *use, const struct trc_
 	return 0;
 }
 
-static int wanted(struct trc_sweep *w, struct trc_lock_user *use,
-		  const struct trc_lock_event *event)
+static int sweep_wanted(struct trc_sweep *w, struct trc_lock_user *use,
+			const struct trc_lock_event *event)
 {
 	struct lock *lock = lock_of(w, use->lock);
 
@@ -333,8 +333,8 @@ static int wanted(struct trc_sweep *w, struct trc_lock_user *use,
 
 /* ---- with it ---- */
 
-static int acquired(struct trc_sweep *w, struct trc_lock_user *use,
-		    const struct trc_lock_event *event)
+static int sweep_acquired(struct trc_sweep *w, struct trc_lock_user *use,
+			  const struct trc_lock_event *event)
 {
 	const struct trc_park *park = use->wanted ? &w->waits->park[use->wanted - 1] : NULL;
 
@@ -350,8 +350,8 @@ static int acquired(struct trc_sweep *w, struct trc_lock_user *use,
 	return 0;
 }
 
-static int released(struct trc_sweep *w, struct trc_lock_user *use,
-		    const struct trc_lock_event *event)
+static int sweep_released(struct trc_sweep *w, struct trc_lock_user *use,
+			  const struct trc_lock_event *event)
 {
 	int err = 0;
 
@@ -359,7 +359,8 @@ static int released(struct trc_sweep *w, struct trc_lock_user *use,
 		use->n_held--;
 	if (use->n_held || !use->open)
 		return 0;
-	err = add_section(w, use, use->begin_ns, cond_bounds(w, use->thread, event->ts_ns).end_ns);
+	err = sweep_add_section(w, use, use->begin_ns,
+				cond_bounds(w, use->thread, event->ts_ns).end_ns);
 	close_use(w, use);
 	return err;
 }
@@ -378,7 +379,7 @@ static void cond_begins(struct trc_sweep *w, const struct trc_lock_event *event)
 	c->end_ns[0] = trc_park_end_ns(w->waits->m, &w->waits->park[event->row - 1]);
 }
 
-static int step(struct trc_sweep *w, const struct trc_lock_event *event)
+static int sweep_step(struct trc_sweep *w, const struct trc_lock_event *event)
 {
 	struct trc_lock_user *use;
 
@@ -392,7 +393,7 @@ static int step(struct trc_sweep *w, const struct trc_lock_event *event)
 	switch ((enum trc_lock_event_kind)event->kind) {
 	case TRC_LOCK_WANTED:
 		if (!w->s->all)
-			return wanted(w, use, event);
+			return sweep_wanted(w, use, event);
 		use->wanted = event->row;
 		return 0;
 	case TRC_LOCK_GOT:
@@ -400,9 +401,9 @@ static int step(struct trc_sweep *w, const struct trc_lock_event *event)
 	case TRC_LOCK_UNLOCKED:
 		return w->s->all ? 0 : unlocked(w, use, event);
 	case TRC_LOCK_ACQUIRED:
-		return acquired(w, use, event);
+		return sweep_acquired(w, use, event);
 	case TRC_LOCK_RELEASED:
-		return released(w, use, event);
+		return sweep_released(w, use, event);
 	case TRC_LOCK_COND:
 		break;
 	}
@@ -415,7 +416,7 @@ static void empty(struct trc_array *rows, size_t row_bytes)
 	*rows = (struct trc_array){.row_bytes = row_bytes};
 }
 
-static int sweep_begin(struct trc_sweep *w)
+static int sections_sweep_begin(struct trc_sweep *w)
 {
 	empty(&w->uses, sizeof(struct trc_lock_user));
 	empty(&w->locks, sizeof(struct lock));
@@ -441,25 +442,25 @@ static int sweep_begin(struct trc_sweep *w)
 	return 0;
 }
 
-static int sweep(struct trc_sweep *w, const struct trc_array *events)
+static int sweep_events(struct trc_sweep *w, const struct trc_array *events)
 {
 	const struct trc_lock_event *event = events->row;
 	int64_t end_ns = trc_model_end_ns(w->waits->m);
-	int err = sweep_begin(w);
+	int err = sections_sweep_begin(w);
 
 	for (size_t i = 0; i < events->n && !err; i++)
-		err = step(w, &event[i]);
+		err = sweep_step(w, &event[i]);
 	for (size_t i = 0; i < w->uses.n && !err; i++) {
 		struct trc_lock_user *use = (struct trc_lock_user *)w->uses.row + i;
 
 		if (use->open)
-			err = w->s->all ? add_section(w, use, use->begin_ns, end_ns)
+			err = w->s->all ? sweep_add_section(w, use, use->begin_ns, end_ns)
 					: end_unseen(w, use, end_ns);
 	}
 	return err;
 }
 
-static void sweep_end(struct trc_sweep *w)
+static void sections_sweep_end(struct trc_sweep *w)
 {
 	trc_array_free(&w->uses);
 	trc_array_free(&w->known);
@@ -485,13 +486,13 @@ int trc_sections_make(struct trc_sections *s, const struct trc_outer_waits *wait
 	if (!err)
 		err = trc_prefers_make(&s->prefers, &events, s->locks.n, waits);
 	if (!err && !s->all)
-		err = sweep(&w, &events);
+		err = sweep_events(&w, &events);
 	if (!err)
 		err = trc_length_learned(&w);
 	w.learning = false;
 	if (!err)
-		err = sweep(&w, &events);
-	sweep_end(&w);
+		err = sweep_events(&w, &events);
+	sections_sweep_end(&w);
 	trc_array_free(&events);
 	if (err && !*error->text)
 		snprintf(error->text, sizeof(error->text), "critical sections: out of memory");

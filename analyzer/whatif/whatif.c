@@ -28,7 +28,7 @@ struct task {
 	int64_t ns[N_RUNS];
 };
 
-static int out_of_memory(struct trc_error *error)
+static int whatif_no_memory(struct trc_error *error)
 {
 	snprintf(error->text, sizeof(error->text), "what if: out of memory");
 	return -ENOMEM;
@@ -46,12 +46,12 @@ static int replay(struct trc_replay *out, const struct trc_program *p,
 			error->text, sizeof(error->text),
 			"the trace cannot be replayed: its threads wait for each other in circles");
 	else if (err)
-		return out_of_memory(error);
+		return whatif_no_memory(error);
 	return err;
 }
 
 /* How many procs threads were on. */
-static int count_procs(const struct trc_model *m, uint32_t *n_procs)
+static int whatif_count_procs(const struct trc_model *m, uint32_t *n_procs)
 {
 	size_t n;
 	const struct trc_on_cpu *on = trc_model_on_cpu(m, &n);
@@ -139,10 +139,10 @@ static int replay_both(struct runs *runs, enum run first, const struct trc_chang
 		       struct trc_program *p, struct trc_error *error)
 {
 	struct trc_replay_options base = {0}, changed = {0};
-	int err = changes_procs(changes) ? count_procs(p->m, &base.procs) : 0;
+	int err = changes_procs(changes) ? whatif_count_procs(p->m, &base.procs) : 0;
 
 	if (err)
-		return out_of_memory(error);
+		return whatif_no_memory(error);
 	runs->replay[RECORDED].length_ns = trc_replay_recorded_ns(p);
 	err = replay(&runs->replay[first], p, &base, error);
 	trc_applied_free(&runs->applied);
@@ -170,14 +170,14 @@ static int replay_all(struct trc_whatif *w, struct runs *runs, const struct trc_
 		err = replay_both(runs, BASE, changes, &p, error);
 	note_program(w, &p);
 	if (!err && note_saturated(w, runs, &p))
-		err = out_of_memory(error);
+		err = whatif_no_memory(error);
 	trc_program_free(&p);
 	return err;
 }
 
 /* ---- figures ---- */
 
-static int64_t whole(double ns)
+static int64_t whole_ns_of(double ns)
 {
 	return ns < 9e18 ? (int64_t)ns : INT64_MAX;
 }
@@ -209,7 +209,7 @@ struct tasks_sum {
 	double ns, variance; /* with the change; variance of ns between runs */
 };
 
-static double least(double value, double least)
+static double not_less(double value, double least)
 {
 	return value < least ? least : value;
 }
@@ -225,11 +225,11 @@ static struct trc_whatif_figure figure(const struct trc_whatif *w, const int64_t
 	return (struct trc_whatif_figure){
 		.recorded_ns = ns[RECORDED],
 		.replayed_ns = ns[BASE],
-		.predicted_ns = whole(predicted),
-		.uncertain_ns =
-			whole(least(error + chance.ns + sampling +
-					    apart(predict(ns, SHORT_BASE, by_ratio), predicted),
-				    predicted * RUNS_DIFFER)),
+		.predicted_ns = whole_ns_of(predicted),
+		.uncertain_ns = whole_ns_of(
+			not_less(error + chance.ns + sampling +
+					 apart(predict(ns, SHORT_BASE, by_ratio), predicted),
+				 predicted * RUNS_DIFFER)),
 		.at_least = chance.at_least,
 		.from_replay = !by_ratio,
 	};
@@ -339,16 +339,16 @@ static size_t collect_tasks(struct trc_whatif *w, const struct trc_model *m,
 	return n;
 }
 
-static int compare_types(const struct task *a, const struct task *b)
+static int task_compare_types(const struct task *a, const struct task *b)
 {
 	return strcmp(a->type, b->type);
 }
 
 /* Those of one type in order of time. */
-static int by_type(const void *a, const void *b)
+static int tasks_by_type(const void *a, const void *b)
 {
 	const struct task *x = a, *y = b;
-	int order = compare_types(x, y);
+	int order = task_compare_types(x, y);
 
 	return order ? order : (x->row > y->row) - (x->row < y->row);
 }
@@ -369,7 +369,7 @@ static size_t percentile_at(size_t n, unsigned int percent)
 
 /* The variance of a sum over all tasks: of how many take longer than so many nanoseconds, or of by how much they
  * do.  By batches of tasks in order of time: slow ones come together.  0 = there are too few. */
-static double batches_variance(const struct task *task, size_t n, double ns, bool count)
+static double task_batches_variance(const struct task *task, size_t n, double ns, bool count)
 {
 	enum { BATCHES = 16, TASKS_LEAST = 10 };
 	double sum[BATCHES] = {0}, all = 0, squares = 0;
@@ -398,7 +398,8 @@ static struct chance percentile_chance(const struct task *task, const int64_t *s
 {
 	size_t at = percentile_at(n, percent), low, high;
 	double binomial = (double)n * percent * (100 - percent) / 1e4;
-	double variance = more_of(binomial, batches_variance(task, n, (double)sorted[at], true));
+	double variance =
+		more_of(binomial, task_batches_variance(task, n, (double)sorted[at], true));
 	size_t ranks = (size_t)ceil(REACH * sqrt(variance));
 	struct chance chance = {.at_least = at + ranks >= n};
 
@@ -417,7 +418,7 @@ static double sum_variance(const struct task *task, size_t n, double mean)
 	for (size_t i = 0; i < n; i++)
 		squares +=
 			((double)task[i].ns[CHANGED] - mean) * ((double)task[i].ns[CHANGED] - mean);
-	return more_of(squares, batches_variance(task, n, mean, false));
+	return more_of(squares, task_batches_variance(task, n, mean, false));
 }
 
 /* A run is as much longer or shorter as its tasks are, summed; tasks that do not fill it make less of a difference. */
@@ -443,7 +444,7 @@ static void summarize(struct summary *s, enum run r, const struct task *task, in
 		sum += (double)ns[i];
 	}
 	qsort(ns, n, sizeof(*ns), trc_compare_ns);
-	s->mean[r] = whole(sum / (double)n);
+	s->mean[r] = whole_ns_of(sum / (double)n);
 	s->p50[r] = ns[percentile_at(n, 50)];
 	s->p99[r] = ns[percentile_at(n, 99)];
 	if (r != CHANGED)
@@ -502,9 +503,9 @@ static int make_types(struct trc_whatif *w, const struct trc_model *m, const str
 		err = -ENOMEM;
 	n = err ? 0 : collect_tasks(w, m, runs, &chances, task);
 	if (n)
-		qsort(task, n, sizeof(*task), by_type);
+		qsort(task, n, sizeof(*task), tasks_by_type);
 	for (size_t i = 0, first = 0; i < n && !err; i++) {
-		if (i + 1 < n && !compare_types(&task[i], &task[i + 1]))
+		if (i + 1 < n && !task_compare_types(&task[i], &task[i + 1]))
 			continue;
 		err = add_type(w, &task[first], i + 1 - first, scratch, sum);
 		first = i + 1;
@@ -532,7 +533,7 @@ static int make_figures(struct trc_whatif *w, const struct trc_model *m, const s
 	w->lost_events = trc_model_lost_events(m);
 	trc_model_fibers(m, &w->n_fibers);
 	if (make_types(w, m, runs, &sum))
-		return out_of_memory(error);
+		return whatif_no_memory(error);
 	w->length =
 		figure(w, length_ns, length_chance(&sum, (double)length_ns[CHANGED]), !w->procs);
 	note_error(w, &w->length);
@@ -548,7 +549,7 @@ int trc_whatif_make(struct trc_whatif *w, const struct trc_model *m, const char 
 
 	*w = (struct trc_whatif){.types = {.row_bytes = sizeof(struct trc_whatif_type)}};
 	*error->text = '\0';
-	err = changes ? trc_changes_parse(changes, text, error) : out_of_memory(error);
+	err = changes ? trc_changes_parse(changes, text, error) : whatif_no_memory(error);
 	if (!err)
 		err = replay_all(w, &runs, m, changes, error);
 	if (!err)
