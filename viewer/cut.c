@@ -5,7 +5,7 @@
 
 #include "analyzer/model/waits.h"
 
-static void find_window(struct trc_cut *cut)
+static void cut_find_window(struct trc_cut *cut)
 {
 	const struct trc_selection *s = cut->selection;
 
@@ -34,7 +34,7 @@ int trc_cut_make(struct trc_cut *cut, const struct trc_model *m)
 	err = trc_selected_rows_need_caused(&cut->rows);
 	if (err)
 		return err;
-	find_window(cut);
+	cut_find_window(cut);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ bool trc_cut_has_labels_of(const struct trc_cut *cut, const struct trc_park *par
 }
 
 /* How many of the spans begin at or before this time. */
-static size_t spans_before(const struct trc_thread_span *span, size_t n, int64_t ts_ns)
+static size_t cut_spans_before(const struct trc_thread_span *span, size_t n, int64_t ts_ns)
 {
 	size_t low = 0, high = n;
 
@@ -160,7 +160,7 @@ bool trc_cut_labels_at(const struct trc_cut *cut, uint32_t thread, int64_t ts_ns
 	if (!cut->selection || !cut->selection->labels)
 		return true;
 	span = trc_model_label_spans_of(cut->m, thread, &n);
-	before = spans_before(span, n, ts_ns);
+	before = cut_spans_before(span, n, ts_ns);
 	if (before < n && span[before].start_ns < *until_ns)
 		*until_ns = span[before].start_ns;
 	if (!before || (span[before - 1].end_ns != TRC_NEVER && span[before - 1].end_ns <= ts_ns))

@@ -72,7 +72,7 @@ struct piece {
 	double cost_bits; /* at least, of codes that are its own */
 };
 
-static void piece_add(struct piece *p, const uint8_t *data, size_t n_bytes)
+static void deflate_piece_add(struct piece *p, const uint8_t *data, size_t n_bytes)
 {
 	for (size_t i = 0; i < n_bytes; i++)
 		p->n[data[i]]++;
@@ -105,7 +105,7 @@ static size_t piece_bytes(struct rest rest)
 		size_t step = rest.n_bytes - at < STEP_BYTES ? rest.n_bytes - at : STEP_BYTES;
 		struct piece own = {0}, joined = all;
 
-		piece_add(&own, rest.data + at, step);
+		deflate_piece_add(&own, rest.data + at, step);
 		piece_join(&joined, &own);
 		piece_cost(&own);
 		piece_cost(&joined);

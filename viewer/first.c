@@ -107,8 +107,8 @@ void trc_first_end(struct trc_first *f)
 		cell_end(f);
 }
 
-static void write_threads(struct trc_model *m, const uint8_t *idle, const uint8_t *beyond,
-			  FILE *out)
+static void first_write_threads(struct trc_model *m, const uint8_t *idle, const uint8_t *beyond,
+				FILE *out)
 {
 	size_t n;
 	const struct trc_thread *t = trc_model_threads(m, &n);
@@ -136,7 +136,7 @@ int trc_first_write(struct trc_first *f, struct trc_model *m, const uint8_t *bey
 		"<script type=\"application/json\" id=\"first\">{\"from_ns\":%" PRIu64
 		",\"to_ns\":%" PRIu64 ",\"steps\":%" PRIu32 ",\"threads\":[",
 		f->begin_ns, f->end_ns, f->steps);
-	write_threads(m, idle, beyond, out);
+	first_write_threads(m, idle, beyond, out);
 	fputs("],\n\"cells\":\"", out);
 	rc = trc_page_deflated(out, f->cell, (size_t)f->n_threads * f->steps * sizeof(*f->cell));
 	fputs("\"}</script>\n", out);

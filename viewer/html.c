@@ -49,7 +49,7 @@ static const struct trc_html_limits default_limits = {
 	.columns = TRC_PAGE_COLUMNS_MAX,
 };
 
-static int fail(struct trc_error *error, int rc, const char *what, const char *detail)
+static int html_fail(struct trc_error *error, int rc, const char *what, const char *detail)
 {
 	if (error)
 		snprintf(error->text, sizeof(error->text), "%s: %s", what, detail);
@@ -78,7 +78,7 @@ static void limits_choose(struct trc_html_limits *l, const struct trc_html_limit
 #undef CHOOSE
 }
 
-static void json_number(FILE *out, const char *key, double value)
+static void html_json_number(FILE *out, const char *key, double value)
 {
 	fprintf(out, ",\n\"%s\":%.0f", key, value);
 }
@@ -151,11 +151,11 @@ static void head_findings(FILE *out, const struct trc_rows *r, const struct trc_
 		trc_page_json_string(out, remedy ? remedy : "");
 		fputs(",\"sql\":", out);
 		trc_page_json_string(out, f->sql);
-		json_number(out, "thread", trc_rows_thread(r, f->thread));
-		json_number(out, "park", f->park ? r->park_idx[f->park - 1] : 0);
+		html_json_number(out, "thread", trc_rows_thread(r, f->thread));
+		html_json_number(out, "park", f->park ? r->park_idx[f->park - 1] : 0);
 		if (f->start_ns != TRC_NEVER) {
-			json_number(out, "start", (double)trc_rows_time(r, f->start_ns));
-			json_number(out, "end", (double)trc_rows_time(r, f->end_ns));
+			html_json_number(out, "start", (double)trc_rows_time(r, f->start_ns));
+			html_json_number(out, "end", (double)trc_rows_time(r, f->end_ns));
 		}
 		fputc('}', out);
 	}
@@ -205,8 +205,8 @@ static void head_clock(FILE *out, const struct trc_reader *reader, int64_t start
 		began_ns = 0;
 	began_ms = began_ns / 1000000;
 	rest_ns = began_ns % 1000000;
-	json_number(out, "start_unix_ms", (double)began_ms);
-	json_number(out, "start_unix_rest_ns", (double)rest_ns);
+	html_json_number(out, "start_unix_ms", (double)began_ms);
+	html_json_number(out, "start_unix_rest_ns", (double)rest_ns);
 	if (began_ns)
 		head_clock_steps(out, reader, start_ns, began_ns);
 }
@@ -218,8 +218,8 @@ static void head_cut(FILE *out, const struct trc_rows *r, const struct trc_track
 	struct trc_line line;
 	size_t n_threads;
 
-	json_number(out, "from_ns", (double)trc_rows_time(r, r->cut->from_ns));
-	json_number(out, "to_ns", (double)trc_rows_time(r, r->cut->to_ns));
+	html_json_number(out, "from_ns", (double)trc_rows_time(r, r->cut->from_ns));
+	html_json_number(out, "to_ns", (double)trc_rows_time(r, r->cut->to_ns));
 	if (!r->cut->selection)
 		return;
 	asked = *r->cut->selection;
@@ -233,10 +233,10 @@ static void head_cut(FILE *out, const struct trc_rows *r, const struct trc_track
 	trc_selection_options(&line, &asked);
 	fputs(",\n\"options\":", out);
 	trc_page_json_string(out, trc_line_text(&line));
-	json_number(out, "window", trc_cut_has_window(r->cut));
-	json_number(out, "tasks", r->cut->selection->n_tasks > 0);
-	json_number(out, "threads", (double)(n_threads - t->n_threads_out));
-	json_number(out, "threads_out", (double)t->n_threads_out);
+	html_json_number(out, "window", trc_cut_has_window(r->cut));
+	html_json_number(out, "tasks", r->cut->selection->n_tasks > 0);
+	html_json_number(out, "threads", (double)(n_threads - t->n_threads_out));
+	html_json_number(out, "threads_out", (double)t->n_threads_out);
 	fputs("}", out);
 }
 
@@ -245,10 +245,10 @@ static void head_source(FILE *out, const struct trc_html_source *source)
 	if (!source)
 		return;
 	fprintf(out, ",\n\"source\":{\"files\":%zu", source->n_files);
-	json_number(out, "missing", (double)source->n_missing);
-	json_number(out, "refused", (double)source->n_refused);
-	json_number(out, "newer", (double)source->n_newer);
-	json_number(out, "lines_out", (double)source->n_lines_out);
+	html_json_number(out, "missing", (double)source->n_missing);
+	html_json_number(out, "refused", (double)source->n_refused);
+	html_json_number(out, "newer", (double)source->n_newer);
+	html_json_number(out, "lines_out", (double)source->n_lines_out);
 	fputs("}", out);
 }
 
@@ -262,42 +262,44 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 
 	trc_model_on_cpu(r->m, &n_on_cpu);
 	fputs("<script type=\"application/json\" id=\"head\">{\"page\":1", out);
-	json_number(out, "start_ns", (double)start);
-	json_number(out, "span_ns", (double)(end - start));
+	html_json_number(out, "start_ns", (double)start);
+	html_json_number(out, "span_ns", (double)(end - start));
 	fputs(",\n\"trace\":", out);
 	trc_page_json_string(out, r->trace ? r->trace : "");
 	if (info) {
 		head_clock(out, trc_model_reader(r->m), start);
-		json_number(out, "events", (double)info->n_events);
-		json_number(out, "complete", info->complete);
-		json_number(out, "cut_off", info->cut_off);
-		json_number(out, "table_full", (double)info->table_full);
+		html_json_number(out, "events", (double)info->n_events);
+		html_json_number(out, "complete", info->complete);
+		html_json_number(out, "cut_off", info->cut_off);
+		html_json_number(out, "table_full", (double)info->table_full);
 	}
-	json_number(out, "lost_events",
-		    (double)(r->cut->selection ? r->lost_events : trc_model_lost_events(r->m)));
+	html_json_number(
+		out, "lost_events",
+		(double)(r->cut->selection ? r->lost_events : trc_model_lost_events(r->m)));
 	head_cut(out, r, t);
 	head_source(out, r->source);
-	json_number(out, "has_sched", n_on_cpu > 0);
-	json_number(out, "switches_ns", (double)trc_rows_time(r, trc_model_switches_from_ns(r->m)));
+	html_json_number(out, "has_sched", n_on_cpu > 0);
+	html_json_number(out, "switches_ns",
+			 (double)trc_rows_time(r, trc_model_switches_from_ns(r->m)));
 	/* Before it only some of the streams are there; 0 = all are from the beginning. */
-	json_number(out, "window_ns", window == TRC_NEVER ? 0 : (double)(window - start));
-	json_number(out, "intervals", (double)t->n_before_merging);
-	json_number(out, "merged_below_ns", (double)t->merged_below_ns);
-	json_number(out, "without_regions", (double)r->without_regions);
-	json_number(out, "without_tasks", (double)r->without_tasks);
-	json_number(out, "without_unlocks", (double)r->without_unlocks);
-	json_number(out, "without_logs", (double)r->without_logs);
-	json_number(out, "without_counters", (double)r->without_counters);
-	json_number(out, "without_label_spans", (double)r->without_label_spans);
-	json_number(out, "without_fibers", (double)r->without_fibers);
-	json_number(out, "without_fiber_runs", (double)r->without_fiber_runs);
-	json_number(out, "without_fiber_waits", (double)r->without_fiber_waits);
-	json_number(out, "sample_step", (double)r->sample_step);
-	json_number(out, "alloc_step", (double)r->alloc_step);
-	json_number(out, "blame_from_ns", (double)r->blame_from_ns);
-	json_number(out, "without_blame", r->without_blame);
-	json_number(out, "paths", (double)r->limits.paths);
-	json_number(out, "caused", (double)r->limits.causes);
+	html_json_number(out, "window_ns", window == TRC_NEVER ? 0 : (double)(window - start));
+	html_json_number(out, "intervals", (double)t->n_before_merging);
+	html_json_number(out, "merged_below_ns", (double)t->merged_below_ns);
+	html_json_number(out, "without_regions", (double)r->without_regions);
+	html_json_number(out, "without_tasks", (double)r->without_tasks);
+	html_json_number(out, "without_unlocks", (double)r->without_unlocks);
+	html_json_number(out, "without_logs", (double)r->without_logs);
+	html_json_number(out, "without_counters", (double)r->without_counters);
+	html_json_number(out, "without_label_spans", (double)r->without_label_spans);
+	html_json_number(out, "without_fibers", (double)r->without_fibers);
+	html_json_number(out, "without_fiber_runs", (double)r->without_fiber_runs);
+	html_json_number(out, "without_fiber_waits", (double)r->without_fiber_waits);
+	html_json_number(out, "sample_step", (double)r->sample_step);
+	html_json_number(out, "alloc_step", (double)r->alloc_step);
+	html_json_number(out, "blame_from_ns", (double)r->blame_from_ns);
+	html_json_number(out, "without_blame", r->without_blame);
+	html_json_number(out, "paths", (double)r->limits.paths);
+	html_json_number(out, "caused", (double)r->limits.causes);
 	head_info(out, trc_model_reader(r->m));
 	head_findings(out, r, findings);
 	fprintf(out, ",\n\"sql\":%s", r->sql_head ? r->sql_head : "null");
@@ -409,8 +411,8 @@ static int write_model(struct trc_model *m, FILE *out, const struct trc_html_opt
 }
 
 /* H2: the page grows beside its place. */
-static int write_file(struct trc_model *m, struct trc_file_sink *sink,
-		      const struct trc_html_options *options)
+static int html_write_file(struct trc_model *m, struct trc_file_sink *sink,
+			   const struct trc_html_options *options)
 {
 	int fd = fcntl(sink->fd, F_DUPFD_CLOEXEC, 0), rc;
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -452,7 +454,7 @@ int trc_html_prepare(struct trc_model *m, struct trc_error *error)
 		return rc;
 	rc = trc_blame_sum(m, &none);
 	if (rc)
-		return fail(error, rc, "the page", strerror(-rc));
+		return html_fail(error, rc, "the page", strerror(-rc));
 	rc = trc_lock_sums_make(&locks, m, false, error);
 	trc_lock_sums_free(&locks);
 	return rc;
@@ -466,7 +468,7 @@ int trc_html_print(struct trc_model *m, FILE *out, const struct trc_html_options
 	if (rc)
 		return rc;
 	rc = write_model(m, out, options);
-	return rc ? fail(error, rc, "the page", strerror(-rc)) : 0;
+	return rc ? html_fail(error, rc, "the page", strerror(-rc)) : 0;
 }
 
 int trc_html_write_as(struct trc_model *m, const char *path, const struct trc_html_options *options,
@@ -482,10 +484,10 @@ int trc_html_write_as(struct trc_model *m, const char *path, const struct trc_ht
 	if (!rc)
 		rc = trc_file_sink_open_waiting(&sink, NULL, NULL, named, sizeof(named));
 	if (!rc) {
-		rc = write_file(m, &sink, options);
+		rc = html_write_file(m, &sink, options);
 		trc_file_sink_close(&sink);
 	}
-	return rc ? fail(error, rc, path, strerror(-rc)) : 0;
+	return rc ? html_fail(error, rc, path, strerror(-rc)) : 0;
 }
 
 int trc_html_write_limited(struct trc_model *m, const char *path,

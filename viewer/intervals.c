@@ -73,7 +73,7 @@ static void length_put(uint64_t length, uint8_t state, struct streams *next, uin
 }
 
 /* How many values each stream has; returns how many bytes of I3 there are. */
-static uint64_t count_streams(const struct trc_tracks *t, struct streams *n)
+static uint64_t intervals_count_streams(const struct trc_tracks *t, struct streams *n)
 {
 	struct intervals_read r = read_begin(t);
 	uint64_t n_bytes = 0;
@@ -110,7 +110,8 @@ static void streams_begin(uint64_t *n, size_t k)
 	}
 }
 
-static void fill(struct trc_intervals *p, const struct trc_tracks *t, struct streams *next)
+static void intervals_fill(struct trc_intervals *p, const struct trc_tracks *t,
+			   struct streams *next)
 {
 	struct intervals_read r = read_begin(t);
 	struct trc_bits low = {.out = &p->duration_low.bytes};
@@ -164,13 +165,13 @@ static int pack(struct trc_intervals *p, const struct trc_tracks *t, struct stre
 {
 	column_room(&p->state, t->state.n);
 	column_room(&p->duration, t->state.n);
-	column_room(&p->duration_byte, count_streams(t, streams));
+	column_room(&p->duration_byte, intervals_count_streams(t, streams));
 	if (p->state.bytes.failed || p->duration.bytes.failed || p->duration_byte.bytes.failed)
 		return -ENOMEM;
 	streams_write(&p->after, streams->after, STATE_VALUES);
 	streams_write(&p->duration_after, streams->length, STATE_VALUES * LENGTH_VALUES);
 	streams_begin(streams->byte, STATE_VALUES * LENGTH_VALUES);
-	fill(p, t, streams);
+	intervals_fill(p, t, streams);
 	p->duration_low.n = p->duration_low.bytes.n_bytes;
 	p->duration_low.max = UINT8_MAX;
 	return 0;

@@ -9,7 +9,7 @@
 #include "analyzer/model/descriptors.h"
 #include "analyzer/model/lock_sums.h"
 
-static int walk(struct trc_image *image, struct trc_model *m)
+static int prepared_walk(struct trc_image *image, struct trc_model *m)
 {
 	int err = trc_model_walk(image, m);
 
@@ -27,14 +27,14 @@ int trc_prepared_write(struct trc_model *m, int fd, const struct trc_image_writi
 	/* What only the SQL box asks for: the page of the whole has none, and did not wait for it. */
 	int err = trc_task_times_prepare(m, &writing->pause);
 
-	return err ? err : trc_image_write(m, walk, fd, writing);
+	return err ? err : trc_image_write(m, prepared_walk, fd, writing);
 }
 
 int trc_prepared_map(struct trc_model *m, int fd, const char *key,
 		     const struct trc_image_pause *pause)
 {
 	struct trc_error error;
-	int err = trc_image_map(m, walk, fd, key, pause);
+	int err = trc_image_map(m, prepared_walk, fd, key, pause);
 
 	return err ? err : trc_model_need(m, TRC_PART_SYMBOLS, &error);
 }

@@ -145,7 +145,7 @@ uint32_t trc_rows_object(struct trc_rows *r, uint64_t object, uint32_t stack)
 	return number;
 }
 
-static void write_threads(struct trc_rows *r)
+static void rows_write_threads(struct trc_rows *r)
 {
 	enum { SERIAL, TID, NAME, CREATOR, STACK, START, END, EVENTS, WAITS, IDLE, N };
 	struct trc_column c[N] = {
@@ -331,7 +331,7 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 	r->idle_park = calloc(n_parks + 1, sizeof(*r->idle_park));
 	if (!r->park_idx || !r->idle_park)
 		return -ENOMEM;
-	write_threads(r);
+	rows_write_threads(r);
 	write_tracks(r, tracks);
 	trc_rows_unlocks(r);
 	if (r->failed)

@@ -39,27 +39,27 @@ static bool is_blamed(const struct trc_park *park)
 }
 
 /* In the page. */
-static uint64_t length_of(const struct trc_rows *r, const struct trc_park *park)
+static uint64_t blamed_length(const struct trc_rows *r, const struct trc_park *park)
 {
 	return trc_rows_time(r, park->end_ns) - trc_rows_time(r, park->start_ns);
 }
 
 /* The labels that a charge will have are the page's number of its wait: so it tells the wait. */
-static bool wanted(void *context, const struct trc_park *park, uint32_t *labels)
+static bool blamed_wait_is_wanted(void *context, const struct trc_park *park, uint32_t *labels)
 {
 	const struct pieces *p = context;
 
 	*labels = p->r->park_idx[park - p->park];
-	return *labels && is_blamed(park) && length_of(p->r, park) >= p->r->blame_from_ns;
+	return *labels && is_blamed(park) && blamed_length(p->r, park) >= p->r->blame_from_ns;
 }
 
-static bool goes_on(const struct piece *piece, const struct trc_blame *blame, uint64_t from)
+static bool piece_goes_on(const struct piece *piece, const struct trc_blame *blame, uint64_t from)
 {
 	return piece->until == from && piece->stack == blame->stack && piece->kind == blame->kind &&
 	       piece->reason == blame->reason;
 }
 
-static int add(void *context, const struct trc_blame *blame)
+static int piece_add_blame(void *context, const struct trc_blame *blame)
 {
 	struct pieces *p = context;
 	uint32_t *latest = &p->latest[blame->labels];
@@ -67,7 +67,7 @@ static int add(void *context, const struct trc_blame *blame)
 		 until = trc_rows_time(p->r, blame->to_ns);
 	struct piece *piece = p->rows.row;
 
-	if (*latest && goes_on(&piece[*latest - 1], blame, from)) {
+	if (*latest && piece_goes_on(&piece[*latest - 1], blame, from)) {
 		piece[*latest - 1].until = until;
 		return 0;
 	}
@@ -92,7 +92,7 @@ static int compare_pieces(const void *a, const void *b)
 }
 
 /* Chooses the waits whose causes the page tells; how many pieces they may have. */
-static size_t choose_waits(struct trc_rows *r)
+static size_t blame_choose_waits(struct trc_rows *r)
 {
 	size_t n, n_blamed = 0;
 	const struct trc_park *park = trc_model_parks(r->m, &n);
@@ -102,7 +102,7 @@ static size_t choose_waits(struct trc_rows *r)
 	     i = trc_cut_next_overlapping(r->cut, i + 1, n)) {
 		if (!r->park_idx[i] || !is_blamed(&park[i]))
 			continue;
-		by_length[trc_rows_bits(length_of(r, &park[i]))]++;
+		by_length[trc_rows_bits(blamed_length(r, &park[i]))]++;
 		n_blamed++;
 	}
 	r->blame_from_ns = trc_rows_keep_from(by_length, r->limits.blamed_waits);
@@ -161,8 +161,8 @@ static uint32_t *rows_of_parks(const struct trc_rows *r)
 static int find_pieces(struct pieces *p)
 {
 	const struct trc_blame_target target = {
-		.wanted = wanted,
-		.charge = add,
+		.wanted = blamed_wait_is_wanted,
+		.charge = piece_add_blame,
 		.context = p,
 		.from_ns = p->r->cut->from_ns,
 		.to_ns = p->r->cut->to_ns,
@@ -171,7 +171,7 @@ static int find_pieces(struct pieces *p)
 	int err;
 
 	p->park = trc_model_parks(p->r->m, &n);
-	p->n_max = choose_waits(p->r);
+	p->n_max = blame_choose_waits(p->r);
 	p->latest = calloc(n + 1, sizeof(*p->latest));
 	err = p->latest ? trc_blame_sum(p->r->m, &target) : -ENOMEM;
 	if (err == -E2BIG) {

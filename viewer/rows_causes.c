@@ -48,7 +48,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The longest of all places first, then the second of all. */
-static int by_rank(const void *a, const void *b)
+static int waits_by_rank(const void *a, const void *b)
 {
 	const struct chosen *x = a, *y = b;
 
@@ -59,14 +59,14 @@ static int by_rank(const void *a, const void *b)
 	return (x->park > y->park) - (x->park < y->park);
 }
 
-static int by_id(const void *a, const void *b)
+static int waits_by_id(const void *a, const void *b)
 {
 	const struct chosen *x = a, *y = b;
 
 	return (x->park > y->park) - (x->park < y->park);
 }
 
-static void sort(struct trc_array *waits, int (*compare)(const void *a, const void *b))
+static void waits_sort(struct trc_array *waits, int (*compare)(const void *a, const void *b))
 {
 	if (waits->n)
 		qsort(waits->row, waits->n, waits->row_bytes, compare);
@@ -98,7 +98,7 @@ static int list_waits(struct causes *c)
 	return 0;
 }
 
-static int choose_waits(struct causes *c)
+static int causes_choose_waits(struct causes *c)
 {
 	struct chosen *row;
 	size_t kept = 0;
@@ -107,7 +107,7 @@ static int choose_waits(struct causes *c)
 
 	if (err)
 		return err;
-	sort(&c->waits, by_place);
+	waits_sort(&c->waits, by_place);
 	row = c->waits.row;
 	for (size_t i = 0; i < c->waits.n; i++) {
 		bool goes_on =
@@ -120,7 +120,7 @@ static int choose_waits(struct causes *c)
 		if (row[i].rank < c->r->limits.causes)
 			row[kept++] = row[i];
 	c->waits.n = kept;
-	sort(&c->waits, by_rank);
+	waits_sort(&c->waits, waits_by_rank);
 	return 0;
 }
 
@@ -152,7 +152,7 @@ static int find_causes(struct causes *c, struct trc_causes *causes, struct chose
 	return err;
 }
 
-static int find_all(struct causes *c)
+static int causes_find_all(struct causes *c)
 {
 	struct chosen *wait = c->waits.row;
 	struct trc_causes *causes;
@@ -212,7 +212,7 @@ static void write_row(struct trc_rows *r, struct trc_column c[N], const struct t
 	trc_column_add(&c[INSTEAD_NS], known ? (uint64_t)row->instead_ns + 1 : 0);
 }
 
-static void write_causes(struct causes *causes)
+static void rows_write_causes(struct causes *causes)
 {
 	struct trc_column c[N] = {
 		[WAIT] = trc_column_make("cause.wait", TRC_COLUMN_DELTA),
@@ -260,17 +260,17 @@ void trc_rows_causes(struct trc_rows *r)
 	struct causes c = {.r = r,
 			   .waits = {.row_bytes = sizeof(struct chosen)},
 			   .rows = {.row_bytes = sizeof(struct trc_cause)}};
-	int err = choose_waits(&c);
+	int err = causes_choose_waits(&c);
 
 	if (!err)
-		err = find_all(&c);
-	sort(&c.waits, by_id); /* K1 */
+		err = causes_find_all(&c);
+	waits_sort(&c.waits, waits_by_id); /* K1 */
 	if (!err)
 		err = keep_ids(&c);
 	if (err)
 		r->failed = true;
 	else
-		write_causes(&c);
+		rows_write_causes(&c);
 	trc_array_free(&c.waits);
 	trc_array_free(&c.rows);
 }

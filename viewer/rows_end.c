@@ -72,7 +72,7 @@ static void write_marks(struct trc_rows *r)
 }
 
 /* Since when each stream is there at all; before that it may have had events as well. */
-static void write_coverage(struct trc_rows *r)
+static void rows_write_coverage(struct trc_rows *r)
 {
 	enum { PROC, SOURCE, SINCE, N };
 	struct trc_column c[N] = {
@@ -96,7 +96,7 @@ static void write_coverage(struct trc_rows *r)
 }
 
 /* The wait of a thread that is in a deadlock, as the page numbers it. */
-static uint32_t park_of(const struct trc_rows *r, uint32_t thread)
+static uint32_t open_park(const struct trc_rows *r, uint32_t thread)
 {
 	size_t n;
 	const struct trc_thread_now *now = trc_model_threads_now(r->m, &n);
@@ -127,7 +127,7 @@ static void write_deadlocks(struct trc_rows *r)
 		trc_column_add(&c[HOLDER], trc_rows_thread(r, d->holder));
 		trc_column_add(&c[IN_CYCLE], d->in_cycle);
 		trc_column_add(&c[CERTAIN], d->certain);
-		trc_column_add(&c[PARK], park_of(r, d->thread));
+		trc_column_add(&c[PARK], open_park(r, d->thread));
 	}
 	for (size_t i = 0; i < N; i++)
 		trc_page_column(r->page, &c[i]);
@@ -136,6 +136,6 @@ static void write_deadlocks(struct trc_rows *r)
 void trc_rows_end(struct trc_rows *r)
 {
 	write_marks(r);
-	write_coverage(r);
+	rows_write_coverage(r);
 	write_deadlocks(r);
 }

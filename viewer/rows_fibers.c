@@ -165,8 +165,8 @@ enum wait_column {
 	N_WAIT_COLUMNS
 };
 
-static void add_wait(struct trc_rows *r, struct trc_column c[N_WAIT_COLUMNS],
-		     const struct trc_fiber_wait *w)
+static void fiber_wait_row_add(struct trc_rows *r, struct trc_column c[N_WAIT_COLUMNS],
+			       const struct trc_fiber_wait *w)
 {
 	uint64_t start = trc_rows_start(r, w->start_ns, w->end_ns);
 
@@ -225,7 +225,7 @@ static void write_waits(struct trc_rows *r)
 		}
 		trc_column_add(&c[ID], i + 1);
 		r->fiber_wait_idx[i] = (uint32_t)c[ID].n;
-		add_wait(r, c, w);
+		fiber_wait_row_add(r, c, w);
 	}
 	trc_rows_columns(r, c, N_WAIT_COLUMNS);
 }

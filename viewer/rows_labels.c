@@ -43,7 +43,7 @@ static void span_limits(const struct trc_rows *r, const struct trc_thread_span *
 	*end = trc_rows_time(r, end_ns);
 }
 
-static uint64_t length_of(const struct trc_rows *r, const struct trc_thread_span *s)
+static uint64_t span_length(const struct trc_rows *r, const struct trc_thread_span *s)
 {
 	uint64_t start, end;
 
@@ -58,7 +58,7 @@ static uint64_t spans_from(struct trc_rows *r, const struct trc_thread_span *s, 
 	for (size_t i = 0; i < n; i++)
 		if (s[i].value && trc_cut_has_set(r->cut, s[i].value) &&
 		    trc_cut_overlaps(r->cut, s[i].thread, s[i].start_ns, s[i].end_ns))
-			by_length[trc_rows_bits(length_of(r, &s[i]))]++;
+			by_length[trc_rows_bits(span_length(r, &s[i]))]++;
 	return trc_rows_keep_from(by_length, r->limits.label_spans);
 }
 
@@ -79,7 +79,7 @@ static void write_spans(struct trc_rows *r)
 		if (!s->value || !trc_cut_has_set(r->cut, s->value) ||
 		    !trc_cut_overlaps(r->cut, s->thread, s->start_ns, s->end_ns))
 			continue;
-		if (length_of(r, s) < from) {
+		if (span_length(r, s) < from) {
 			r->without_label_spans++;
 			continue;
 		}

@@ -12,7 +12,7 @@ enum { LOCKS_MAX = 20000, EDGES_MAX = 20000 };
 #define LOCK_COLUMNS(C)                                                                            \
 	C(object, trc_rows_object(r, sum->object, sum->stack))                                     \
 	C(kind, sum->kind)                                                                         \
-	C(name, trc_texts_id(&r->texts, name_of(r, object, sum)))                                  \
+	C(name, trc_texts_id(&r->texts, lock_name(r, object, sum)))                                \
 	C(allocated, object ? object->allocated_at : 0)                                            \
 	C(waits, sum->waits.n)                                                                     \
 	C(threads, sum->threads)                                                                   \
@@ -58,8 +58,8 @@ static uint64_t whole_ns(int64_t ns)
 }
 
 /* Of a lock in memory the variable with its member, or the address; of a file its path. */
-static const char *name_of(const struct trc_rows *r, const struct trc_object *object,
-			   const struct trc_lock_sum *sum)
+static const char *lock_name(const struct trc_rows *r, const struct trc_object *object,
+			     const struct trc_lock_sum *sum)
 {
 	const struct trc_descriptor_name *file;
 
@@ -69,7 +69,7 @@ static const char *name_of(const struct trc_rows *r, const struct trc_object *ob
 	return file ? file->name : NULL;
 }
 
-static void add_row(struct trc_rows *r, struct trc_column *c, const struct trc_lock_sum *sum)
+static void lock_row_add(struct trc_rows *r, struct trc_column *c, const struct trc_lock_sum *sum)
 {
 	const struct trc_object *object = trc_model_object(r->m, sum->kind, sum->object);
 
@@ -89,7 +89,7 @@ static void write_sums(struct trc_rows *r, const struct trc_lock_sums *sums)
 	c[N] = trc_column_make("locks.all", TRC_COLUMN_VARINT);
 	trc_column_add(&c[N], sums->rows.n);
 	for (size_t row = 0; row < sums->rows.n && row < LOCKS_MAX; row++)
-		add_row(r, c, &sum[row]);
+		lock_row_add(r, c, &sum[row]);
 	trc_rows_columns(r, c, N + 1);
 }
 
@@ -120,7 +120,8 @@ static const char *const edge_column[] = {EDGE_COLUMNS(COLUMN_NAME)};
 #undef COLUMN_NAME
 enum { N_OF_EDGE = sizeof(edge_column) / sizeof(*edge_column) };
 
-static void add_edge(struct trc_rows *r, struct trc_column *c, const struct trc_lock_edge *edge)
+static void lock_edge_row_add(struct trc_rows *r, struct trc_column *c,
+			      const struct trc_lock_edge *edge)
 {
 #define COLUMN_ADD(name, value) trc_column_add(c++, value);
 	EDGE_COLUMNS(COLUMN_ADD)
@@ -141,7 +142,7 @@ static void write_order(struct trc_rows *r)
 	for (int risky = 1; risky >= 0; risky--)
 		for (size_t i = 0; i < n && left; i++)
 			if ((edge[i].deadlock != 0) == risky) {
-				add_edge(r, c, &edge[i]);
+				lock_edge_row_add(r, c, &edge[i]);
 				left--;
 			}
 	trc_rows_columns(r, c, N_OF_EDGE + 1);

@@ -223,7 +223,7 @@ static const struct trc_park *page_park(const struct page_parks *w, uint32_t i)
 /* Streams by stack are also by reason while there are not too many. */
 enum { STREAM_REASONS = 256, STREAMS_MAX = 1 << 22 };
 
-static size_t stream_of(const struct trc_park *p, size_t n_stacks)
+static size_t park_stream(const struct trc_park *p, size_t n_stacks)
 {
 	if (!n_stacks)
 		return p->reason;
@@ -242,13 +242,13 @@ static bool streams_place(struct page_parks *w, bool by_stack)
 		if (page_park(w, i)->stack >= n_stacks)
 			n_stacks = (size_t)page_park(w, i)->stack + 1;
 	for (uint32_t i = 0; i < w->n; i++)
-		if (stream_of(page_park(w, i), n_stacks) > most)
-			most = stream_of(page_park(w, i), n_stacks);
+		if (park_stream(page_park(w, i), n_stacks) > most)
+			most = park_stream(page_park(w, i), n_stacks);
 	next = calloc(most + 1, sizeof(*next));
 	if (!next)
 		return false;
 	for (uint32_t i = 0; i < w->n; i++)
-		next[stream_of(page_park(w, i), n_stacks)]++;
+		next[park_stream(page_park(w, i), n_stacks)]++;
 	for (size_t k = 0; k <= most; k++) {
 		uint32_t own = next[k];
 
@@ -256,7 +256,7 @@ static bool streams_place(struct page_parks *w, bool by_stack)
 		sum += own;
 	}
 	for (uint32_t i = 0; i < w->n; i++)
-		w->place[i] = next[stream_of(page_park(w, i), n_stacks)]++;
+		w->place[i] = next[park_stream(page_park(w, i), n_stacks)]++;
 	free(next);
 	return true;
 }

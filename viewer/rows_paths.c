@@ -40,7 +40,7 @@ struct paths {
 
 /* ---- which tasks ---- */
 
-static int by_type(const void *a, const void *b)
+static int path_tasks_by_type(const void *a, const void *b)
 {
 	const struct chosen *x = a, *y = b;
 
@@ -52,11 +52,12 @@ static int by_type(const void *a, const void *b)
 }
 
 /* The slowest of all types first, then the second of all, so that each type has some if there is not room for all. */
-static int by_rank(const void *a, const void *b)
+static int tasks_by_rank(const void *a, const void *b)
 {
 	const struct chosen *x = a, *y = b;
 
-	return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank) : by_type(a, b);
+	return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+				  : path_tasks_by_type(a, b);
 }
 
 static int by_number(const void *a, const void *b)
@@ -66,7 +67,7 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static void sort(struct trc_array *tasks, int (*compare)(const void *a, const void *b))
+static void tasks_sort(struct trc_array *tasks, int (*compare)(const void *a, const void *b))
 {
 	if (tasks->n)
 		qsort(tasks->row, tasks->n, tasks->row_bytes, compare);
@@ -100,7 +101,7 @@ static int list_tasks(struct paths *p)
 	return 0;
 }
 
-static int choose_tasks(struct paths *p)
+static int paths_choose_tasks(struct paths *p)
 {
 	struct chosen *row;
 	size_t kept = 0;
@@ -108,7 +109,7 @@ static int choose_tasks(struct paths *p)
 
 	if (err)
 		return err;
-	sort(&p->tasks, by_type);
+	tasks_sort(&p->tasks, path_tasks_by_type);
 	row = p->tasks.row;
 	for (size_t i = 0; i < p->tasks.n; i++) {
 		bool goes_on = kept && row[kept - 1].type == row[i].type;
@@ -120,24 +121,24 @@ static int choose_tasks(struct paths *p)
 		row[kept++] = row[i];
 	}
 	p->tasks.n = kept;
-	sort(&p->tasks, by_rank);
+	tasks_sort(&p->tasks, tasks_by_rank);
 	return 0;
 }
 
 /* ---- their paths ---- */
 
-static bool are_alike(const struct trc_cause *a, const struct trc_cause *b)
+static bool leaves_are_alike(const struct trc_cause *a, const struct trc_cause *b)
 {
 	return a->thread == b->thread && a->kind == b->kind && a->reason == b->reason &&
 	       a->object == b->object && a->descriptor == b->descriptor && a->stack == b->stack &&
 	       a->stack_of == b->stack_of && a->instead == b->instead && !a->unlock == !b->unlock;
 }
 
-static int add_leaf(struct paths *p, struct chosen *task, const struct trc_cause *leaf)
+static int path_add_leaf(struct paths *p, struct chosen *task, const struct trc_cause *leaf)
 {
 	struct piece *piece = (struct piece *)p->pieces.row + task->first + task->n;
 
-	if (task->n && are_alike(&piece[-1].cause, leaf)) {
+	if (task->n && leaves_are_alike(&piece[-1].cause, leaf)) {
 		piece[-1].cause.to_ns = leaf->to_ns;
 		piece[-1].n++;
 		return 0;
@@ -175,7 +176,7 @@ static int find_path(struct paths *p, struct trc_causes *causes, struct chosen *
 	p->n_rows += n;
 	for (size_t i = 0; i < n && !err; i++)
 		if (row[i].leaf)
-			err = add_leaf(p, chosen, &row[i]);
+			err = path_add_leaf(p, chosen, &row[i]);
 	return err;
 }
 
@@ -262,13 +263,13 @@ void trc_rows_paths(struct trc_rows *r)
 	struct paths p = {.r = r,
 			  .tasks = {.row_bytes = sizeof(struct chosen)},
 			  .pieces = {.row_bytes = sizeof(struct piece)}};
-	int err = choose_tasks(&p);
+	int err = paths_choose_tasks(&p);
 
 	if (!err)
 		err = find_paths(&p);
 	if (err)
 		r->failed = true;
-	sort(&p.tasks, by_number);
+	tasks_sort(&p.tasks, by_number);
 	if (!err)
 		write_paths(&p);
 	trc_array_free(&p.tasks);

@@ -6,7 +6,7 @@
  */
 #include "rows.h"
 
-static void write_events(struct trc_rows *r)
+static void rows_write_sample_events(struct trc_rows *r)
 {
 	enum { EVENT, NAME, UNIT, HOW, NOTE, PERIOD, RATE, COUNT, LOST, MISSING, UNSEEN, EXACT, N };
 	struct trc_column c[N] = {
@@ -46,7 +46,7 @@ static void write_events(struct trc_rows *r)
 }
 
 /* Row + 1 of the event among the sampled ones; 0 = none. */
-static uint32_t event_of(const struct trc_rows *r, uint32_t event)
+static uint32_t sample_event_row(const struct trc_rows *r, uint32_t event)
 {
 	size_t n;
 	const struct trc_sample_event *e = trc_model_sample_events(r->m, &n);
@@ -78,7 +78,7 @@ static void write_samples(struct trc_rows *r)
 	r->sample_step = step;
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_SAMPLES, n) {
 		const struct trc_sample *s = &all[i];
-		uint32_t event = event_of(r, s->event);
+		uint32_t event = sample_event_row(r, s->event);
 
 		if (seen[event % SEEN]++ % step) {
 			trc_rows_leave_out(r, TRC_ROWS_SAMPLES, i, n);
@@ -98,6 +98,6 @@ static void write_samples(struct trc_rows *r)
 
 void trc_rows_samples(struct trc_rows *r)
 {
-	write_events(r);
+	rows_write_sample_events(r);
 	write_samples(r);
 }

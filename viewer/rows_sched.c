@@ -39,7 +39,7 @@ static void write_on_cpu(struct trc_rows *r, const struct trc_on_cpu *all, size_
 }
 
 /* By when the thread could run. */
-static void write_latencies(struct trc_rows *r, const struct trc_latency *all, size_t n)
+static void rows_write_latencies(struct trc_rows *r, const struct trc_latency *all, size_t n)
 {
 	enum { THREAD, START, LENGTH, N };
 	struct trc_column c[N] = {
@@ -77,5 +77,5 @@ void trc_rows_sched(struct trc_rows *r)
 	latencies = trc_model_latencies(r->m, &n_latencies);
 	r->with_on_cpu = true;
 	write_on_cpu(r, on_cpu, n_on_cpu);
-	write_latencies(r, latencies, n_latencies);
+	rows_write_latencies(r, latencies, n_latencies);
 }

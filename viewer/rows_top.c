@@ -59,8 +59,8 @@ failed:
 	return NULL;
 }
 
-static struct sum *sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t object,
-			    int64_t ns, uint32_t idx)
+static struct sum *top_sums_add(struct sums *s, uint8_t reason, uint32_t stack, uint64_t object,
+				int64_t ns, uint32_t idx)
 {
 	struct sum *sum = s->failed ? NULL : sums_at(s, reason, stack, object);
 	uint64_t length = ns > 0 ? (uint64_t)ns : 0;
@@ -155,8 +155,8 @@ static void fiber_waits_top(struct trc_rows *r)
 			.ns = (int64_t)trc_rows_length(r, w[i].start_ns, w[i].end_ns)};
 
 		if (trc_cut_row(r->cut, TRC_SELECTED_FIBER_WAITS, i, &inside))
-			sums_add(&waits, w[i].reason, w[i].stack, w[i].object, inside.ns,
-				 r->fiber_wait_idx[i]);
+			top_sums_add(&waits, w[i].reason, w[i].stack, w[i].object, inside.ns,
+				     r->fiber_wait_idx[i]);
 	}
 	sums_write(r, &waits, names);
 }
@@ -211,9 +211,10 @@ void trc_rows_top(struct trc_rows *r)
 
 		/* The address of a thread that has ended becomes that of another one. */
 		if (trc_cut_row(r->cut, TRC_SELECTED_PARKS, i, &inside))
-			sum = sums_add(&waits, r->idle_park[i] ? p[i].reason | IDLE : p[i].reason,
-				       p[i].stack, is_joined ? p[i].holder : p[i].object, inside.ns,
-				       r->park_idx[i]);
+			sum = top_sums_add(&waits,
+					   r->idle_park[i] ? p[i].reason | IDLE : p[i].reason,
+					   p[i].stack, is_joined ? p[i].holder : p[i].object,
+					   inside.ns, r->park_idx[i]);
 		if (sum && sum->count == 1) {
 			sum->is_joined = is_joined;
 			sum->descriptor = p[i].descriptor;
@@ -228,8 +229,8 @@ void trc_rows_top(struct trc_rows *r)
 		struct trc_selected_row caused = {i + 1, u[i].caused_ns, u[i].caused_waits};
 
 		if (trc_cut_row(r->cut, TRC_SELECTED_UNLOCKS, i, &caused) && caused.n)
-			sums_add(&holds, u[i].reason, u[i].stack, u[i].object, caused.ns,
-				 r->unlock_idx[i]);
+			top_sums_add(&holds, u[i].reason, u[i].stack, u[i].object, caused.ns,
+				     r->unlock_idx[i]);
 	}
 	sums_write(r, &waits, wait_names);
 	sums_write(r, &holds, hold_names);

@@ -22,7 +22,7 @@ uint64_t trc_rows_length(const struct trc_rows *r, int64_t start_ns, int64_t end
 }
 
 /* The page's number of the task that the user calls `id`; 0 = none, or left out. */
-static uint32_t task_of(const struct trc_rows *r, uint64_t id)
+static uint32_t user_task(const struct trc_rows *r, uint64_t id)
 {
 	uint32_t number = id ? trc_index_get(&r->tasks, id) : TRC_INDEX_NONE;
 
@@ -70,7 +70,7 @@ static void write_shorter(struct trc_rows *r, struct trc_column *c, struct trc_c
 }
 
 /* Numbers the tasks that the page has.  A task id that is used again names its first task. */
-static uint64_t choose_tasks(struct trc_rows *r, const struct trc_task *t, size_t n)
+static uint64_t user_choose_tasks(struct trc_rows *r, const struct trc_task *t, size_t n)
 {
 	uint64_t by_length[65] = {0}, from, n_wanted = 0;
 	uint32_t n_kept = 0;
@@ -119,7 +119,7 @@ static void write_tasks(struct trc_rows *r)
 	};
 	size_t n, k = 0;
 	const struct trc_task *all = trc_model_tasks(r->m, &n);
-	uint64_t from = choose_tasks(r, all, n);
+	uint64_t from = user_choose_tasks(r, all, n);
 
 	if (r->failed)
 		n = 0;
@@ -136,7 +136,7 @@ static void write_tasks(struct trc_rows *r)
 		trc_column_add(&c[ROW], i + 1);
 		trc_column_add(&c[LOW], (uint32_t)t->task);
 		trc_column_add(&c[HIGH], t->task >> 32);
-		trc_column_add(&c[PARENT], task_of(r, t->parent));
+		trc_column_add(&c[PARENT], user_task(r, t->parent));
 		trc_column_add(&c[TYPE], trc_texts_id(&r->texts, t->type));
 		trc_column_add(&c[START], start);
 		trc_column_add(&c[LENGTH], length);
@@ -177,7 +177,7 @@ static void write_regions(struct trc_rows *r)
 		const struct trc_region *g = &all[i];
 		uint64_t length = trc_rows_length(r, g->start_ns, g->end_ns);
 		uint64_t at = trc_rows_start(r, g->start_ns, g->end_ns);
-		uint32_t task = task_of(r, g->task);
+		uint32_t task = user_task(r, g->task);
 
 		if (length < from) {
 			trc_rows_leave_out(r, TRC_ROWS_REGIONS, i, n);
@@ -206,7 +206,7 @@ static void write_regions(struct trc_rows *r)
 
 /* Whether row k of n is one of those that are wanted, if they are fewer.  They are all over the table: one of each few rows, at a
  * place by chance, since rows of several names may take turns. */
-static bool is_wanted(uint64_t k, uint64_t n, uint64_t wanted)
+static bool row_is_chosen(uint64_t k, uint64_t n, uint64_t wanted)
 {
 	uint64_t few, first, behind;
 
@@ -237,9 +237,9 @@ static void write_logs(struct trc_rows *r)
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_LOGS, n) {
 		const struct trc_log *l = &all[i];
 		uint64_t at = trc_rows_time(r, l->ts_ns);
-		uint32_t task = task_of(r, l->task);
+		uint32_t task = user_task(r, l->task);
 
-		if (!is_wanted(k++, n_in, r->limits.logs)) {
+		if (!row_is_chosen(k++, n_in, r->limits.logs)) {
 			trc_rows_leave_out(r, TRC_ROWS_LOGS, i, n);
 			r->without_logs++;
 			continue;
@@ -387,7 +387,7 @@ static void write_counters(struct trc_rows *r)
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_COUNTERS, n) {
 		const struct trc_counter *t = &all[i];
 
-		if (!is_wanted(k++, n_in, r->limits.counters)) {
+		if (!row_is_chosen(k++, n_in, r->limits.counters)) {
 			trc_rows_leave_out(r, TRC_ROWS_COUNTERS, i, n);
 			r->without_counters++;
 			continue;

@@ -66,7 +66,7 @@ static char *path_of(const struct trc_html_source *told, const char *directory, 
 	return whole;
 }
 
-static int compare_places(const void *a, const void *b)
+static int source_compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 	int order = strcmp(x->path, y->path);
@@ -74,7 +74,7 @@ static int compare_places(const void *a, const void *b)
 	return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-static int add_place(struct sources *s, const struct trc_stacks *stacks, size_t i)
+static int sources_add_place(struct sources *s, const struct trc_stacks *stacks, size_t i)
 {
 	const struct trc_frame *frame = &stacks->frame[i];
 	const char *directory = stacks->origin ? stacks->origin[i].directory : NULL;
@@ -128,7 +128,7 @@ static int read_text(int fd, struct text_file *file)
 }
 
 /* Without tabs, which the page would show as escapes, nor what ends the line. */
-static void add_line(struct sources *s, const char *text, size_t n_bytes)
+static void source_add_line(struct sources *s, const char *text, size_t n_bytes)
 {
 	char line[LINE_COLUMNS_MAX + TAB_COLUMNS + 1];
 	size_t n = 0;
@@ -171,7 +171,7 @@ static uint64_t add_lines(struct sources *s, const struct text_file *file,
 			continue;
 		}
 		trc_column_add(&s->column[NUMBER], number);
-		add_line(s, at, (size_t)((newline ? newline : end) - at));
+		source_add_line(s, at, (size_t)((newline ? newline : end) - at));
 		s->told->n_lines++;
 		n++;
 	}
@@ -237,7 +237,7 @@ static int add_files(struct sources *s)
 	int err = 0;
 
 	if (s->places.n)
-		qsort(s->places.row, s->places.n, sizeof(*place), compare_places);
+		qsort(s->places.row, s->places.n, sizeof(*place), source_compare_places);
 	for (size_t i = 0, next; i < s->places.n && !err; i = next) {
 		for (next = i + 1; next < s->places.n; next++)
 			if (strcmp(place[next].path, place[i].path) != 0)
@@ -291,7 +291,7 @@ void trc_rows_source(struct trc_rows *r)
 	if (!s.of_frame)
 		err = -ENOMEM;
 	for (size_t i = 0; i < n_frames && !err; i++)
-		err = add_place(&s, stacks, i);
+		err = sources_add_place(&s, stacks, i);
 	if (!err)
 		err = add_files(&s);
 	if (err)

@@ -56,7 +56,7 @@ static int lacks_made(struct box *b, const char *table)
 	return lacks(b, table, -1, "it cannot be made of this trace: trace-analyze --sql says why");
 }
 
-static int failed(int rc)
+static int box_failed(int rc)
 {
 	return rc == SQLITE_NOMEM ? -ENOMEM : -EIO;
 }
@@ -67,12 +67,12 @@ static int prepare_made(struct box *b, char *sql, sqlite3_stmt **stmt)
 	int rc = sql ? sqlite3_prepare_v2(b->db, sql, -1, stmt, NULL) : SQLITE_NOMEM;
 
 	sqlite3_free(sql);
-	return rc ? failed(rc) : 0;
+	return rc ? box_failed(rc) : 0;
 }
 
 /* A query of a table by the name t, or of the view of its rows that are selected; `what` is SQL.  some: NULL = all rows. */
-static int prepare(struct box *b, const char *what, const char *table,
-		   const struct trc_sqlbox_some *some, sqlite3_stmt **stmt)
+static int box_prepare(struct box *b, const char *what, const char *table,
+		       const struct trc_sqlbox_some *some, sqlite3_stmt **stmt)
 {
 	return prepare_made(b,
 			    some ? sqlite3_mprintf("SELECT %s FROM %s", what, some->from)
@@ -80,11 +80,11 @@ static int prepare(struct box *b, const char *what, const char *table,
 			    stmt);
 }
 
-static int number_of(struct box *b, const char *what, const char *table,
-		     const struct trc_sqlbox_some *some, int64_t *number)
+static int box_number(struct box *b, const char *what, const char *table,
+		      const struct trc_sqlbox_some *some, int64_t *number)
 {
 	sqlite3_stmt *stmt = NULL;
-	int err = prepare(b, what, table, some, &stmt);
+	int err = box_prepare(b, what, table, some, &stmt);
 
 	if (!err && sqlite3_step(stmt) != SQLITE_ROW)
 		err = -EIO;
@@ -105,7 +105,7 @@ static int is_narrowed(struct box *b, const char *table, bool *narrowed)
 		rc = sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
 	*narrowed = !rc && sqlite3_step(stmt) == SQLITE_ROW;
 	sqlite3_finalize(stmt);
-	return rc ? failed(rc) : 0;
+	return rc ? box_failed(rc) : 0;
 }
 
 /* The timeline's columns of a table; NULL = this page has none. */
@@ -174,12 +174,12 @@ static int prepare_columns(struct box *b, struct table *t)
 				    sqlite3_column_name(t->whole, i));
 	sqlite3_str_appendall(sql, "t.rowid");
 	what = sqlite3_str_finish(sql);
-	err = what ? prepare(b, what, t->name, t->some, &t->stmt) : -ENOMEM;
+	err = what ? box_prepare(b, what, t->name, t->some, &t->stmt) : -ENOMEM;
 	sqlite3_free(what);
 	return err;
 }
 
-static int table_begin(struct box *b, struct table *t)
+static int box_table_begin(struct box *b, struct table *t)
 {
 	int err = choose_columns(b, t);
 
@@ -204,7 +204,7 @@ static void table_end(struct table *t)
 }
 
 /* `drawn`: the timeline has this row. */
-static void add_row(struct box *b, struct table *t, bool drawn)
+static void table_add_row(struct box *b, struct table *t, bool drawn)
 {
 	struct trc_sqlbox_start start = {0};
 
@@ -231,7 +231,7 @@ static void add_row(struct box *b, struct table *t, bool drawn)
 	t->n_rows++;
 }
 
-static int add_rows(struct box *b, struct table *t)
+static int table_add_rows(struct box *b, struct table *t)
 {
 	enum trc_rows_table rows = t->map ? t->map->rows : TRC_ROWS_TABLES;
 	int rc;
@@ -241,11 +241,11 @@ static int add_rows(struct box *b, struct table *t)
 		bool drawn = rows == TRC_ROWS_TABLES || trc_rows_has(b->r, rows, (size_t)id - 1);
 
 		if (drawn || t->with_extra)
-			add_row(b, t, drawn);
+			table_add_row(b, t, drawn);
 		else
 			t->n_without++;
 	}
-	return rc == SQLITE_DONE ? 0 : failed(rc);
+	return rc == SQLITE_DONE ? 0 : box_failed(rc);
 }
 
 static bool is_key(const struct table *t, int column)
@@ -313,7 +313,7 @@ static int count_whole(struct box *b, const struct table *t, int64_t *n)
 	size_t rows;
 
 	if (t->some && !t->some->is_counted)
-		return number_of(b, "count(*)", t->name, NULL, n);
+		return box_number(b, "count(*)", t->name, NULL, n);
 	if (t->narrowed)
 		t->description->rows(b->r->m, &rows); /* these tables are arrays of the model */
 	*n = (int64_t)(t->narrowed ? rows : t->some->n_whole);
@@ -333,7 +333,7 @@ static int lacks_whole(struct box *b, const struct table *t)
 }
 
 /* B3: at worst each column is written, and exceptions and rows that are not drawn beside them. */
-static bool has_room(const struct box *b, const struct table *t)
+static bool box_has_room(const struct box *b, const struct table *t)
 {
 	size_t wanted = TRC_SQLBOX_PARTS_MAX * ((size_t)t->n_columns + 4);
 
@@ -346,16 +346,16 @@ static int write_table(struct box *b, const char *name, const struct trc_sql_tab
 {
 	struct table t = {
 		.name = name, .map = map_of(b, name), .description = description, .some = some};
-	int err = table_begin(b, &t);
+	int err = box_table_begin(b, &t);
 
-	if (!err && !has_room(b, &t)) {
+	if (!err && !box_has_room(b, &t)) {
 		table_end(&t);
 		return lacks(b, name, -1, "the page has no room for the columns of more tables");
 	}
 	if (t.map && t.map->rows != TRC_ROWS_TABLES)
 		t.with_extra = b->r->n_left_out[t.map->rows] <= TRC_SQLBOX_EXTRA_MAX;
 	if (!err)
-		err = add_rows(b, &t);
+		err = table_add_rows(b, &t);
 	if (err == -EIO && description && description->make) {
 		table_end(&t);
 		return lacks_made(b, name);
@@ -385,8 +385,8 @@ static bool is_of_tasks(const struct trc_sql_table *d)
 
 /* How many rows the page may have of a table, of which the timeline has nothing.  SQLite would count them one by one: that is not asked for where it
  * would count all of the trace. */
-static int count_rows(struct box *b, const struct trc_sql_table *d,
-		      const struct trc_sqlbox_some *some, int64_t *n)
+static int box_count_rows(struct box *b, const struct trc_sql_table *d,
+			  const struct trc_sqlbox_some *some, int64_t *n)
 {
 	struct trc_model *m = b->r->m;
 	struct trc_array made = {0};
@@ -397,11 +397,11 @@ static int count_rows(struct box *b, const struct trc_sql_table *d,
 
 	*n = (int64_t)some->n_rows;
 	if (some->from)
-		return some->is_counted ? 0 : number_of(b, "count(*)", NULL, some, n);
+		return some->is_counted ? 0 : box_number(b, "count(*)", NULL, some, n);
 	err = is_narrowed(b, d->name, &narrowed);
 	if (err || narrowed || !trc_model_kept(m, TRC_KEPT_TASK_SPANS) ||
 	    (d->make && !is_of_tasks(d)))
-		return err ? err : number_of(b, "count(*)", d->name, NULL, n);
+		return err ? err : box_number(b, "count(*)", d->name, NULL, n);
 	err = d->make ? d->make(m, &made, &error) : trc_model_need(m, d->parts, &error);
 	if (err)
 		return err;
@@ -413,7 +413,7 @@ static int count_rows(struct box *b, const struct trc_sql_table *d,
 }
 
 /* As the page has the causes of some waits only, it says of which. */
-static int write_causes(struct box *b, const struct trc_sql_table *d)
+static int box_write_causes(struct box *b, const struct trc_sql_table *d)
 {
 	size_t n, n_missing = b->missing.n;
 	struct trc_sqlbox_some some;
@@ -447,7 +447,7 @@ static int write_rows(struct box *b, const struct trc_sql_table *d, struct trc_s
 	int err = trc_sqlbox_some(some, b->db, b->r, d->name);
 
 	if (!err && !is_mapped)
-		err = count_rows(b, d, some, &n);
+		err = box_count_rows(b, d, some, &n);
 	if (d->make && (err == -EIO || err == -EOVERFLOW))
 		return lacks_made(b, d->name);
 	if (err)
@@ -467,7 +467,7 @@ static int write_described(struct box *b)
 		struct trc_sqlbox_some some;
 
 		if (!strcmp(d->name, "causes")) {
-			err = write_causes(b, d);
+			err = box_write_causes(b, d);
 			continue;
 		}
 		if (!d->rows && !d->make) {
@@ -481,14 +481,14 @@ static int write_described(struct box *b)
 }
 
 /* Tables for kinds of events of which there are not many; those of signals answer for a crash. */
-static int write_events(struct box *b)
+static int box_write_events(struct box *b)
 {
 	sqlite3_stmt *kinds = NULL;
-	int err = prepare(b, "name, events", "kinds", NULL, &kinds), rc = SQLITE_DONE;
+	int err = box_prepare(b, "name, events", "kinds", NULL, &kinds), rc = SQLITE_DONE;
 	int64_t n = 0;
 
 	if (!err)
-		err = number_of(b, "sum(events)", "kinds", NULL, &n);
+		err = box_number(b, "sum(events)", "kinds", NULL, &n);
 	if (!err)
 		err = lacks(b, "events", n, "it would make the page several times as large");
 	while (!err && (rc = sqlite3_step(kinds)) == SQLITE_ROW) {
@@ -502,7 +502,7 @@ static int write_events(struct box *b)
 						: write_table(b, table, NULL, NULL);
 	}
 	if (!err && rc != SQLITE_DONE)
-		err = failed(rc);
+		err = box_failed(rc);
 	sqlite3_finalize(kinds);
 	return err;
 }
@@ -512,7 +512,7 @@ static int write_functions(struct box *b)
 {
 	struct trc_sqlbox_values place, chain;
 	sqlite3_stmt *stmt = NULL;
-	int err = prepare(b, "place(id), chain(id)", "stacks", NULL, &stmt), rc = SQLITE_DONE;
+	int err = box_prepare(b, "place(id), chain(id)", "stacks", NULL, &stmt), rc = SQLITE_DONE;
 
 	trc_sqlbox_values_init(&place);
 	trc_sqlbox_values_init(&chain);
@@ -522,7 +522,7 @@ static int write_functions(struct box *b)
 	}
 	sqlite3_finalize(stmt);
 	if (!err && rc != SQLITE_DONE)
-		err = failed(rc);
+		err = box_failed(rc);
 	if (err) {
 		trc_sqlbox_values_free(&place);
 		trc_sqlbox_values_free(&chain);
@@ -545,14 +545,14 @@ static void write_texts(struct box *b)
 	trc_page_column(page, &b->texts.bytes);
 }
 
-static int write_all(struct box *b)
+static int box_write_all(struct box *b)
 {
 	int err;
 
 	fputs("{\"tables\":[", b->head);
 	err = write_described(b);
 	if (!err)
-		err = write_events(b);
+		err = box_write_events(b);
 	fputs("]", b->head);
 	if (!err)
 		err = write_functions(b);
@@ -576,7 +576,7 @@ int trc_sqlbox_write(struct trc_rows *r)
 		return err;
 	trc_texts_init(&b.texts);
 	b.head = open_memstream(&r->sql_head, &n_bytes);
-	err = b.head ? write_all(&b) : -ENOMEM;
+	err = b.head ? box_write_all(&b) : -ENOMEM;
 	if (b.head && fclose(b.head))
 		err = -ENOMEM;
 	trc_texts_free(&b.texts);

@@ -21,7 +21,7 @@ static const struct of_tasks {
 	{"region_times", "region", "regions", TRC_KEPT_REGION_TIMES, TRC_SELECTED_REGIONS},
 };
 
-static const struct of_tasks *find(const char *table)
+static const struct of_tasks *of_tasks_find(const char *table)
 {
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		if (!strcmp(tables[i].table, table))
@@ -41,8 +41,8 @@ static size_t n_owners(const struct trc_model *m, const struct of_tasks *t)
 }
 
 /* The rowids of the part's rows, as JSON: a pair for each run of them. */
-static void add_runs(sqlite3_str *sql, const struct trc_rows *r, const struct of_tasks *t,
-		     const uint32_t *first, struct trc_sqlbox_some *some)
+static void some_add_runs(sqlite3_str *sql, const struct trc_rows *r, const struct of_tasks *t,
+			  const uint32_t *first, struct trc_sqlbox_some *some)
 {
 	size_t n = n_owners(r->m, t), from = 0, to = 0; /* of the run */
 
@@ -79,7 +79,7 @@ static char *from_runs(sqlite3 *db, const struct trc_rows *r, const struct of_ta
 	sqlite3_str *sql = sqlite3_str_new(db);
 
 	sqlite3_str_appendall(sql, "json_each('[");
-	add_runs(sql, r, t, first, some);
+	some_add_runs(sql, r, t, first, some);
 	sqlite3_str_appendf(sql,
 			    "]') AS w CROSS JOIN main.\"%w\" AS t ON t.rowid BETWEEN "
 			    "json_extract(w.value, '$[0]') AND json_extract(w.value, '$[1]')",
@@ -107,7 +107,7 @@ int trc_sqlbox_some_causes(struct trc_sqlbox_some *some, sqlite3 *db, const stru
 int trc_sqlbox_some(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r,
 		    const char *table)
 {
-	const struct of_tasks *t = r->cut->selection ? find(table) : NULL;
+	const struct of_tasks *t = r->cut->selection ? of_tasks_find(table) : NULL;
 	const uint32_t *first = NULL;
 	struct trc_error error;
 	int err;

@@ -280,7 +280,7 @@ static void walk_page(struct trc_track_walk *w, size_t idx)
 }
 
 /* The thread that was walked has some time in the page. */
-static bool is_there(const struct trc_track_walk *w)
+static bool walk_is_there(const struct trc_track_walk *w)
 {
 	bool any = false;
 
@@ -307,7 +307,7 @@ static void walk_all(struct trc_track_walk *w)
 		held_flush(w);
 		t->n_intervals += w->n_thread_intervals;
 		trc_column_add(&t->interval_count, w->n_thread_intervals);
-		if (w->cut->selection && !is_there(w))
+		if (w->cut->selection && !walk_is_there(w))
 			w->beyond = TRC_BEYOND_ALL;
 		t->n_threads_out += w->beyond == TRC_BEYOND_ALL;
 		trc_column_add(&t->beyond, w->beyond);

@@ -52,7 +52,7 @@ static void walk_unparked(struct trc_track_walk *w, int64_t from, int64_t until)
 	}
 }
 
-static int64_t park_end(const struct trc_track_walk *w, uint32_t row)
+static int64_t walk_park_end(const struct trc_track_walk *w, uint32_t row)
 {
 	int64_t end = w->park[row].end_ns;
 
@@ -127,7 +127,7 @@ static size_t walk_until(struct trc_track_walk *w, const uint32_t *open, size_t 
 {
 	while (depth) {
 		uint32_t row = open[depth - 1];
-		int64_t end = park_end(w, row);
+		int64_t end = walk_park_end(w, row);
 
 		if (*at < end && *at < until) {
 			walk_parked(w, row, *at, end < until ? end : until);

@@ -46,7 +46,7 @@ static const struct kind checks = {".checked", TRC_CACHE_MODELS_MAX, UINT64_MAX}
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
-static int describe(char *text, size_t n_bytes, const char *what, const struct stat *st)
+static int key_describe(char *text, size_t n_bytes, const char *what, const struct stat *st)
 {
 	return snprintf(text, n_bytes,
 			"%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 ".%09ld %" PRId64
@@ -117,7 +117,7 @@ void trc_cache_key_make(struct trc_cache_key *key, const char *path)
 	if (!describe_trace(key, trace, sizeof(trace), path) || stat("/proc/self/exe", &program))
 		return;
 	n = snprintf(key->text, sizeof(key->text), "trace-view's page of a whole trace\n%s", trace);
-	describe(key->text + n, sizeof(key->text) - (size_t)n, "program", &program);
+	key_describe(key->text + n, sizeof(key->text) - (size_t)n, "program", &program);
 }
 
 /* The text ends in a checksum of what was added. */
@@ -130,7 +130,7 @@ void trc_cache_key_add(struct trc_cache_key *key, const char *what, const char *
 	if (!*key->text)
 		return;
 	if (path && !stat(path, &st))
-		describe(text, sizeof(text), "file", &st);
+		key_describe(text, sizeof(text), "file", &st);
 	key->others = trc_check64(what, strlen(what), key->others);
 	key->others = trc_check64(text, strlen(text), key->others);
 	snprintf(key->text + n, sizeof(key->text) - n, "+ %016" PRIx64 "\n", key->others);
@@ -142,7 +142,7 @@ bool trc_cache_key_is_same(const struct trc_cache_key *a, const struct trc_cache
 }
 
 /* The line of a key that begins so, after a newline; its length in *n, without the next one. */
-static const char *line_of(const char *key, const char *beginning, size_t *n)
+static const char *cache_line(const char *key, const char *beginning, size_t *n)
 {
 	const char *line = strstr(key, beginning);
 
@@ -153,7 +153,7 @@ static const char *line_of(const char *key, const char *beginning, size_t *n)
 static bool has_same_line(const char *a, const char *b, const char *beginning)
 {
 	size_t n_a, n_b;
-	const char *of_a = line_of(a, beginning, &n_a), *of_b = line_of(b, beginning, &n_b);
+	const char *of_a = cache_line(a, beginning, &n_a), *of_b = cache_line(b, beginning, &n_b);
 
 	return of_a && of_b && n_a == n_b && !strncmp(of_a, of_b, n_a);
 }
@@ -177,7 +177,7 @@ bool trc_cache_key_has(const struct trc_cache_key *key, const struct trc_cache_k
 /* ---- the directory ----------------------------------------------------------------------- */
 
 /* V9 */
-static bool is_ours(const struct stat *st)
+static bool file_is_ours(const struct stat *st)
 {
 	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
@@ -237,7 +237,7 @@ static int open_dir_or_say(bool make, const char **why)
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		*why = "its directory, trc in XDG_CACHE_HOME or ~/.cache, cannot be opened";
-	else if (fstat(fd, &st) || !is_ours(&st))
+	else if (fstat(fd, &st) || !file_is_ours(&st))
 		*why = "others can write into its directory, trc in XDG_CACHE_HOME or ~/.cache";
 	else if (is_on_network(fd))
 		*why = "its directory, trc in XDG_CACHE_HOME or ~/.cache, lies in a file system of a network";
@@ -255,7 +255,8 @@ static int open_dir(bool make)
 	return open_dir_or_say(make, &why);
 }
 
-static void name_of(char name[NAME_BYTES], const struct trc_cache_key *key, const struct kind *kind)
+static void cache_name(char name[NAME_BYTES], const struct trc_cache_key *key,
+		       const struct kind *kind)
 {
 	snprintf(name, NAME_BYTES, "%" PRIx64 "-%" PRIx64 "%s", key->device, key->inode,
 		 kind->ending);
@@ -269,10 +270,10 @@ static int find_file(const struct trc_cache_key *key, const struct kind *kind, s
 
 	if (dir < 0)
 		return -1;
-	name_of(name, key, kind);
+	cache_name(name, key, kind);
 	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	close(dir);
-	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode) || !is_ours(st))) {
+	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode) || !file_is_ours(st))) {
 		close(fd);
 		fd = -1;
 	}
@@ -288,7 +289,7 @@ static void put_check(uint8_t out[CHECK_BYTES], uint64_t check)
 }
 
 /* V8, of a file of so many bytes. */
-static bool is_of(int fd, size_t n_bytes, const struct trc_cache_key *key)
+static bool file_is_of_key(int fd, size_t n_bytes, const struct trc_cache_key *key)
 {
 	uint8_t check[CHECK_BYTES];
 	uint8_t *bytes = mmap(NULL, n_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -312,7 +313,7 @@ int trc_cache_find(const struct trc_cache_key *key, uint64_t *n_bytes)
 
 	if (fd < 0)
 		return -1;
-	if (st.st_size <= END_BYTES || !is_of(fd, (size_t)st.st_size, key)) {
+	if (st.st_size <= END_BYTES || !file_is_of_key(fd, (size_t)st.st_size, key)) {
 		close(fd);
 		return -1;
 	}
@@ -426,7 +427,7 @@ static bool put_made(int dir, const struct trc_cache_key *key, const struct kind
 {
 	char name[NAME_BYTES];
 
-	name_of(name, key, kind);
+	cache_name(name, key, kind);
 	is_whole = is_whole && !renameat(dir, made, dir, name);
 	if (!is_whole)
 		unlinkat(dir, made, 0);
@@ -475,7 +476,7 @@ void trc_cache_state_make(struct trc_cache_state *state, int fd)
 	*state = (struct trc_cache_state){""};
 	if (fstat(fd, &st))
 		return;
-	n = describe(state->text, sizeof(state->text), "file", &st);
+	n = key_describe(state->text, sizeof(state->text), "file", &st);
 	if (!add_boot(state->text + n, sizeof(state->text) - (size_t)n))
 		*state = (struct trc_cache_state){""};
 }

@@ -69,7 +69,7 @@ void trc_connection_phase(struct trc_connections *all, struct trc_connection *c,
 	pthread_mutex_unlock(&all->lock);
 }
 
-static void drop(struct trc_connection *c)
+static void connection_close(struct trc_connection *c)
 {
 	c->is_dropped = true;
 	shutdown(c->socket, SHUT_RDWR); /* libmicrohttpd finds its end */
@@ -87,9 +87,9 @@ void trc_connections_look(struct trc_connections *all)
 		if (c->is_dropped)
 			continue;
 		if (c->end_ms && c->end_ms <= now_ms) {
-			drop(c);
+			connection_close(c);
 		} else if (room && c->phase == TRC_PHASE_READING) {
-			drop(c);
+			connection_close(c);
 			room--;
 		}
 	}

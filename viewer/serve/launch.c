@@ -22,7 +22,7 @@ bool trc_launch_is_possible(void)
 }
 
 /* What it prints is not our answer, and Ctrl+C is not meant for it.  Signals that we ignore it need not. */
-static bool describe(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
+static bool launch_describe(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
 {
 	sigset_t signals;
 
@@ -48,7 +48,7 @@ pid_t trc_launch_browser(const char *address)
 		return 0;
 	if (!posix_spawnattr_init(&attributes)) {
 		trc_memory_lift(true);
-		if (!describe(&files, &attributes) ||
+		if (!launch_describe(&files, &attributes) ||
 		    posix_spawnp(&pid, program, &files, &attributes, words, environ))
 			pid = 0;
 		trc_memory_lift(false);

@@ -19,7 +19,7 @@ struct trc_maker {
 };
 
 /* Who reloads a page leaves the one before; making that would have the new one wait. */
-static bool is_left(int socket)
+static bool peer_has_left(int socket)
 {
 	struct pollfd fd = {.fd = socket, .events = POLLRDHUP};
 
@@ -28,7 +28,7 @@ static bool is_left(int socket)
 
 static bool is_job_left(void *job)
 {
-	return is_left(((const struct trc_job *)job)->socket);
+	return peer_has_left(((const struct trc_job *)job)->socket);
 }
 
 static int ask_source(struct trc_view_source *source, struct trc_job *job)
@@ -61,11 +61,11 @@ static int ask_source(struct trc_view_source *source, struct trc_job *job)
 	}
 }
 
-static void make(struct trc_maker *m, struct trc_job *job, bool wanted)
+static void job_make(struct trc_maker *m, struct trc_job *job, bool wanted)
 {
 	job->err = -ECANCELED;
 	snprintf(job->error.text, sizeof(job->error.text), "nobody waits for this page");
-	if (wanted && !is_left(job->socket)) {
+	if (wanted && !peer_has_left(job->socket)) {
 		job->error.text[0] = '\0';
 		job->err = ask_source(m->source, job);
 		if (job->err)
@@ -88,7 +88,7 @@ static bool make_next(struct trc_maker *m)
 	if (!m->first)
 		m->last = &m->first;
 	pthread_mutex_unlock(&m->lock);
-	make(m, job, wanted);
+	job_make(m, job, wanted);
 	pthread_mutex_lock(&m->lock);
 	return true;
 }
@@ -107,7 +107,7 @@ static int make_meanwhile(void *maker)
 	return is_stopping;
 }
 
-static void *run(void *maker)
+static void *maker_run(void *maker)
 {
 	struct trc_maker *m = maker;
 	bool is_prepared = !trc_view_source_is_kept(m->source), is_kept = false;
@@ -150,7 +150,7 @@ int trc_maker_start(struct trc_maker **out, struct trc_view_source *source,
 	*m = (struct trc_maker){.source = source, .done = done, .last = &m->first};
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->changed, NULL);
-	err = pthread_create(&m->thread, NULL, run, m);
+	err = pthread_create(&m->thread, NULL, maker_run, m);
 	if (err)
 		trc_maker_free(m);
 	else

@@ -28,7 +28,7 @@ void trc_view_say(const char *format, ...)
 	fprintf(stderr, "trace-view: %s\n", shown);
 }
 
-static bool parse_number(const char *text, unsigned long most, unsigned long *number)
+static bool view_number_parse(const char *text, unsigned long most, unsigned long *number)
 {
 	char *end;
 
@@ -43,7 +43,7 @@ static int take_port(struct trc_view_options *o, const char *text)
 {
 	unsigned long n;
 
-	if (!parse_number(text, UINT16_MAX, &n)) {
+	if (!view_number_parse(text, UINT16_MAX, &n)) {
 		trc_view_say("--port is a number up to 65535, not %s", text);
 		return TRC_VIEW_USAGE;
 	}
@@ -55,7 +55,7 @@ static int take_events(struct trc_view_options *o, const char *text)
 {
 	unsigned long n;
 
-	if (!parse_number(text, ULONG_MAX, &n) || !n) {
+	if (!view_number_parse(text, ULONG_MAX, &n) || !n) {
 		trc_view_say("--events is a number from 1, not %s", text);
 		return TRC_VIEW_USAGE;
 	}
@@ -63,7 +63,7 @@ static int take_events(struct trc_view_options *o, const char *text)
 	return TRC_VIEW_OK;
 }
 
-static int take_memory(struct trc_view_options *o, const char *text)
+static int memory_take(struct trc_view_options *o, const char *text)
 {
 	o->memory_bytes = trc_memory_parse(text);
 	if (o->memory_bytes)
@@ -98,7 +98,7 @@ static const struct option_row rows[] = {
 	 "make that page of the whole anew, and do not keep it in ~/.cache/trc",
 	 FLAG(without_cache)},
 	{"memory", "SIZE", "take no more memory than that, K, M or G (default: what is fair)",
-	 .take = take_memory},
+	 .take = memory_take},
 };
 enum { N_ROWS = sizeof(rows) / sizeof(*rows), ROW = 0x100, GOT_VERSION = ROW + N_ROWS };
 
@@ -144,7 +144,7 @@ static void help(void)
 	help_line("--version", "print the version");
 }
 
-static int refuse(int got, int option, const char *word)
+static int view_options_refuse(int got, int option, const char *word)
 {
 	const char letter[] = {'-', (char)option, '\0'};
 
@@ -156,12 +156,12 @@ static int refuse(int got, int option, const char *word)
 	return TRC_VIEW_USAGE;
 }
 
-static int take_option(struct trc_view_options *o, int got, const char *word)
+static int view_option_take(struct trc_view_options *o, int got, const char *word)
 {
 	const struct option_row *row = &rows[got >= ROW ? got - ROW : 0];
 
 	if (got < ROW || got >= ROW + N_ROWS)
-		return refuse(got, optopt, word);
+		return view_options_refuse(got, optopt, word);
 	if (row->take)
 		return row->take(o, optarg);
 	*(bool *)((char *)o + row->flag_off) = true;
@@ -180,7 +180,7 @@ static int take_target(struct trc_view_options *o, int n, char **words)
 	}
 	o->target = words[0];
 	/* A file of such a name is ./1234. */
-	if (parse_number(o->target, INT32_MAX, &pid))
+	if (view_number_parse(o->target, INT32_MAX, &pid))
 		o->pid = (uint32_t)pid;
 	return TRC_VIEW_OK;
 }
@@ -201,7 +201,7 @@ int trc_view_options_parse(struct trc_view_options *o, int argc, char **argv)
 				puts("trace-view (trc) " PACKAGE_VERSION);
 			return fclose(stdout) ? TRC_VIEW_FAILED : TRC_VIEW_OK;
 		}
-		status = take_option(o, got, argv[optind - 1]);
+		status = view_option_take(o, got, argv[optind - 1]);
 	}
 	if (!status)
 		status = take_target(o, argc - optind, argv + optind);

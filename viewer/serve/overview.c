@@ -17,7 +17,8 @@ static uint64_t drawn_in(const struct trc_block_info *b)
 	return b->n_events - b->kind_count[TRC_KIND_ACQUIRE] - b->kind_count[TRC_KIND_RELEASE];
 }
 
-static void add_block(struct trc_overview *o, const struct trc_block_info *b, int64_t start_ns)
+static void overview_add_block(struct trc_overview *o, const struct trc_block_info *b,
+			       int64_t start_ns)
 {
 	size_t from = part_at(o, b->first_ns - start_ns), to = part_at(o, b->last_ns - start_ns);
 	uint64_t n_parts = to < from ? 1 : to - from + 1, left = drawn_in(b);
@@ -56,6 +57,6 @@ void trc_overview_make(struct trc_overview *o, const struct trc_reader *reader, 
 		return;
 	}
 	for (size_t i = 0; i < trc_reader_blocks(reader); i++)
-		add_block(o, trc_reader_block(reader, i), start_ns);
+		overview_add_block(o, trc_reader_block(reader, i), start_ns);
 	choose_first(o, n_wanted);
 }

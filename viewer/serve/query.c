@@ -30,7 +30,7 @@ static time_t now_s(void)
 }
 
 /* V11: SQLite calls it now and then; not 0 ends the query. */
-static int look(void *context)
+static int query_look(void *context)
 {
 	struct answering *a = context;
 
@@ -42,7 +42,7 @@ static int look(void *context)
 /* ---- values ------------------------------------------------------------------------------ */
 
 /* What is no UTF-8 is U+FFFD.  Markup is escaped, whoever takes it for a page. */
-static void put_text(FILE *out, const char *text, size_t n_bytes)
+static void json_put_text(FILE *out, const char *text, size_t n_bytes)
 {
 	putc('"', out);
 	for (size_t i = 0; i < n_bytes;) {
@@ -72,7 +72,7 @@ static void put_blob(FILE *out, const unsigned char *bytes, size_t n_bytes)
 	putc('"', out);
 }
 
-static int kind_of(sqlite3_stmt *stmt, int c)
+static int value_kind(sqlite3_stmt *stmt, int c)
 {
 	int kind = sqlite3_column_type(stmt, c);
 	int64_t integer = kind == SQLITE_INTEGER ? sqlite3_column_int64(stmt, c) : 0;
@@ -82,7 +82,7 @@ static int kind_of(sqlite3_stmt *stmt, int c)
 
 static void put_value(FILE *out, sqlite3_stmt *stmt, int c)
 {
-	switch (kind_of(stmt, c)) {
+	switch (value_kind(stmt, c)) {
 	case SQLITE_INTEGER:
 		fprintf(out, "%lld", sqlite3_column_int64(stmt, c));
 		break;
@@ -104,17 +104,17 @@ static void put_value(FILE *out, sqlite3_stmt *stmt, int c)
 	default: {
 		const char *text = (const char *)sqlite3_column_text(stmt, c);
 
-		put_text(out, text ? text : "", (size_t)sqlite3_column_bytes(stmt, c));
+		json_put_text(out, text ? text : "", (size_t)sqlite3_column_bytes(stmt, c));
 	}
 	}
 }
 
 /* False if the answer is longer than it may be by then: part of the row is there. */
-static bool put_row(FILE *out, sqlite3_stmt *stmt, int n_columns)
+static bool query_put_row(FILE *out, sqlite3_stmt *stmt, int n_columns)
 {
 	fputs("[\"", out);
 	for (int c = 0; c < n_columns; c++)
-		putc('0' + kind_of(stmt, c), out);
+		putc('0' + value_kind(stmt, c), out);
 	putc('"', out);
 	for (int c = 0; c < n_columns; c++) {
 		putc(',', out);
@@ -128,7 +128,7 @@ static bool put_row(FILE *out, sqlite3_stmt *stmt, int n_columns)
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-static int failed(const struct answering *a, sqlite3 *db, int rc, struct trc_error *error)
+static int query_failed(const struct answering *a, sqlite3 *db, int rc, struct trc_error *error)
 {
 	if (a->is_left)
 		snprintf(error->text, sizeof(error->text), "nobody waits for this answer");
@@ -176,7 +176,7 @@ static void put_names(FILE *out, sqlite3_stmt *stmt, int n_columns)
 		const char *name = sqlite3_column_name(stmt, c);
 
 		fputs(c ? "," : "", out);
-		put_text(out, name ? name : "", name ? strlen(name) : 0);
+		json_put_text(out, name ? name : "", name ? strlen(name) : 0);
 	}
 	fputs("],\"rows\":[", out);
 }
@@ -199,12 +199,12 @@ static int answer_rows(struct answering *a, sqlite3 *db, sqlite3_stmt *stmt, FIL
 		if (is_full || ferror(out))
 			break;
 		fputs(n_rows++ ? ",\n" : "\n", out);
-		is_full = !put_row(out, stmt, n_columns);
+		is_full = !query_put_row(out, stmt, n_columns);
 		if (is_full && go_back(out, row_off))
 			return -EIO;
 	}
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-		return failed(a, db, rc, error);
+		return query_failed(a, db, rc, error);
 	if (n_columns)
 		fprintf(out, "],\"more\":%s}\n", is_full ? "true" : "false");
 	return 0;
@@ -221,7 +221,7 @@ static int answer_all(struct answering *a, sqlite3 *db, FILE *out, struct trc_er
 		int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, &sql);
 
 		if (rc)
-			err = failed(a, db, rc, error);
+			err = query_failed(a, db, rc, error);
 		else if (stmt)
 			err = answer_rows(a, db, stmt, out, error);
 		sqlite3_finalize(stmt);
@@ -242,13 +242,13 @@ int trc_query_answer(struct trc_model *m, const struct trc_query *query, FILE *o
 	if (err)
 		return err;
 	others_bytes = sqlite3_hard_heap_limit64(TRC_QUERY_MEMORY_BYTES_MAX);
-	sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, look, &a);
+	sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, query_look, &a);
 	err = answer_all(&a, db, out, error);
 	sqlite3_close(db);
 	sqlite3_hard_heap_limit64(others_bytes);
 	if (err == -EINVAL && !a.is_left && !begin_again(out)) { /* an answer like others */
 		fputs("{\"error\":", out);
-		put_text(out, error->text, strlen(error->text));
+		json_put_text(out, error->text, strlen(error->text));
 		fputs("}\n", out);
 		error->text[0] = '\0';
 		err = 0;

@@ -44,7 +44,7 @@ struct MHD_Response *trc_reply_line(const char *text)
 }
 
 /* What is to be saved is not shown; a page that is has a policy of its own, and only the frame around it may show it. */
-static bool add_own(struct MHD_Response *r, const struct trc_served_page *page)
+static bool page_add_headers(struct MHD_Response *r, const struct trc_served_page *page)
 {
 	char saved[TRC_SERVED_NAME_BYTES + 32];
 
@@ -63,7 +63,7 @@ struct MHD_Response *trc_reply_page(const struct trc_served_page *page)
 	r = add_common(r, page->is_answer  ? TRC_REPLY_JSON
 			  : page->is_trace ? TRC_REPLY_TRACE
 					   : TRC_REPLY_HTML);
-	if (r && !add_own(r, page)) {
+	if (r && !page_add_headers(r, page)) {
 		MHD_destroy_response(r);
 		return NULL;
 	}

@@ -28,7 +28,7 @@ int trc_access_init(struct trc_access *a)
 }
 
 /* V3 */
-static bool is_same(const char *given, size_t n_bytes, const char token[TRC_TOKEN_BYTES])
+static bool is_token(const char *given, size_t n_bytes, const char token[TRC_TOKEN_BYTES])
 {
 	unsigned int differs = n_bytes != TRC_TOKEN_BYTES - 1;
 
@@ -54,12 +54,12 @@ static bool is_local(const char *host)
 	return false;
 }
 
-static struct trc_route refuse(unsigned int status, const char *why)
+static struct trc_route route_refuse(unsigned int status, const char *why)
 {
 	return (struct trc_route){.status = status, .why = why};
 }
 
-static bool parse(const char *text, uint64_t most, uint64_t *number)
+static bool route_number_parse(const char *text, uint64_t most, uint64_t *number)
 {
 	char *end;
 
@@ -74,7 +74,9 @@ static struct trc_route find_frame(enum trc_wanted wanted, const char *id)
 {
 	struct trc_route r = {.wanted = wanted};
 
-	return parse(id, UINT64_MAX, &r.id) ? r : refuse(400, "id= has to be a number");
+	return route_number_parse(id, UINT64_MAX, &r.id)
+		       ? r
+		       : route_refuse(400, "id= has to be a number");
 }
 
 static bool is_without_sql(const struct trc_asking *asking)
@@ -82,26 +84,27 @@ static bool is_without_sql(const struct trc_asking *asking)
 	return asking->without && !strcmp(asking->without, "sql");
 }
 
-static struct trc_route find_snapshot(enum trc_wanted wanted, const struct trc_asking *asking)
+static struct trc_route route_find_snapshot(enum trc_wanted wanted, const struct trc_asking *asking)
 {
 	struct trc_route r = {.wanted = wanted, .without_sql = is_without_sql(asking)};
 
 	if (asking->from || asking->to)
-		return refuse(400, "a snapshot is shown as a whole: from= and to= are of traces");
-	return parse(asking->snapshot, UINT64_MAX, &r.snapshot)
+		return route_refuse(400,
+				    "a snapshot is shown as a whole: from= and to= are of traces");
+	return route_number_parse(asking->snapshot, UINT64_MAX, &r.snapshot)
 		       ? r
-		       : refuse(400, "snapshot= has to be a number");
+		       : route_refuse(400, "snapshot= has to be a number");
 }
 
 static struct trc_route find_take(const struct trc_asking *asking)
 {
 	struct trc_route r = {.wanted = TRC_WANTED_TAKE, .without_sql = is_without_sql(asking)};
 
-	if (!parse(asking->last, INT64_MAX, &r.last_ns))
-		return refuse(400, "last= has to be nanoseconds, 0 = all");
-	if ((asking->id && !parse(asking->id, UINT64_MAX, &r.id)) ||
-	    (asking->shown && !parse(asking->shown, UINT64_MAX, &r.snapshot)))
-		return refuse(400, "id= and shown= have to be numbers");
+	if (!route_number_parse(asking->last, INT64_MAX, &r.last_ns))
+		return route_refuse(400, "last= has to be nanoseconds, 0 = all");
+	if ((asking->id && !route_number_parse(asking->id, UINT64_MAX, &r.id)) ||
+	    (asking->shown && !route_number_parse(asking->shown, UINT64_MAX, &r.snapshot)))
+		return route_refuse(400, "id= and shown= have to be numbers");
 	return r;
 }
 
@@ -112,8 +115,8 @@ static bool parse_window(const struct trc_asking *asking, struct trc_window *win
 
 	if (!asking->from && !asking->to)
 		return true;
-	if (!parse(asking->from, INT64_MAX, &from) || !parse(asking->to, INT64_MAX, &to) ||
-	    from >= to)
+	if (!route_number_parse(asking->from, INT64_MAX, &from) ||
+	    !route_number_parse(asking->to, INT64_MAX, &to) || from >= to)
 		return false;
 	*window = (struct trc_window){(int64_t)from, (int64_t)to};
 	return true;
@@ -121,7 +124,7 @@ static bool parse_window(const struct trc_asking *asking, struct trc_window *win
 
 static struct trc_route no_window(void)
 {
-	return refuse(400, "from= and to= have to be nanoseconds, from below to");
+	return route_refuse(400, "from= and to= have to be nanoseconds, from below to");
 }
 
 /* A page that is saved will have nobody to ask: it has its tables itself. */
@@ -130,7 +133,7 @@ static struct trc_route find_page(const struct trc_asking *asking)
 	struct trc_route r = {.wanted = TRC_WANTED_PAGE};
 
 	if (asking->snapshot)
-		return find_snapshot(TRC_WANTED_SNAPSHOT_PAGE, asking);
+		return route_find_snapshot(TRC_WANTED_SNAPSHOT_PAGE, asking);
 	if (!parse_window(asking, &r.window))
 		return no_window();
 	r.saves = r.window.to_ns && asking->save && !strcmp(asking->save, "1");
@@ -143,13 +146,14 @@ static struct trc_route find_sql(const struct trc_asking *asking)
 	struct trc_route r = {.wanted = TRC_WANTED_SQL, .query = asking->query};
 
 	if (!asking->query || !*asking->query)
-		return refuse(400, "q= has to be a query");
-	if (asking->snapshot && !parse(asking->snapshot, UINT64_MAX, &r.snapshot))
-		return refuse(400, "snapshot= has to be a number");
+		return route_refuse(400, "q= has to be a query");
+	if (asking->snapshot && !route_number_parse(asking->snapshot, UINT64_MAX, &r.snapshot))
+		return route_refuse(400, "snapshot= has to be a number");
 	if (!parse_window(asking, &r.window))
 		return no_window();
 	if (asking->snapshot && r.window.to_ns)
-		return refuse(400, "a snapshot is asked as a whole: from= and to= are of traces");
+		return route_refuse(400,
+				    "a snapshot is asked as a whole: from= and to= are of traces");
 	return r;
 }
 
@@ -162,16 +166,16 @@ static struct trc_route find_in(const char *name, const struct trc_asking *askin
 	if (!strcmp(name, "take"))
 		return find_take(asking);
 	if (!strcmp(name, "keep"))
-		return find_snapshot(TRC_WANTED_KEEP, asking);
+		return route_find_snapshot(TRC_WANTED_KEEP, asking);
 	if (!strcmp(name, "trace"))
-		return find_snapshot(TRC_WANTED_TRACE, asking);
+		return route_find_snapshot(TRC_WANTED_TRACE, asking);
 	if (!strcmp(name, "sql"))
 		return find_sql(asking);
 	if (!strcmp(name, "alive"))
 		return find_frame(TRC_WANTED_ALIVE, asking->id);
 	if (!strcmp(name, "gone"))
 		return find_frame(TRC_WANTED_GONE, asking->id);
-	return refuse(404, "there is no such page");
+	return route_refuse(404, "there is no such page");
 }
 
 struct trc_route trc_route_find(struct trc_access *a, const struct trc_asking *asking)
@@ -180,16 +184,17 @@ struct trc_route trc_route_find(struct trc_access *a, const struct trc_asking *a
 	size_t n_bytes = strcspn(from, "/");
 
 	if (!is_local(asking->host))
-		return refuse(403, "this server answers to 127.0.0.1 and localhost only");
+		return route_refuse(403, "this server answers to 127.0.0.1 and localhost only");
 	if (strcmp(asking->method, "GET") != 0)
-		return refuse(405, "only GET is answered");
-	if (is_same(from, n_bytes, a->token))
+		return route_refuse(405, "only GET is answered");
+	if (is_token(from, n_bytes, a->token))
 		return from[n_bytes] ? find_in(from + n_bytes + 1, asking)
 				     : (struct trc_route){.wanted = TRC_WANTED_START};
-	if (!is_same(from, n_bytes, a->key) || from[n_bytes])
-		return refuse(403, "the address lacks the token that trace-view printed");
+	if (!is_token(from, n_bytes, a->key) || from[n_bytes])
+		return route_refuse(403, "the address lacks the token that trace-view printed");
 	if (a->key_is_used)
-		return refuse(403, "this address has been used: trace-view printed one that stays");
+		return route_refuse(
+			403, "this address has been used: trace-view printed one that stays");
 	a->key_is_used = true;
 	return (struct trc_route){.wanted = TRC_WANTED_START};
 }

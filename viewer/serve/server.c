@@ -85,7 +85,7 @@ static enum MHD_Result deliver_frame(struct trc_server *s, struct exchange *x)
 			    "Content-Security-Policy", s->frame.policy);
 }
 
-static unsigned int status_of(int err)
+static unsigned int reply_status(int err)
 {
 	switch (err) {
 	case -EINVAL:
@@ -128,7 +128,7 @@ static enum MHD_Result deliver_done(struct trc_server *s, struct exchange *x)
 	const struct trc_job *job = &x->job;
 
 	if (job->err)
-		return deliver(s, x, status_of(job->err), trc_reply_line(job->error.text), 0);
+		return deliver(s, x, reply_status(job->err), trc_reply_line(job->error.text), 0);
 	switch (job->route.wanted) {
 	case TRC_WANTED_TAKE:
 		return deliver_taken(s, x);
@@ -196,8 +196,8 @@ static const char *find_argument(const struct exchange *x, const char *name)
 	return MHD_lookup_connection_value(x->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static enum MHD_Result answer(struct trc_server *s, struct exchange *x, const char *method,
-			      const char *path)
+static enum MHD_Result request_serve(struct trc_server *s, struct exchange *x, const char *method,
+				     const char *path)
 {
 	const struct trc_asking asking = {
 		.method = method,
@@ -253,9 +253,9 @@ static struct exchange *exchange_new(struct MHD_Connection *connection)
 
 /* Called with the header, then with each piece of a body, then at the end of the request, and again
  * when it was resumed. */
-static enum MHD_Result request_handle(void *cls, struct MHD_Connection *connection, const char *url,
-				      const char *method, const char *version, const char *upload,
-				      size_t *upload_bytes, void **context)
+static enum MHD_Result view_request_handle(void *cls, struct MHD_Connection *connection,
+					   const char *url, const char *method, const char *version,
+					   const char *upload, size_t *upload_bytes, void **context)
 {
 	struct exchange *x = *context;
 	struct trc_server *s = cls;
@@ -271,11 +271,11 @@ static enum MHD_Result request_handle(void *cls, struct MHD_Connection *connecti
 		*upload_bytes = 0;
 		return MHD_YES;
 	}
-	return x->is_done ? deliver_done(s, x) : answer(s, x, method, url);
+	return x->is_done ? deliver_done(s, x) : request_serve(s, x, method, url);
 }
 
-static void request_end(void *cls, struct MHD_Connection *connection, void **context,
-			enum MHD_RequestTerminationCode why)
+static void view_request_end(void *cls, struct MHD_Connection *connection, void **context,
+			     enum MHD_RequestTerminationCode why)
 {
 	struct exchange *x = *context;
 
@@ -288,8 +288,8 @@ static void request_end(void *cls, struct MHD_Connection *connection, void **con
 	free(x);
 }
 
-static void connection_notice(void *cls, struct MHD_Connection *connection, void **context,
-			      enum MHD_ConnectionNotificationCode what)
+static void view_connection_notice(void *cls, struct MHD_Connection *connection, void **context,
+				   enum MHD_ConnectionNotificationCode what)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -305,7 +305,7 @@ static void connection_notice(void *cls, struct MHD_Connection *connection, void
 
 /* ---- beginning and end ------------------------------------------------------------------- */
 
-static int listen_at(struct trc_server *s, uint16_t port)
+static int view_listen_at(struct trc_server *s, uint16_t port)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(port)};
 	socklen_t n_bytes = sizeof(at);
@@ -323,16 +323,16 @@ static int listen_at(struct trc_server *s, uint16_t port)
 	return 0;
 }
 
-static int start_daemon(struct trc_server *s)
+static int view_start_daemon(struct trc_server *s)
 {
 	const unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
 
 	s->daemon = MHD_start_daemon(
-		flags, 0, NULL, NULL, request_handle, s, MHD_OPTION_LISTEN_SOCKET, s->listener,
+		flags, 0, NULL, NULL, view_request_handle, s, MHD_OPTION_LISTEN_SOCKET, s->listener,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)TRC_CONNECTIONS_MAX,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS,
-		MHD_OPTION_NOTIFY_COMPLETED, request_end, s, MHD_OPTION_NOTIFY_CONNECTION,
-		connection_notice, s, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_COMPLETED, view_request_end, s, MHD_OPTION_NOTIFY_CONNECTION,
+		view_connection_notice, s, MHD_OPTION_END);
 	if (!s->daemon)
 		return -ENOMEM;
 	s->listener = -1;
@@ -359,11 +359,11 @@ static int start_parts(struct trc_server *s, struct trc_view_source *source, uin
 	}
 	if (!err) {
 		what = "cannot listen on 127.0.0.1";
-		err = listen_at(s, port);
+		err = view_listen_at(s, port);
 	}
 	if (!err) {
 		what = "libmicrohttpd does not start";
-		err = start_daemon(s);
+		err = view_start_daemon(s);
 	}
 	if (err)
 		snprintf(error->text, sizeof(error->text), "%s: %s", what, strerror(-err));

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void drop(struct trc_snapshots *all, size_t i)
+static void snapshot_drop(struct trc_snapshots *all, size_t i)
 {
 	close(all->at[i].fd);
 	all->n--;
@@ -18,10 +18,10 @@ static void drop_older(struct trc_snapshots *all, uint64_t visitor, uint64_t sho
 	for (size_t i = all->n; i-- > 0;)
 		if (visitor && all->at[i].visitor == visitor && !all->at[i].is_kept &&
 		    all->at[i].id != shown)
-			drop(all, i);
+			snapshot_drop(all, i);
 }
 
-static void make_room(struct trc_snapshots *all)
+static void snapshots_make_room(struct trc_snapshots *all)
 {
 	size_t oldest = 0;
 
@@ -30,21 +30,21 @@ static void make_room(struct trc_snapshots *all)
 	/* There is one: fewer than all can be kept. */
 	while (all->at[oldest].is_kept)
 		oldest++;
-	drop(all, oldest);
+	snapshot_drop(all, oldest);
 }
 
 uint64_t trc_snapshots_add(struct trc_snapshots *all, const struct trc_view_snapshot *snapshot,
 			   uint64_t shown)
 {
 	drop_older(all, snapshot->visitor, shown);
-	make_room(all);
+	snapshots_make_room(all);
 	all->at[all->n] = *snapshot;
 	all->at[all->n].id = ++all->last_id;
 	all->at[all->n++].is_kept = false;
 	return all->last_id;
 }
 
-static size_t find(const struct trc_snapshots *all, uint64_t id)
+static size_t snapshots_find(const struct trc_snapshots *all, uint64_t id)
 {
 	size_t i = 0;
 
@@ -55,14 +55,14 @@ static size_t find(const struct trc_snapshots *all, uint64_t id)
 
 const struct trc_view_snapshot *trc_snapshots_find(const struct trc_snapshots *all, uint64_t id)
 {
-	size_t i = find(all, id);
+	size_t i = snapshots_find(all, id);
 
 	return i < all->n ? &all->at[i] : NULL;
 }
 
 int trc_snapshots_keep(struct trc_snapshots *all, uint64_t id)
 {
-	size_t i = find(all, id), n_kept = 0;
+	size_t i = snapshots_find(all, id), n_kept = 0;
 
 	if (i == all->n)
 		return -ENOENT;
@@ -77,5 +77,5 @@ int trc_snapshots_keep(struct trc_snapshots *all, uint64_t id)
 void trc_snapshots_free(struct trc_snapshots *all)
 {
 	while (all->n)
-		drop(all, all->n - 1);
+		snapshot_drop(all, all->n - 1);
 }

@@ -56,7 +56,7 @@ static bool is_large(const struct trc_view_source *s)
 	return o.first.to_ns > 0;
 }
 
-static int look_at(struct trc_view_source *s, struct trc_error *error)
+static int source_look_at(struct trc_view_source *s, struct trc_error *error)
 {
 	const char *path = s->options->target, *slash = strrchr(path, '/');
 	struct trc_cache_key before;
@@ -98,7 +98,7 @@ int trc_view_source_open(struct trc_view_source **out, const struct trc_view_opt
 	}
 	s->options = options;
 	s->whole.fd = s->last.fd = -1;
-	err = look_at(s, error);
+	err = source_look_at(s, error);
 	if (err) {
 		trc_view_error_hint(error, err);
 		trc_view_source_close(s);
@@ -155,8 +155,8 @@ bool trc_view_source_has_sql(const struct trc_view_source *s)
 
 /* ---- snapshots --------------------------------------------------------------------------- */
 
-static int find_snapshot(const struct trc_view_source *s, uint64_t id,
-			 const struct trc_view_snapshot **snapshot, struct trc_error *error)
+static int source_find_snapshot(const struct trc_view_source *s, uint64_t id,
+				const struct trc_view_snapshot **snapshot, struct trc_error *error)
 {
 	*snapshot = trc_snapshots_find(&s->snapshots, id);
 	if (*snapshot)
@@ -195,7 +195,7 @@ int trc_view_source_snapshot_page(struct trc_view_source *s, uint64_t id, bool w
 				  struct trc_served_page *page, struct trc_error *error)
 {
 	const struct trc_view_snapshot *snapshot;
-	int err = find_snapshot(s, id, &snapshot, error);
+	int err = source_find_snapshot(s, id, &snapshot, error);
 
 	if (!err)
 		err = trc_view_snapshot_page(s, snapshot, without_sql, page, error);
@@ -208,7 +208,7 @@ int trc_view_source_snapshot_trace(struct trc_view_source *s, uint64_t id,
 				   struct trc_served_page *page, struct trc_error *error)
 {
 	const struct trc_view_snapshot *snapshot;
-	int err = find_snapshot(s, id, &snapshot, error);
+	int err = source_find_snapshot(s, id, &snapshot, error);
 
 	if (!err)
 		err = trc_view_file_serve(page, snapshot->fd, snapshot->n_bytes, error);
@@ -247,7 +247,7 @@ static int model_asked(struct trc_view_source *s, uint64_t id, struct trc_model 
 		return 0;
 	}
 	if (!s->asked || s->asked_snapshot != id) {
-		err = find_snapshot(s, id, &snapshot, error);
+		err = source_find_snapshot(s, id, &snapshot, error);
 		if (err)
 			return err;
 		close_asked(s);

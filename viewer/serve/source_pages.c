@@ -239,7 +239,7 @@ static int page_of_window(struct trc_view_source *s, const struct trc_window *wi
 	return err;
 }
 
-static bool is_same(const struct trc_window *a, const struct trc_window *b)
+static bool window_is_same(const struct trc_window *a, const struct trc_window *b)
 {
 	return a->from_ns == b->from_ns && a->to_ns == b->to_ns;
 }
@@ -252,7 +252,7 @@ static int page_of_trace(struct trc_view_source *s, const struct trc_window *win
 	struct trc_served_page next;
 	int err;
 
-	if (made->fd < 0 || (window->to_ns && (!is_same(window, &s->of_last) ||
+	if (made->fd < 0 || (window->to_ns && (!window_is_same(window, &s->of_last) ||
 					       without_sql != s->last_without_sql))) {
 		err = page_of_window(s, window, without_sql, &next, error);
 		if (err)

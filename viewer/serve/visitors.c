@@ -1,7 +1,7 @@
 /* visitors.c - see visitors.h. */
 #include "visitors.h"
 
-static size_t find(const struct trc_visitors *v, uint64_t id)
+static size_t visitors_find(const struct trc_visitors *v, uint64_t id)
 {
 	size_t i = 0;
 
@@ -22,7 +22,7 @@ static size_t least_heard(const struct trc_visitors *v)
 
 void trc_visitor_heard(struct trc_visitors *v, uint64_t id, uint64_t now_ms)
 {
-	size_t i = find(v, id);
+	size_t i = visitors_find(v, id);
 
 	if (i == v->n && v->n == TRC_VISITORS_MAX)
 		i = least_heard(v);
@@ -35,7 +35,7 @@ void trc_visitor_heard(struct trc_visitors *v, uint64_t id, uint64_t now_ms)
 
 void trc_visitor_gone(struct trc_visitors *v, uint64_t id, uint64_t now_ms)
 {
-	size_t i = find(v, id);
+	size_t i = visitors_find(v, id);
 
 	if (i == v->n)
 		return;
