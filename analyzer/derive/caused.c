@@ -100,8 +100,8 @@ static void note_places(struct caused *c, uint32_t number, uint32_t from, uint32
 }
 
 /* The first of low..high at or after the time; or, behind, the first after it. */
-static uint32_t find(const struct caused *c, uint32_t low, uint32_t high, int64_t ts_ns,
-		     bool behind)
+static uint32_t caused_find(const struct caused *c, uint32_t low, uint32_t high, int64_t ts_ns,
+			    bool behind)
 {
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -156,8 +156,8 @@ static void charge_part(struct caused *c, struct waiter *w, uint32_t at, int64_t
 static void charge_piece(struct caused *c, struct waiter *w, int64_t from_ns, int64_t until_ns)
 {
 	bool begins = from_ns == w->park->start_ns;
-	uint32_t at = find(c, w->first, w->last, from_ns, !begins);
-	uint32_t end = find(c, at, w->last, until_ns, true);
+	uint32_t at = caused_find(c, w->first, w->last, from_ns, !begins);
+	uint32_t end = caused_find(c, at, w->last, until_ns, true);
 
 	if (at == end) { /* no unlock in it */
 		if (at < w->last)
@@ -235,8 +235,8 @@ static void charge_wait(struct caused *c, const struct trc_park *park)
 		return;
 	w.lock_first = c->first[number];
 	w.lock_end = c->first[number + 1];
-	w.first = find(c, w.lock_first, w.lock_end, park->start_ns, false);
-	w.last = find(c, w.first, w.lock_end, end_ns, true);
+	w.first = caused_find(c, w.lock_first, w.lock_end, park->start_ns, false);
+	w.last = caused_find(c, w.first, w.lock_end, end_ns, true);
 	/* At its end the one before the wait, or the one after it, may be charged. */
 	note_places(c, number, w.first > w.lock_first ? w.first - 1 : w.first,
 		    w.last < w.lock_end ? w.last : w.last - (w.last > w.lock_first));

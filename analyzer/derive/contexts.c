@@ -48,8 +48,8 @@ static uint32_t context_add(struct trc_contexts *c, uint64_t high, uint64_t low,
 }
 
 /* 0 for no context; or -ENOMEM. */
-static int number_of(struct trc_contexts *c, const struct trc_args_otel_context *args,
-		     uint32_t *number)
+static int context_number(struct trc_contexts *c, const struct trc_args_otel_context *args,
+			  uint32_t *number)
 {
 	uint64_t high = args->trace_high, low = args->trace_low, key;
 
@@ -100,7 +100,7 @@ int trc_contexts_event(struct trc_contexts *c, const struct trc_span *span, uint
 
 	if (!change.thread)
 		return 0;
-	err = number_of(c, &args, &change.value);
+	err = context_number(c, &args, &change.value);
 	if (err)
 		return err;
 	change.before = before_of(c, &args, columns->thread[row], change.value);

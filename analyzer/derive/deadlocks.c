@@ -463,7 +463,7 @@ static void look_around(struct trc_deadlocks *d)
 			d->last_gap_ns = gap[i].ts_ns;
 }
 
-static int run(struct trc_deadlocks *d)
+static int deadlocks_run(struct trc_deadlocks *d)
 {
 	int err = 0;
 
@@ -504,7 +504,7 @@ int trc_derive_deadlocks(struct trc_model *m, const struct trc_lock_uses *uses)
 		.edges = {.row_bytes = sizeof(struct trc_wait_edge)},
 		.read_locks = {.row_bytes = sizeof(struct read_lock)},
 	};
-	int err = run(&d);
+	int err = deadlocks_run(&d);
 
 	trc_index_free(&d.row);
 	trc_index_free(&d.claim_row);

@@ -75,7 +75,7 @@ static unsigned int lock_reason(unsigned int reason)
 	}
 }
 
-static uint64_t key_of(unsigned int reason, uint64_t address)
+static uint64_t derived_lock_key(unsigned int reason, uint64_t address)
 {
 	return reason == TRC_REASON_SEM ? address ^ (uint64_t)1 << 63 : address;
 }
@@ -83,10 +83,10 @@ static uint64_t key_of(unsigned int reason, uint64_t address)
 /* ---- what happened to each ---- */
 
 /* Of what is waited for; 0 without memory. */
-static uint32_t number_of(struct finder *f, unsigned int reason, uint64_t address)
+static uint32_t derived_lock_number(struct finder *f, unsigned int reason, uint64_t address)
 {
 	size_t n = f->number.n;
-	uint32_t number = trc_index_number(&f->number, key_of(reason, address));
+	uint32_t number = trc_index_number(&f->number, derived_lock_key(reason, address));
 	struct object *object = number > n ? trc_array_add(&f->objects) : NULL;
 
 	if (number <= n)
@@ -115,7 +115,7 @@ static int add_waits(struct finder *f)
 
 		if (!lock_reason(park[i].reason))
 			continue;
-		event.number = number_of(f, park[i].reason, park[i].object);
+		event.number = derived_lock_number(f, park[i].reason, park[i].object);
 		err = event.number ? event_add(f, &event) : -ENOMEM;
 		if (!err && !object_at(f, event.number)->stack)
 			object_at(f, event.number)->stack = park[i].stack;
@@ -141,8 +141,8 @@ static int add_wakings(struct finder *f, const struct trc_array *unparks)
 
 		if (!lock_reason(unpark[i].reason))
 			continue;
-		event.number =
-			trc_index_get(&f->number, key_of(unpark[i].reason, unpark[i].object));
+		event.number = trc_index_get(&f->number,
+					     derived_lock_key(unpark[i].reason, unpark[i].object));
 		if (event.number != TRC_INDEX_NONE)
 			err = event_add(f, &event);
 	}
@@ -235,8 +235,9 @@ static int judge(struct finder *f)
 
 static bool is_lock(const struct finder *f, unsigned int reason, uint64_t address)
 {
-	uint32_t number = lock_reason(reason) ? trc_index_get(&f->number, key_of(reason, address))
-					      : TRC_INDEX_NONE;
+	uint32_t number = lock_reason(reason)
+				  ? trc_index_get(&f->number, derived_lock_key(reason, address))
+				  : TRC_INDEX_NONE;
 
 	return number != TRC_INDEX_NONE && object_at(f, number)->is_lock;
 }

@@ -47,7 +47,7 @@ static void find_instead(struct latencies *l, struct trc_latency *row)
 
 /* ---- latencies ---- */
 
-static int row_add(struct latencies *l, const struct trc_latency *row)
+static int latency_row_add(struct latencies *l, const struct trc_latency *row)
 {
 	struct trc_latency *added;
 	int64_t ns;
@@ -121,7 +121,7 @@ static int add_between(struct latencies *l, struct wakes *w, const struct trc_on
 		return 0;
 	park = woken_from(l, w, before->end_ns, after->start_ns);
 	if (before->preempted)
-		return row_add(l, &row);
+		return latency_row_add(l, &row);
 	if (!park)
 		return 0; /* Z3 */
 	row.kind = TRC_LATENCY_WOKEN;
@@ -129,7 +129,7 @@ static int add_between(struct latencies *l, struct wakes *w, const struct trc_on
 	row.woken_ns = park->wake_ns > before->end_ns ? park->wake_ns : before->end_ns;
 	row.waker = park->waker;
 	row.park = (uint32_t)(park - l->park) + 1;
-	return row_add(l, &row);
+	return latency_row_add(l, &row);
 }
 
 /* Z4 */
@@ -145,10 +145,10 @@ static int add_first(struct latencies *l, const struct trc_thread *t, const stru
 
 	if (t->created_ns == TRC_NEVER || on->start_ns == TRC_NEVER || on->start_ns > t->start_ns)
 		return 0;
-	return row_add(l, &row);
+	return latency_row_add(l, &row);
 }
 
-static int add_thread(struct latencies *l, size_t thread)
+static int latencies_add_thread(struct latencies *l, size_t thread)
 {
 	struct wakes w = {l->parks.first[thread], l->parks.first[thread + 1], 0};
 	size_t n;
@@ -164,7 +164,7 @@ static int add_thread(struct latencies *l, size_t thread)
 	return err;
 }
 
-static int add_threads(struct latencies *l)
+static int latencies_add_threads(struct latencies *l)
 {
 	size_t n;
 	int err;
@@ -179,7 +179,7 @@ static int add_threads(struct latencies *l)
 		err = trc_by_thread_make(&l->parks, l->m, l->park, l->n_parks, sizeof(*l->park),
 					 trc_thread_of_park);
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_thread(l, i);
+		err = latencies_add_thread(l, i);
 	return err;
 }
 
@@ -191,7 +191,7 @@ int trc_derive_latencies(struct trc_model *m, struct trc_error *error)
 	l.on_cpu = trc_model_on_cpu(m, &l.n_on_cpu);
 	l.park = trc_model_parks(m, &l.n_parks);
 	if (l.n_on_cpu)
-		err = add_threads(&l);
+		err = latencies_add_threads(&l);
 	if (!err)
 		err = trc_array_sort(&m->latencies, offsetof(struct trc_latency, woken_ns),
 				     offsetof(struct trc_latency, thread));

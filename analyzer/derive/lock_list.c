@@ -33,7 +33,7 @@ struct listing {
 
 /* ---- locks by address and kind ---- */
 
-static uint8_t kind_of(unsigned int reason)
+static uint8_t reason_lock_kind(unsigned int reason)
 {
 	uint8_t kind = trc_wait_kind(reason);
 
@@ -58,7 +58,7 @@ const struct trc_lock_sum *trc_lock_sum_find(const struct trc_lock_sums *sums, u
 					     uint64_t object)
 {
 	uint64_t key;
-	uint32_t row = trc_lock_list_find(sums, object, kind_of(reason), &key);
+	uint32_t row = trc_lock_list_find(sums, object, reason_lock_kind(reason), &key);
 
 	return row == TRC_INDEX_NONE ? NULL : (const struct trc_lock_sum *)sums->rows.row + row;
 }
@@ -67,7 +67,7 @@ const struct trc_lock_sum *trc_lock_sum_find(const struct trc_lock_sums *sums, u
 uint32_t trc_lock_list_row(struct trc_lock_summing *s, unsigned int reason, uint64_t object)
 {
 	int64_t unknown = trc_preempted_known(s->preempted) ? 0 : TRC_NEVER;
-	uint8_t kind = kind_of(reason);
+	uint8_t kind = reason_lock_kind(reason);
 	struct trc_lock_sum *sum;
 	uint64_t key;
 

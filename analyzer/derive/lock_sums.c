@@ -56,7 +56,7 @@ static int count_thread(struct trc_lock_summing *s, uint32_t row, uint32_t threa
 	return number ? 0 : -ENOMEM;
 }
 
-static int add_wait(struct trc_lock_summing *s, const struct trc_park *park)
+static int lock_sum_add_wait(struct trc_lock_summing *s, const struct trc_park *park)
 {
 	int64_t start_ns = trc_park_start_ns(s->m, park), end_ns = trc_park_end_ns(s->m, park), ns;
 	struct trc_lock_sum *sum;
@@ -101,7 +101,7 @@ static int add_waits(struct trc_lock_summing *s)
 	int err = 0;
 
 	for (size_t i = next_wait_in(s, 0); i < n && !err; i = next_wait_in(s, i + 1))
-		err = add_wait(s, &park[i]);
+		err = lock_sum_add_wait(s, &park[i]);
 	return err;
 }
 
@@ -334,7 +334,7 @@ static int finish(struct trc_lock_sums *sums)
 	return err;
 }
 
-static int sum_up(struct trc_lock_summing *s)
+static int lock_sums_finish(struct trc_lock_summing *s)
 {
 	int err = trc_lock_list_need(s);
 
@@ -377,7 +377,7 @@ int trc_lock_sums_make(struct trc_lock_sums *sums, struct trc_model *m, bool cou
 	trc_model_holds(m, &n_holds);
 	s.all_holds = n_holds > 0;
 	s.preempted = trc_model_preempted(m);
-	err = sum_up(&s);
+	err = lock_sums_finish(&s);
 	free(s.caused);
 	trc_lock_list_free(&s.own);
 	trc_array_free(&s.waited);

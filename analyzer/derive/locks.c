@@ -14,8 +14,8 @@ void trc_lock_uses_free(struct trc_lock_uses *u)
 }
 
 /* The row, or NULL and in *key where to enter one. */
-static struct trc_lock_use *find(const struct trc_lock_uses *u, uint64_t object, uint32_t thread,
-				 uint64_t *key)
+static struct trc_lock_use *lock_use_find(const struct trc_lock_uses *u, uint64_t object,
+					  uint32_t thread, uint64_t *key)
 {
 	uint32_t row;
 
@@ -35,13 +35,13 @@ const struct trc_lock_use *trc_lock_uses_find(const struct trc_lock_uses *u, uin
 {
 	uint64_t key;
 
-	return find(u, object, thread, &key);
+	return lock_use_find(u, object, thread, &key);
 }
 
 static struct trc_lock_use *find_or_add(struct trc_lock_uses *u, uint64_t object, uint32_t thread)
 {
 	uint64_t key;
-	struct trc_lock_use *use = find(u, object, thread, &key);
+	struct trc_lock_use *use = lock_use_find(u, object, thread, &key);
 
 	if (use)
 		return use;

@@ -59,7 +59,8 @@ static void park_end_outside(const struct trc_model *m, struct trc_park *park)
 
 /* ---- for the engine -------------------------------------------------------------------- */
 
-static bool stack_of(void *context, uint32_t stack, const uint64_t **frame, uint32_t *n_frames)
+static bool park_stack_frames(void *context, uint32_t stack, const uint64_t **frame,
+			      uint32_t *n_frames)
 {
 	const struct context *of = context;
 	struct trc_stack_view view;
@@ -99,7 +100,7 @@ static void ended(void *context, struct trc_open_park *open, uint64_t end, int r
 	of->rows->free = open;
 }
 
-static const struct trc_parks_owner owner = {stack_of, ended};
+static const struct trc_parks_owner owner = {park_stack_frames, ended};
 
 /* ---- what begins ----------------------------------------------------------------------- */
 

@@ -264,7 +264,7 @@ static void add_bases(struct scaling *s)
 	}
 }
 
-static void sum_up(struct scaling *s)
+static void scaling_sum_up(struct scaling *s)
 {
 	for (size_t i = 0; i < s->n_samples; i++) {
 		struct trc_sample_event *event = &s->event[row_of(s, s->sample[i].event)];
@@ -312,7 +312,7 @@ int trc_derive_scaled(struct trc_model *m)
 			scale(&s, &s.sample[i]);
 	}
 	if (!err)
-		sum_up(&s);
+		scaling_sum_up(&s);
 	free(s.tally);
 	trc_array_free(&s.shares);
 	trc_index_free(&s.share);

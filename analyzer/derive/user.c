@@ -53,7 +53,7 @@ static uint64_t stack_key(uint32_t thread, uint32_t fiber)
 	return fiber ? (uint64_t)1 << 32 | fiber : thread;
 }
 
-static struct region_stack *stack_of(struct user *u, uint32_t thread, uint32_t fiber)
+static struct region_stack *region_stack_of(struct user *u, uint32_t thread, uint32_t fiber)
 {
 	uint64_t key = stack_key(thread, fiber);
 	uint32_t row = trc_index_get(&u->stack_row, key);
@@ -148,7 +148,7 @@ static int region_add(struct user *u, const struct trc_columns *c, uint32_t row)
 
 static int region_begin(struct user *u, const struct region_event *e, uint32_t fiber)
 {
-	struct region_stack *stack = stack_of(u, e->thread, fiber);
+	struct region_stack *stack = region_stack_of(u, e->thread, fiber);
 	struct trc_region *region = (struct trc_region *)u->m->regions.row + e->region - 1;
 
 	if (!stack)
@@ -160,7 +160,7 @@ static int region_begin(struct user *u, const struct region_event *e, uint32_t f
 
 static int region_end(struct user *u, const struct region_event *e, uint32_t fiber)
 {
-	struct region_stack *stack = stack_of(u, e->thread, fiber);
+	struct region_stack *stack = region_stack_of(u, e->thread, fiber);
 	struct trc_region *region;
 
 	if (!stack)
@@ -316,7 +316,7 @@ static int open_regions_add(struct user *u)
 
 	for (size_t i = 0; i < n && !err; i++, e++) {
 		uint32_t fiber = trc_model_fiber_at(u->m, e->thread, INT64_MAX, TRC_PLACE_LAST);
-		struct region_stack *stack = stack_of(u, e->thread, fiber);
+		struct region_stack *stack = region_stack_of(u, e->thread, fiber);
 		int64_t since_ns = trc_model_since_ns(u->m, e->since);
 
 		if (!stack)

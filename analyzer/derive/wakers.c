@@ -36,7 +36,7 @@ static enum wait_class class_of(unsigned int reason)
 
 /* Memory is used again: what was a lock may become a condition variable.  A descriptor has waits of
  * several kinds. */
-static uint64_t key_of(uint64_t address, unsigned int reason)
+static uint64_t waker_object_key(uint64_t address, unsigned int reason)
 {
 	switch (class_of(reason)) {
 	case WAIT_LOCK:
@@ -48,10 +48,10 @@ static uint64_t key_of(uint64_t address, unsigned int reason)
 	}
 }
 
-static struct trc_waker_object *object_of(struct trc_wakers *w, uint64_t address,
-					  unsigned int reason, bool add)
+static struct trc_waker_object *waker_object(struct trc_wakers *w, uint64_t address,
+					     unsigned int reason, bool add)
 {
-	uint64_t key = key_of(address, reason);
+	uint64_t key = waker_object_key(address, reason);
 	uint32_t row = trc_index_get(&w->object_row, key);
 	struct trc_waker_object *object;
 
@@ -69,9 +69,9 @@ static struct trc_waker_object *object_of(struct trc_wakers *w, uint64_t address
 static void objects_of_unlock(struct trc_wakers *w, const struct trc_unlock *unlock,
 			      struct trc_waker_object *object[2])
 {
-	object[0] = object_of(w, unlock->object, TRC_REASON_MUTEX, false);
+	object[0] = waker_object(w, unlock->object, TRC_REASON_MUTEX, false);
 	object[1] = unlock->reason == TRC_REASON_RWLOCK_WRITE
-			    ? object_of(w, unlock->object, TRC_REASON_RWLOCK_READ, false)
+			    ? waker_object(w, unlock->object, TRC_REASON_RWLOCK_READ, false)
 			    : NULL;
 }
 
@@ -91,7 +91,7 @@ static int count_objects(struct trc_wakers *w)
 
 		if (class_of(reason) == WAIT_OTHER)
 			continue;
-		of_park = object_of(w, w->park[i].object, reason, true);
+		of_park = waker_object(w, w->park[i].object, reason, true);
 		if (!of_park)
 			return -ENOMEM;
 		of_park->n_parks++;
@@ -105,7 +105,7 @@ static int count_objects(struct trc_wakers *w)
 	}
 	for (size_t i = 0; i < w->n_unparks; i++) {
 		struct trc_waker_object *woken =
-			object_of(w, w->unpark[i].object, unpark_reason(&w->unpark[i]), false);
+			waker_object(w, w->unpark[i].object, unpark_reason(&w->unpark[i]), false);
 
 		if (woken)
 			woken->n_unparks++;
@@ -143,7 +143,7 @@ static void index_objects(struct trc_wakers *w)
 		struct trc_waker_object *o =
 			class_of(reason) == WAIT_OTHER
 				? NULL
-				: object_of(w, w->park[i].object, reason, false);
+				: waker_object(w, w->park[i].object, reason, false);
 
 		if (o)
 			w->park_idx[o->first_park + o->n_parks++] = (uint32_t)i;
@@ -157,7 +157,7 @@ static void index_objects(struct trc_wakers *w)
 	}
 	for (size_t i = 0; i < w->n_unparks; i++) {
 		struct trc_waker_object *o =
-			object_of(w, w->unpark[i].object, unpark_reason(&w->unpark[i]), false);
+			waker_object(w, w->unpark[i].object, unpark_reason(&w->unpark[i]), false);
 
 		if (o)
 			w->unpark_idx[o->first_unpark + o->n_unparks++] = (uint32_t)i;

@@ -98,7 +98,7 @@ static int add_last(struct finder *f, uint32_t row, const struct trc_park *park)
 	return 0;
 }
 
-static int add_wait(struct finder *f, size_t i)
+static int barrier_add_wait(struct finder *f, size_t i)
 {
 	const struct trc_park *park = &f->r->park[i];
 	uint32_t number = trc_index_number(&f->barrier_of, park->object);
@@ -140,8 +140,8 @@ static void count_comers(struct finder *f)
 }
 
 /* What the thread that comes last did meanwhile. */
-static int set_why(struct finder *f, struct trc_finding *finding, const struct barrier *barrier,
-		   const struct comer *last)
+static int barrier_set_why(struct finder *f, struct trc_finding *finding,
+			   const struct barrier *barrier, const struct comer *last)
 {
 	struct trc_array waits = {.row_bytes = sizeof(uint32_t)};
 	int err = 0;
@@ -235,7 +235,7 @@ static int tell_barrier(struct finder *f, struct barrier *barrier, uint32_t n_pr
 			    " AND waker_thread IS NOT thread GROUP BY 1 ORDER BY 3 DESC",
 			    (int64_t)barrier->object);
 	if (late)
-		err = set_why(f, &finding, barrier, last);
+		err = barrier_set_why(f, &finding, barrier, last);
 	return err ? err : trc_finding_add(out, &finding, &line);
 }
 
@@ -250,7 +250,7 @@ int trc_find_barriers(struct trc_report *r, struct trc_array *out)
 	trc_model_procs(r->m, &n_procs);
 	for (size_t i = 0; i < r->n_parks && !err; i++)
 		if (r->park[i].reason == TRC_REASON_BARRIER)
-			err = add_wait(&f, i);
+			err = barrier_add_wait(&f, i);
 	count_comers(&f);
 	for (size_t i = 0; i < f.barriers.n && !err; i++)
 		err = tell_barrier(&f, (struct barrier *)f.barriers.row + i, (uint32_t)n_procs,
@@ -272,7 +272,7 @@ struct pool {
 	bool open;	       /* a thread has not ended, or its begin is not known */
 };
 
-static void add_thread(struct pool *pool, const struct trc_report *r, uint32_t row)
+static void pool_add_thread(struct pool *pool, const struct trc_report *r, uint32_t row)
 {
 	const struct trc_thread *thread = &r->thread[row];
 	int64_t start_ns = trc_report_later_ns(r, thread->start_ns);
@@ -359,7 +359,7 @@ int trc_find_last_of_pool(struct trc_report *r, struct trc_array *out)
 		err = pool ? 0 : -ENOMEM;
 	}
 	for (uint32_t i = 0; pool && i < r->n_threads; i++)
-		add_thread(&pool[pools.of[i]], r, i);
+		pool_add_thread(&pool[pools.of[i]], r, i);
 	for (uint32_t i = 0; pool && i < pools.n && !err; i++) {
 		int64_t tail_ns = pool[i].end_ns - pool[i].others_end_ns;
 

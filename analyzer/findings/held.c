@@ -32,7 +32,7 @@ static int64_t queued_ns_of(const struct trc_procs *procs, const struct trc_caus
 	return trc_procs_taken_ns(procs, row->from_ns, row->to_ns);
 }
 
-static void add_times(int64_t *sum, int64_t ns, uint32_t times)
+static void held_add_times(int64_t *sum, int64_t ns, uint32_t times)
 {
 	if (__builtin_mul_overflow(ns, (int64_t)times, &ns))
 		ns = INT64_MAX;
@@ -50,14 +50,14 @@ static void count_row(struct held *held, const struct trc_procs *procs, const st
 	if (row->kind == TRC_CAUSE_FREE || row->kind == TRC_CAUSE_WAKING) {
 		held->spins |= row->reason == TRC_REASON_SPIN;
 		taken_ns = queued_ns_of(procs, row, ns);
-		add_times(&held->queued_ns, taken_ns, times);
-		add_times(&held->handed_ns, ns - taken_ns, times);
+		held_add_times(&held->queued_ns, taken_ns, times);
+		held_add_times(&held->handed_ns, ns - taken_ns, times);
 	} else if (row->kind == TRC_CAUSE_PREEMPTED) {
-		add_times(&held->preempted_ns, ns, times);
+		held_add_times(&held->preempted_ns, ns, times);
 	} else if (row->kind == TRC_CAUSE_GONE && !row->unlock) {
-		add_times(&held->gone_ns, ns, times);
+		held_add_times(&held->gone_ns, ns, times);
 	} else if (row->reason && trc_wait_class(row->reason) != TRC_WAIT_LOCKS) {
-		add_times(&held->blocked_ns, ns, times);
+		held_add_times(&held->blocked_ns, ns, times);
 	}
 }
 
@@ -71,7 +71,7 @@ static void count_wait(struct held *held, const struct trc_cause *head)
 }
 
 /* The largest; threads without a proc are one cause, whether they held the lock or were to have it. */
-static uint8_t kind_of(const struct held *held)
+static uint8_t held_kind(const struct held *held)
 {
 	int64_t no_proc_ns = held->preempted_ns, other_ns = held->all_ns, most_ns, known_ns;
 	int64_t nobody_ns = held->handed_ns;
@@ -290,8 +290,8 @@ static int64_t of_kind(const struct held *held, unsigned int kind, const char **
 
 /* What most of the waiting was due to: one thread at one place, if there is such a one; and what the
  * kind rests on, where that is more. */
-static void set_why(struct trc_report *r, struct trc_finding *f, const struct followed *followed,
-		    size_t n_waits)
+static void held_set_why(struct trc_report *r, struct trc_finding *f,
+			 const struct followed *followed, size_t n_waits)
 {
 	const struct held *held = &followed->held;
 	const struct trc_why_tree *tree = &followed->tree;
@@ -334,8 +334,8 @@ int trc_finding_explain(struct trc_report *r, struct trc_finding *f, const struc
 	if (!err)
 		err = follow(r, waits, &followed);
 	if (!err && followed.held.all_ns > 0) {
-		f->kind = kind_of(&followed.held);
-		set_why(r, f, &followed, waits->n);
+		f->kind = held_kind(&followed.held);
+		held_set_why(r, f, &followed, waits->n);
 	}
 	trc_why_tree_free(&followed.tree);
 	trc_procs_free(&followed.procs);

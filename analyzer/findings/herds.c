@@ -34,7 +34,7 @@ struct herds {
 	struct before *before; /* by row of the thread */
 };
 
-static uint64_t key_of(const struct trc_report *r, const struct trc_park *park)
+static uint64_t herd_key(const struct trc_report *r, const struct trc_park *park)
 {
 	const uint64_t key[] = {park->object, trc_report_canonical(r, park->stack)};
 
@@ -43,7 +43,7 @@ static uint64_t key_of(const struct trc_report *r, const struct trc_park *park)
 
 static struct herd *herd_of(struct herds *h, const struct trc_park *park)
 {
-	uint64_t key = key_of(h->r, park);
+	uint64_t key = herd_key(h->r, park);
 	uint32_t at = trc_index_get(&h->index, key);
 	struct herd *herd;
 
@@ -137,7 +137,7 @@ static int count_waves(struct herds *h, struct herd *herd)
 	return err;
 }
 
-static int tell(struct herds *h, struct herd *herd, struct trc_array *out)
+static int herd_tell(struct herds *h, struct herd *herd, struct trc_array *out)
 {
 	char in_vain[TRC_NUMBER_BYTES], woken[TRC_NUMBER_BYTES], cost[TRC_NUMBER_BYTES];
 	struct trc_finding f = trc_finding_of(TRC_FINDING_HERD, &herd->f);
@@ -179,7 +179,7 @@ static int tell_if_many(struct herds *h, struct herd *herd, struct trc_array *ou
 	if (err || herd->woken < AT_A_TIME * herd->waves ||
 	    herd->woken - herd->in_vain < herd->waves / 2)
 		return err;
-	return tell(h, herd, out);
+	return herd_tell(h, herd, out);
 }
 
 int trc_find_herds(struct trc_report *r, struct trc_array *out)

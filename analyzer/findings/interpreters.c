@@ -135,7 +135,8 @@ static void close_waits(struct waits *w)
 }
 
 /* All waits at one place are for one kind of lock. */
-static const char *name_of(struct waits *w, struct trc_report *r, const struct trc_park *park)
+static const char *interpreter_lock_name(struct waits *w, struct trc_report *r,
+					 const struct trc_park *park)
 {
 	uint32_t place = trc_report_canonical(r, park->stack);
 
@@ -195,7 +196,7 @@ static int add_steps(struct waits *w, const struct trc_report *r, const struct t
 	return err;
 }
 
-static int add_wait(struct waits *w, const struct trc_report *r, size_t i)
+static int interpreter_add_wait(struct waits *w, const struct trc_report *r, size_t i)
 {
 	const struct trc_park *park = &r->park[i];
 	int64_t start_ns = trc_park_start_ns(r->m, park), end_ns = trc_park_end_ns(r->m, park);
@@ -300,7 +301,7 @@ static void say_most(struct trc_report *r, struct trc_line *line, int64_t *ns, i
 
 /* A thread that does not get the lock within the interpreter's interval asks its holder to give the lock up,
  * and waits on.  Clears by_thread and by_holder. */
-static void set_why(struct waits *w, struct trc_report *r)
+static void interpreter_set_why(struct waits *w, struct trc_report *r)
 {
 	bool held = false;
 	char number[TRC_NUMBER_BYTES];
@@ -327,7 +328,7 @@ static void set_why(struct waits *w, struct trc_report *r)
 }
 
 /* Whichever of the lock's objects, and in whichever way, they waited for. */
-static void set_sql(struct waits *w)
+static void interpreter_set_sql(struct waits *w)
 {
 	enum { REST_BYTES = 200 };
 	const struct object *object = w->objects.row;
@@ -345,7 +346,7 @@ static void set_sql(struct waits *w)
 	trc_finding_sql_add(&w->f, " ORDER BY waited_ns DESC");
 }
 
-static int tell(struct waits *w, struct trc_report *r, struct trc_array *out)
+static int interpreter_tell(struct waits *w, struct trc_report *r, struct trc_array *out)
 {
 	int64_t threads_ns = 0;
 	uint64_t n_threads = 0;
@@ -360,14 +361,14 @@ static int tell(struct waits *w, struct trc_report *r, struct trc_array *out)
 	}
 	if (!w->name || w->f.cost_ns <= 0 || w->f.cost_ns < threads_ns / 100) /* G3 */
 		return 0;
-	set_sql(w);
+	interpreter_set_sql(w);
 	trc_finding_line(&line);
 	trc_finding_threads(&line, n_threads);
 	trc_line_add(&line, " waited %s for %s, %s of %s time",
 		     trc_text_duration(total, w->f.cost_ns), w->name,
 		     trc_text_share(share, w->f.cost_ns, threads_ns),
 		     n_threads == 1 ? "its" : "their");
-	set_why(w, r);
+	interpreter_set_why(w, r);
 	return trc_finding_add(out, &w->f, &line);
 }
 
@@ -377,15 +378,15 @@ int trc_find_interpreters(struct trc_report *r, struct trc_array *out)
 	int err = open_waits(&w, r);
 
 	for (size_t i = 0; i < r->n_parks && !err; i++) {
-		const char *name = name_of(&w, r, &r->park[i]);
+		const char *name = interpreter_lock_name(&w, r, &r->park[i]);
 
 		if (!name)
 			continue;
 		w.name = name;
-		err = add_wait(&w, r, i);
+		err = interpreter_add_wait(&w, r, i);
 	}
 	if (!err)
-		err = tell(&w, r, out);
+		err = interpreter_tell(&w, r, out);
 	close_waits(&w);
 	return err;
 }
@@ -484,11 +485,11 @@ int trc_find_unnamed(struct trc_report *r, struct trc_array *out)
 
 		if (!can_be(r->park[i].reason) || trc_report_is_idle(r, &r->park[i]))
 			continue;
-		known = name_of(&w, r, &r->park[i]);
+		known = interpreter_lock_name(&w, r, &r->park[i]);
 		unnamed = known ? 0 : unnamed_module(r, r->park[i].stack);
 		module = unnamed ? unnamed : module;
 		if (unnamed)
-			err = add_wait(&w, r, i);
+			err = interpreter_add_wait(&w, r, i);
 	}
 	if (!err && !known && module)
 		err = tell_unnamed(r, &w, module, out);

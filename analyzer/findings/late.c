@@ -261,7 +261,7 @@ static int64_t all_places_ns(const struct finder *f, uint32_t by)
 }
 
 /* "for 97.0%, flusher (4711) waited for fsync fd 3 at flush db.c:12" */
-static void set_why(struct finder *f, struct trc_finding *finding, uint32_t by)
+static void late_set_why(struct finder *f, struct trc_finding *finding, uint32_t by)
 {
 	const struct place *place = largest_place(f, by);
 	int64_t all_ns = all_places_ns(f, by);
@@ -283,7 +283,7 @@ static void set_why(struct finder *f, struct trc_finding *finding, uint32_t by)
 }
 
 /* What it did while others waited. */
-static void set_sql(struct trc_finding *finding)
+static void late_set_sql(struct trc_finding *finding)
 {
 	trc_finding_sql_add(
 		finding,
@@ -293,7 +293,7 @@ static void set_sql(struct trc_finding *finding)
 		finding->thread, finding->thread);
 }
 
-static int tell(struct finder *f, struct trc_array *out, uint32_t row)
+static int late_tell(struct finder *f, struct trc_array *out, uint32_t row)
 {
 	const struct late *late = &f->late[row];
 	struct trc_finding finding = {
@@ -307,8 +307,8 @@ static int tell(struct finder *f, struct trc_array *out, uint32_t row)
 	char waited[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
-	set_why(f, &finding, row);
-	set_sql(&finding);
+	late_set_why(f, &finding, row);
+	late_set_sql(&finding);
 	trc_finding_line(&line);
 	trc_report_thread(f->r, &line, finding.thread, 30);
 	trc_line_add(&line, " keeps others waiting: ");
@@ -320,7 +320,7 @@ static int tell(struct finder *f, struct trc_array *out, uint32_t row)
 }
 
 /* N4 */
-static bool is_told(const struct trc_array *out, uint32_t thread)
+static bool late_is_told(const struct trc_array *out, uint32_t thread)
 {
 	const struct trc_finding *finding = out->row;
 
@@ -345,13 +345,13 @@ static int tell_latest(struct finder *f, struct trc_array *out)
 	uint32_t latest = UINT32_MAX;
 
 	for (uint32_t i = 0; i < f->r->n_threads; i++)
-		if (is_late(f, &f->late[i]) && !is_told(out, f->r->thread[i].serial) &&
+		if (is_late(f, &f->late[i]) && !late_is_told(out, f->r->thread[i].serial) &&
 		    (latest == UINT32_MAX || f->late[i].ns > f->late[latest].ns))
 			latest = i;
-	return latest == UINT32_MAX ? 0 : tell(f, out, latest);
+	return latest == UINT32_MAX ? 0 : late_tell(f, out, latest);
 }
 
-static int find(struct finder *f, struct trc_array *out)
+static int late_find(struct finder *f, struct trc_array *out)
 {
 	double times = 1;
 	int err;
@@ -375,7 +375,7 @@ static int find(struct finder *f, struct trc_array *out)
 int trc_find_waited_for(struct trc_report *r, struct trc_array *out)
 {
 	struct finder f = {.r = r};
-	int err = find(&f, out);
+	int err = late_find(&f, out);
 
 	trc_index_free(&f.pair_of);
 	trc_index_free(&f.place_of);

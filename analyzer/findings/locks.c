@@ -78,8 +78,8 @@ static bool is_chosen(const struct finder *f, const struct chosen *c, size_t i)
 	return c->group ? f->g.of_row[i] == c->group : !f->told[f->g.of_row[i]];
 }
 
-static void add_wait(const struct trc_report *r, struct chosen *c, struct trc_finding *finding,
-		     size_t i)
+static void chosen_add_wait(const struct trc_report *r, struct chosen *c,
+			    struct trc_finding *finding, size_t i)
 {
 	const struct trc_park *park = &r->park[i];
 
@@ -112,7 +112,7 @@ static int choose_waits(struct finder *f, struct chosen *c, struct trc_finding *
 			break;
 		}
 		*row = (uint32_t)i;
-		add_wait(r, c, finding, i);
+		chosen_add_wait(r, c, finding, i);
 		thread = trc_model_thread(r->m, r->park[i].thread);
 		if (thread && !seen[thread - r->thread]) {
 			seen[thread - r->thread] = true;
@@ -182,7 +182,7 @@ static void add_sums_by_object(struct trc_finding *finding, const struct chosen 
 	trc_finding_sql_add(finding, " GROUP BY object ORDER BY 3 DESC");
 }
 
-static void set_sql(struct finder *f, struct trc_finding *finding, const struct chosen *c)
+static void chosen_set_sql(struct finder *f, struct trc_finding *finding, const struct chosen *c)
 {
 	if (add_objects(f, finding)) {
 		trc_finding_sql_reasons(finding, c->reasons);
@@ -269,7 +269,7 @@ static int tell_group(struct finder *f, const struct trc_group_details *d, struc
 	err = trc_finding_explain(f->r, &finding, &f->waits);
 	if (err)
 		return err;
-	set_sql(f, &finding, &c);
+	chosen_set_sql(f, &finding, &c);
 	trc_finding_line(&line);
 	if (d->n_places && d->group->n_places > 1)
 		say_places(f->r, &line, d, &c, finding.cost_ns);

@@ -178,7 +178,7 @@ static int own_fault(struct turns *t, const struct trc_report *r)
 /* ---- the finding ---- */
 
 /* Who ran instead, as the table sched_latency has it: of the rows that are selected as a whole. */
-static int set_why(struct trc_report *r, struct turns *t)
+static int turns_set_why(struct trc_report *r, struct turns *t)
 {
 	size_t n;
 	const struct trc_latency *latency;
@@ -212,8 +212,8 @@ static int set_why(struct trc_report *r, struct turns *t)
 	return 0;
 }
 
-static int tell(struct turns *t, struct trc_report *r, struct trc_array *out, uint32_t n_short,
-		int64_t could_ns)
+static int turns_tell(struct turns *t, struct trc_report *r, struct trc_array *out,
+		      uint32_t n_short, int64_t could_ns)
 {
 	uint32_t n_threads = count_wanted(r);
 	char number[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
@@ -221,7 +221,7 @@ static int tell(struct turns *t, struct trc_report *r, struct trc_array *out, ui
 	int err = own_fault(t, r);
 
 	if (!err)
-		err = set_why(r, t);
+		err = turns_set_why(r, t);
 	trc_finding_line(&line);
 	if (t->own_ns < (double)t->sum_ns / 2 && !t->mostly_own) {
 		t->finding.kind = TRC_FINDING_PROCS_TAKEN;
@@ -257,7 +257,7 @@ int trc_find_short_procs(struct trc_report *r, struct trc_array *out)
 	n_short = !err && t.sum_ns > 0 ? count_short(&t, r, &alive_ns) : 0;
 	/* G4, G3 */
 	if (n_short && t.sum_ns >= could_ns / 5 && t.sum_ns >= alive_ns / 100)
-		err = tell(&t, r, out, n_short, could_ns);
+		err = turns_tell(&t, r, out, n_short, could_ns);
 	trc_index_free(&t.procs);
 	trc_procs_free(&t.steps);
 	free(t.own_before_ns);

@@ -57,7 +57,7 @@ static int add_stretches(struct trc_procs *procs, const struct trc_report *r, in
 }
 
 /* Makes differences to sums. */
-static void sum_up(struct trc_procs *procs)
+static void procs_sum_up(struct trc_procs *procs)
 {
 	struct trc_procs_step *step = procs->steps.row;
 
@@ -83,7 +83,7 @@ int trc_procs_of(struct trc_procs *procs, const struct trc_report *r)
 	*procs = (struct trc_procs){.steps = {.row_bytes = sizeof(struct trc_procs_step)}};
 	err = left_ns ? add_stretches(procs, r, left_ns, &seen) : -ENOMEM;
 	if (!err)
-		sum_up(procs);
+		procs_sum_up(procs);
 	trc_index_free(&seen);
 	free(left_ns);
 	return err;

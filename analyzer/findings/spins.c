@@ -90,7 +90,7 @@ static bool stack_asks(struct spins *s, uint32_t stack)
 	return false;
 }
 
-static void add_sample(struct spins *s, const struct trc_sample *sample)
+static void spin_add_sample(struct spins *s, const struct trc_sample *sample)
 {
 	const struct trc_thread *thread = trc_model_thread(s->r->m, sample->thread);
 	struct spinner *spinner;
@@ -168,7 +168,7 @@ static int at_its_place(struct spins *s, size_t row)
 	return 0;
 }
 
-static int tell(struct spins *s, struct trc_array *out, size_t row)
+static int spin_tell(struct spins *s, struct trc_array *out, size_t row)
 {
 	const struct spinner *spinner = &s->of[row];
 	const struct trc_finding_at at = {.start_ns = spinner->from_ns,
@@ -216,13 +216,13 @@ int trc_find_spinners(struct trc_report *r, struct trc_array *out)
 	if (!s.of || !s.asks)
 		err = -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++)
-		add_sample(&s, &sample[i]);
+		spin_add_sample(&s, &sample[i]);
 	for (size_t row = 0; row < r->n_threads && !err; row++)
 		if (spins(r, &s.of[row], row))
 			err = at_its_place(&s, row);
 	for (size_t row = 0; row < r->n_threads && !err; row++)
 		if (trc_index_get(&s.first, s.of[row].stack) == row && s.of[row].asking)
-			err = tell(&s, out, row);
+			err = spin_tell(&s, out, row);
 	trc_index_free(&s.first);
 	free(s.of);
 	free(s.asks);

@@ -262,8 +262,8 @@ static void add_waiters(struct finder *f, struct trc_line *line, const struct st
 		trc_line_add(line, " and %u more", stage->n_waiters - WAITERS_MAX);
 }
 
-static int set_why(struct finder *f, struct trc_finding *finding, uint32_t pool,
-		   const struct stage *stage)
+static int stage_set_why(struct finder *f, struct trc_finding *finding, uint32_t pool,
+			 const struct stage *stage)
 {
 	char share[TRC_NUMBER_BYTES], margin[TRC_NUMBER_BYTES];
 	struct place place;
@@ -287,7 +287,7 @@ static int set_why(struct finder *f, struct trc_finding *finding, uint32_t pool,
 }
 
 /* The waits of those who wait for it, by object. */
-static void set_sql(struct finder *f, struct trc_finding *finding, const struct stage *stage)
+static void stage_set_sql(struct finder *f, struct trc_finding *finding, const struct stage *stage)
 {
 	trc_finding_sql_add(finding, "SELECT thread, reason, object, count(*) AS waits, "
 				     "sum(waited_ns) AS waited_ns FROM parks WHERE thread IN (");
@@ -318,9 +318,9 @@ static int tell_stage(struct finder *f, struct trc_array *out, uint32_t pool)
 	};
 	char busy[TRC_NUMBER_BYTES], waited[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
 	struct trc_line line;
-	int err = set_why(f, &finding, pool, stage);
+	int err = stage_set_why(f, &finding, pool, stage);
 
-	set_sql(f, &finding, stage);
+	stage_set_sql(f, &finding, stage);
 	trc_finding_line(&line);
 	trc_pools_add(f->r, &line, &f->pools, pool);
 	trc_line_add(&line, " %s the slow stage: at work for %s of the time, while ",

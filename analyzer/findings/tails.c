@@ -17,7 +17,7 @@ static int64_t tail_ns(const struct trc_user_types *t, const struct trc_user_typ
 	return sum_ns;
 }
 
-static int set_why(struct trc_report *r, struct trc_finding *f, const char *type)
+static int tail_set_why(struct trc_report *r, struct trc_finding *f, const char *type)
 {
 	struct trc_why_tasks tasks = {.type = type, .slowest = 1, .most = TRC_SLOWEST_MAX};
 	struct trc_causes *causes;
@@ -61,7 +61,7 @@ static void find_slowest(const struct trc_report *r, struct trc_finding *f, cons
 	}
 }
 
-static void set_sql(struct trc_finding *f, const char *type)
+static void tail_set_sql(struct trc_finding *f, const char *type)
 {
 	trc_finding_sql_add(f, "SELECT * FROM tasks WHERE type = '");
 	for (; *type && f->sql[0]; type++)
@@ -70,8 +70,8 @@ static void set_sql(struct trc_finding *f, const char *type)
 		trc_finding_sql_add(f, "' ORDER BY duration_ns DESC");
 }
 
-static int tell(struct trc_report *r, struct trc_array *out, const struct trc_user_types *t,
-		const struct trc_user_type *type)
+static int tail_tell(struct trc_report *r, struct trc_array *out, const struct trc_user_types *t,
+		     const struct trc_user_type *type)
 {
 	int64_t median_ns = trc_user_percentile(t, type, 50),
 		slow_ns = trc_user_percentile(t, type, 99);
@@ -86,11 +86,11 @@ static int tell(struct trc_report *r, struct trc_array *out, const struct trc_us
 
 	if (slow_ns / TIMES_MEDIAN < median_ns || f.cost_ns < r->length_ns / 100)
 		return 0; /* G3 */
-	err = set_why(r, &f, type->name);
+	err = tail_set_why(r, &f, type->name);
 	if (err)
 		return err;
 	find_slowest(r, &f, type->name);
-	set_sql(&f, type->name);
+	tail_set_sql(&f, type->name);
 	trc_finding_line(&line);
 	trc_line_add(&line, "1%% of the tasks ");
 	trc_line_data(&line, *type->name ? type->name : "(no type)", r->width / 2);
@@ -114,7 +114,7 @@ int trc_find_tails(struct trc_report *r, struct trc_array *out)
 	type = t.types.row;
 	for (size_t i = 0; i < t.types.n && !err; i++)
 		if (type[i].n_ended >= TASKS_LEAST)
-			err = tell(r, out, &t, &type[i]);
+			err = tail_tell(r, out, &t, &type[i]);
 	trc_user_types_free(&t);
 	return err;
 }

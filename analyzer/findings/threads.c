@@ -77,7 +77,7 @@ static int shares_work(const struct trc_report *r, const struct trc_pools *pools
 }
 
 /* Another finding is about this thread: others wait for it. */
-static bool is_told(const struct trc_report *r, const struct trc_array *out, uint32_t row)
+static bool thread_is_told(const struct trc_report *r, const struct trc_array *out, uint32_t row)
 {
 	const struct trc_finding *f = out->row;
 
@@ -145,7 +145,7 @@ int trc_find_one_worker(struct trc_report *r, struct trc_array *out)
 	for (uint32_t i = 0; pool && i < r->n_threads; i++)
 		pool_add(&pool[pools.of[i]], r, i);
 	for (uint32_t i = 0; pool && i < pools.n && !err; i++) {
-		bool shares = is_one_worker(&pool[i]) && !is_told(r, out, pool[i].busiest);
+		bool shares = is_one_worker(&pool[i]) && !thread_is_told(r, out, pool[i].busiest);
 
 		if (shares)
 			err = shares_work(r, &pools, pool[i].busiest, &shares);

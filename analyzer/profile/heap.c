@@ -116,7 +116,7 @@ static void comment_missing(const struct trc_model *m, struct trc_profile *p)
 		trc_profile_comment(p, "objects from before the snapshot's window are not in it");
 }
 
-static void describe(const struct trc_model *m, struct trc_profile *p, bool allocs)
+static void heap_profile_describe(const struct trc_model *m, struct trc_profile *p, bool allocs)
 {
 	uint64_t finest, coarsest;
 
@@ -159,6 +159,6 @@ int trc_profile_heap(struct trc_profile_sums *sums, struct trc_profile *p, bool 
 			 "no allocations were sampled: trace-record --heap does");
 		return -ENOENT;
 	}
-	describe(sums->m, p, allocs);
+	heap_profile_describe(sums->m, p, allocs);
 	return sum_allocs(sums, p);
 }

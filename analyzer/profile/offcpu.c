@@ -154,7 +154,7 @@ static int add_switched(struct offcpu *o, size_t thread, int64_t from_ns, int64_
 	return err ? err : add_time(o, &off);
 }
 
-static int add_thread(struct offcpu *o, size_t thread)
+static int offcpu_add_thread(struct offcpu *o, size_t thread)
 {
 	const struct trc_thread *t = &o->thread[thread];
 	int64_t from_ns = later(t->start_ns, trc_model_start_ns(o->m));
@@ -177,7 +177,7 @@ static int add_thread(struct offcpu *o, size_t thread)
 	return err;
 }
 
-static int add_threads(struct trc_profile_sums *sums)
+static int offcpu_add_threads(struct trc_profile_sums *sums)
 {
 	struct offcpu o = {.sums = sums,
 			   .m = sums->m,
@@ -200,7 +200,7 @@ static int add_threads(struct trc_profile_sums *sums)
 		err = trc_by_thread_make(&o.samples, o.m, o.sample, o.n_samples, sizeof(*o.sample),
 					 trc_profile_thread_of_sample);
 	for (size_t i = 0; i < o.n_threads && !err; i++)
-		err = add_thread(&o, i);
+		err = offcpu_add_thread(&o, i);
 	free(o.outer);
 	trc_by_thread_free(&o.parks);
 	trc_by_thread_free(&o.stretches);
@@ -227,7 +227,7 @@ int trc_profile_offcpu(struct trc_profile_sums *sums, struct trc_profile *p)
 	p->period_type = p->type[0];
 	p->period = 1;
 	comment_switches(sums->m, p);
-	return add_threads(sums);
+	return offcpu_add_threads(sums);
 }
 
 /* Off time has been summed up as (events, delay), CPU time as (samples, cpu). */
@@ -239,7 +239,7 @@ int trc_profile_wall(struct trc_profile_sums *sums, struct trc_profile *p, struc
 	if (err)
 		return err;
 	comment_switches(sums->m, p);
-	err = add_threads(sums);
+	err = offcpu_add_threads(sums);
 	row = sums->rows.row;
 	for (size_t i = 0; i < sums->rows.n; i++) {
 		int64_t ns = row[i].value[1];

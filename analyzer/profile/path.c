@@ -22,7 +22,8 @@ void trc_profile_comment_sampled(struct trc_profile *p, const struct trc_profile
 }
 
 /* profile:L12 */
-static bool is_wanted(const struct trc_profile_sums *sums, const struct trc_task *task, size_t row)
+static bool task_is_wanted(const struct trc_profile_sums *sums, const struct trc_task *task,
+			   size_t row)
 {
 	const struct trc_selection *s = sums->selection;
 
@@ -50,8 +51,8 @@ static int add_leaf(struct trc_profile_sums *sums, const struct trc_cause *leaf,
 	return trc_profile_add(sums, &sample);
 }
 
-static int add_task(struct trc_profile_sums *sums, struct trc_causes *causes,
-		    const struct trc_task *task, struct trc_profile_told *told)
+static int path_add_task(struct trc_profile_sums *sums, struct trc_causes *causes,
+			 const struct trc_task *task, struct trc_profile_told *told)
 {
 	uint32_t labels = 0;
 	const struct trc_cause *row;
@@ -90,10 +91,10 @@ int trc_profile_path(struct trc_profile_sums *sums, struct trc_profile *p, struc
 	p->period = 1;
 	p->of_program = true;
 	for (size_t i = 0; i < n && !err; i++) {
-		if (!is_wanted(sums, &task[i], i))
+		if (!task_is_wanted(sums, &task[i], i))
 			continue;
 		n_told++;
-		err = add_task(sums, causes, &task[i], &told);
+		err = path_add_task(sums, causes, &task[i], &told);
 	}
 	trc_causes_close(causes);
 	trc_profile_comment(p, "the critical paths of %zu task%s, summed", n_told,

@@ -14,7 +14,7 @@ bool trc_profile_passes(const struct trc_profile_sums *sums, uint32_t labels)
 }
 
 /* The number of this key, from 0; a new one if need be.  TRC_INDEX_NONE without memory. */
-static uint32_t number_of(struct trc_index *numbers, uint64_t key)
+static uint32_t profile_number(struct trc_index *numbers, uint64_t key)
 {
 	uint32_t number = trc_index_get(numbers, key);
 
@@ -31,17 +31,17 @@ static uint32_t tag_of(struct trc_profile_sums *sums, const struct trc_profile_s
 {
 	uint64_t why = sample->off + sample->stack_kind * (uint64_t)TAG_STACK_KIND +
 		       sample->cause * (uint64_t)TAG_CAUSE;
-	uint32_t tag = number_of(&sums->tag, why << 32 | sample->labels);
+	uint32_t tag = profile_number(&sums->tag, why << 32 | sample->labels);
 	/* A profile has the one or the other, or neither. */
 	uint64_t more = sample->bytes ? sample->bytes : sample->instead;
 	uint32_t size;
 
 	if (!more || tag == TRC_INDEX_NONE)
 		return tag;
-	size = number_of(&sums->size, more);
+	size = profile_number(&sums->size, more);
 	if (size == TRC_INDEX_NONE)
 		return size;
-	return number_of(&sums->tag, (uint64_t)(TAG_SIZED + size) << 32 | tag);
+	return profile_number(&sums->tag, (uint64_t)(TAG_SIZED + size) << 32 | tag);
 }
 
 struct trc_profile_sample *trc_profile_row(struct trc_profile_sums *sums,
@@ -153,8 +153,8 @@ static void keep_samples(struct trc_profile *p, struct trc_profile_sums *sums)
 		qsort_r(p->sample, p->n_samples, sizeof(*p->sample), compare_samples, p);
 }
 
-static int sum_up(struct trc_profile_sums *sums, struct trc_profile *p, const char *name,
-		  struct trc_error *error)
+static int profile_sum_up(struct trc_profile_sums *sums, struct trc_profile *p, const char *name,
+			  struct trc_error *error)
 {
 	if (!strcmp(name, "block"))
 		return trc_profile_block(sums, p);
@@ -208,7 +208,7 @@ int trc_profile_derive(struct trc_profile **out, struct trc_model *m, const char
 		return err;
 	p = calloc(1, sizeof(*p));
 	error->text[0] = 0;
-	err = p ? sum_up(&sums, p, name, error) : -ENOMEM;
+	err = p ? profile_sum_up(&sums, p, name, error) : -ENOMEM;
 	if (!err)
 		comment_selection(p, sums.selection);
 	if (!err)

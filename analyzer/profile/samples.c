@@ -57,7 +57,7 @@ static int refused(struct trc_error *error)
 	return -ENOENT;
 }
 
-static int refuse(const struct chosen *c, const char *name, struct trc_error *error)
+static int samples_refuse(const struct chosen *c, const char *name, struct trc_error *error)
 {
 	char list[160];
 
@@ -94,7 +94,7 @@ static int choose_by_name(struct chosen *c, const char *name, struct trc_error *
 	}
 	for (size_t i = 0; found && i < c->n; i++)
 		c->in[i] = !strcmp(c->event[i].name, found);
-	return found ? 0 : refuse(c, name, error);
+	return found ? 0 : samples_refuse(c, name, error);
 }
 
 static int choose_clocks(struct chosen *c, struct trc_error *error)
@@ -103,7 +103,7 @@ static int choose_clocks(struct chosen *c, struct trc_error *error)
 
 	for (size_t i = 0; i < c->n; i++)
 		any |= c->in[i] = trc_sample_event_is_clock(&c->event[i]);
-	return any ? 0 : refuse(c, NULL, error);
+	return any ? 0 : samples_refuse(c, NULL, error);
 }
 
 /* The row of this event; events are by number. */
@@ -372,8 +372,8 @@ static int add_unseen(struct trc_profile_sums *sums, struct trc_profile *p, cons
 	return sums->selection ? 0 : trc_profile_add(sums, &unseen);
 }
 
-static void describe(const struct trc_model *m, struct trc_profile *p, const struct chosen *c,
-		     struct stays *stays)
+static void samples_describe(const struct trc_model *m, struct trc_profile *p,
+			     const struct chosen *c, struct stays *stays)
 {
 	const struct trc_sample_event *first = NULL;
 
@@ -414,7 +414,7 @@ int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, co
 		choose_kept(&c, &stays);
 	}
 	if (!err) {
-		describe(sums->m, p, &c, &stays);
+		samples_describe(sums->m, p, &c, &stays);
 		amounts = amounts_of(sums->m, &c, &stays);
 		err = add_unseen(sums, p, &amounts);
 	}

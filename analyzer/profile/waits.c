@@ -50,8 +50,8 @@ static int64_t overlap_ns(const struct trc_profile_sums *sums, const struct trc_
 				end_ns < outer_end_ns ? end_ns : outer_end_ns);
 }
 
-static int add_wait(struct trc_profile_sums *sums, uint32_t stack, uint32_t labels, uint64_t count,
-		    int64_t delay_ns)
+static int waits_add_wait(struct trc_profile_sums *sums, uint32_t stack, uint32_t labels,
+			  uint64_t count, int64_t delay_ns)
 {
 	const struct trc_profile_sample sample = {
 		.stack = stack, .labels = labels, .value = {(int64_t)count, delay_ns}};
@@ -69,13 +69,13 @@ static int add_park(struct trc_profile_sums *sums, const struct trc_park *park,
 	if (!is_blocked(sums, &park[i], &labels) ||
 	    !trc_selection_touches(sums->selection, park[i].thread, start_ns, end_ns))
 		return 0;
-	err = add_wait(sums, park[i].stack, labels, 1,
-		       trc_selection_ns(sums->selection, park[i].thread, start_ns, end_ns));
+	err = waits_add_wait(sums, park[i].stack, labels, 1,
+			     trc_selection_ns(sums->selection, park[i].thread, start_ns, end_ns));
 	while (within && !is_blocked(sums, &park[within - 1], &outer_labels))
 		within = outer[within - 1];
 	if (!err && within) /* profile:L3 */
-		err = add_wait(sums, park[within - 1].stack, outer_labels, 0,
-			       -overlap_ns(sums, &park[i], &park[within - 1]));
+		err = waits_add_wait(sums, park[within - 1].stack, outer_labels, 0,
+				     -overlap_ns(sums, &park[i], &park[within - 1]));
 	return err;
 }
 
@@ -89,7 +89,7 @@ static int add_fibers(struct trc_profile_sums *sums)
 
 	for (size_t i = 0; i < n && !err; i++)
 		if (is_blocked_fiber(sums, &wait[i]))
-			err = add_wait(
+			err = waits_add_wait(
 				sums, wait[i].stack, wait[i].labels, 1,
 				trc_selection_fiber_ns(
 					sums->selection, &wait[i], wait[i].start_ns,
@@ -168,8 +168,8 @@ int trc_profile_mutex(struct trc_profile_sums *sums, struct trc_profile *p)
 		labels = trc_model_labels_at(sums->m, unlock[i].thread, unlock[i].ts_ns,
 					     unlock[i].place);
 		if (trc_profile_passes(sums, labels))
-			err = add_wait(sums, unlock[i].stack, labels, caused.caused_waits,
-				       caused.caused_ns);
+			err = waits_add_wait(sums, unlock[i].stack, labels, caused.caused_waits,
+					     caused.caused_ns);
 	}
 	free(selected);
 	return err;

@@ -274,7 +274,7 @@ static void print_unseen(struct trc_report *r, const struct sums *sums)
 	trc_report_line(r, &line);
 }
 
-static void print_columns(struct trc_report *r)
+static void cpu_print_columns(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -303,7 +303,7 @@ static int print_functions(struct trc_report *r, const struct sums *sums, const 
 			order[n++] = &row[i];
 	if (n)
 		qsort(order, n, sizeof(struct function *), compare_functions);
-	print_columns(r);
+	cpu_print_columns(r);
 	if (sums->unseen)
 		print_unseen(r, sums);
 	for (size_t i = 0; i < n && i < r->top; i++)

@@ -127,8 +127,8 @@ static bool wait_wanted(const struct trc_report *r, const struct trc_fiber_wait 
 	return trc_selection_has_fiber_wait(r->selection, r->m, wait);
 }
 
-static void add_wait(const struct trc_report *r, struct trc_fiber *fiber,
-		     const struct trc_fiber_wait *wait)
+static void fiber_add_wait(const struct trc_report *r, struct trc_fiber *fiber,
+			   const struct trc_fiber_wait *wait)
 {
 	int64_t end_ns = wait_end_ns(r, wait);
 	int64_t ready_ns = wait->ready_ns == TRC_NEVER ? end_ns : wait->ready_ns;
@@ -159,7 +159,7 @@ static int wanted_fibers(const struct trc_report *r, struct trc_fiber **out)
 	}
 	for (size_t i = 0; i < n_waits && r->selection; i++)
 		if (wait_wanted(r, &wait[i]))
-			add_wait(r, &wanted[wait[i].fiber - 1], &wait[i]);
+			fiber_add_wait(r, &wanted[wait[i].fiber - 1], &wait[i]);
 	*out = wanted;
 	return 0;
 }
@@ -209,7 +209,7 @@ static int compare_groups(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void print_columns(struct trc_report *r)
+static void fibers_print_columns(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -259,7 +259,7 @@ static void print_groups(struct trc_report *r, struct groups *g, uint64_t n_fibe
 	snprintf(right, sizeof(right), "%s%s", trc_text_count(number, n_fibers),
 		 r->selection ? " that waited in what is selected" : "");
 	trc_report_heading(r, "Fibers", right);
-	print_columns(r);
+	fibers_print_columns(r);
 	for (size_t i = 0; i < g->groups.n && i < r->top; i++)
 		print_group(r, &group[i]);
 	if (g->groups.n > r->top) {

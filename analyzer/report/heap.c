@@ -153,7 +153,7 @@ static bool has_all_margins(const struct trc_report *r, const struct memory *mem
 	return memory->coarsest > 1 && r->width >= LONG_LINE;
 }
 
-static void print_columns(struct trc_report *r, const struct memory *memory)
+static void heap_print_columns(struct trc_report *r, const struct memory *memory)
 {
 	struct trc_line line;
 
@@ -251,7 +251,7 @@ static int print_places(struct trc_report *r, const struct memory *memory)
 	}
 	qsort(order, n, sizeof(struct place *), compare_in_use);
 	n_shown = n_in_use < r->top ? n_in_use : r->top;
-	print_columns(r, memory);
+	heap_print_columns(r, memory);
 	for (size_t i = 0; i < n_shown; i++)
 		print_place(r, memory, order[i]);
 	if (n_in_use > n_shown)

@@ -62,7 +62,7 @@ static uint64_t hash_of(const struct held_up *h, const struct trc_blame_row *row
 }
 
 /* Of what is nobody's (a lock that was free, lost events) there is no thread to name, or to count. */
-static int add_thread(struct held_up *h, uint32_t number, const struct trc_blame_row *row)
+static int held_up_add_thread(struct held_up *h, uint32_t number, const struct trc_blame_row *row)
 {
 	struct node *node = (struct node *)h->nodes.row + number - 1;
 	uint32_t at;
@@ -85,7 +85,7 @@ static int add_thread(struct held_up *h, uint32_t number, const struct trc_blame
 	return 0;
 }
 
-static int add_row(struct held_up *h, const struct trc_blame_row *row)
+static int held_up_add_row(struct held_up *h, const struct trc_blame_row *row)
 {
 	uint32_t number;
 	struct node *node;
@@ -108,7 +108,7 @@ static int add_row(struct held_up *h, const struct trc_blame_row *row)
 	node->number = number;
 	h->node_of[row->number] = number;
 	trc_report_add(&node->why.total_ns, row->ns);
-	return add_thread(h, number, row);
+	return held_up_add_thread(h, number, row);
 }
 
 static int largest_first(const void *a, const void *b)
@@ -252,7 +252,7 @@ int trc_report_held_up(struct trc_report *r)
 	if (!err && !h.node_of)
 		err = -ENOMEM;
 	for (size_t i = 0; i < rows.n && !err; i++)
-		err = add_row(&h, (struct trc_blame_row *)rows.row + i);
+		err = held_up_add_row(&h, (struct trc_blame_row *)rows.row + i);
 	if (!err && h.nodes.n) {
 		qsort(h.nodes.row, h.nodes.n, h.nodes.row_bytes, largest_first);
 		n_shown = count_shown(&h);

@@ -173,7 +173,7 @@ static int keys_find(struct trc_array *keys, const struct sum *sum, size_t n)
 	return 0;
 }
 
-static void print_columns(struct trc_report *r)
+static void labels_print_columns(struct trc_report *r)
 {
 	static const char *const NAME[TRC_WAIT_CLASSES] = {
 		[TRC_WAIT_LOCKS] = "locks",
@@ -242,7 +242,7 @@ static void print_keys(struct trc_report *r, const struct trc_array *keys, const
 	struct trc_line line;
 
 	trc_report_heading(r, "Labels", "threads' time under each, and how much of it they waited");
-	print_columns(r);
+	labels_print_columns(r);
 	for (size_t i = 0; i < keys->n && i < KEYS_MAX; i++)
 		print_key(r, &key[i], sum);
 	if (keys->n <= KEYS_MAX)

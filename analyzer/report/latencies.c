@@ -190,7 +190,7 @@ static int compare_groups(const void *a, const void *b)
 	return x->first < y->first ? -1 : 1;
 }
 
-static void print_columns(struct trc_report *r)
+static void latencies_print_columns(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -273,7 +273,7 @@ static bool print_groups(struct latencies *l)
 	snprintf(right, sizeof(right), "%s from when threads could run until they did",
 		 trc_text_duration(total, total_ns));
 	trc_report_heading(l->r, "Scheduling latency", right);
-	print_columns(l->r);
+	latencies_print_columns(l->r);
 	for (size_t i = 0, told = 0; i < l->groups.n && told < (l->r->top + 1) / 2; i++)
 		if (matters(&group[i])) {
 			print_group(l->r, &group[i]);

@@ -19,7 +19,7 @@ struct groups {
 	struct trc_array values; /* struct trc_key: what is selected of a latency, and its group */
 };
 
-static int add(struct groups *g, uint64_t key, int64_t ns)
+static int latency_group_add(struct groups *g, uint64_t key, int64_t ns)
 {
 	uint32_t number = trc_index_number(&g->number, key);
 	struct group *group = number > g->groups.n ? trc_array_add(&g->groups)
@@ -44,7 +44,7 @@ static int largest_first(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static void print_columns(struct trc_report *r, const char *what)
+static void latencies_by_print_columns(struct trc_report *r, const char *what)
 {
 	struct trc_line line;
 
@@ -92,15 +92,16 @@ static int add_latency(struct trc_report *r, struct groups *g, const struct trc_
 		return 0;
 	switch (by) {
 	case BY_WAKER:
-		return add(g, latency->waker, ns);
+		return latency_group_add(g, latency->waker, ns);
 	case BY_PROC:
-		return add(g, latency->proc, ns);
+		return latency_group_add(g, latency->proc, ns);
 	case BY_INSTEAD:
 		break;
 	}
-	return latency->instead ? add(g, latency->instead,
-				      latency->instead_ns < ns ? latency->instead_ns : ns)
-				: 0;
+	return latency->instead
+		       ? latency_group_add(g, latency->instead,
+					   latency->instead_ns < ns ? latency->instead_ns : ns)
+		       : 0;
 }
 
 static int print_by(struct trc_report *r, const struct trc_latency *latency, size_t n, enum by by)
@@ -123,7 +124,7 @@ static int print_by(struct trc_report *r, const struct trc_latency *latency, siz
 	group = g.groups.row;
 	if (!err && g.groups.n) {
 		qsort(group, g.groups.n, sizeof(*group), largest_first);
-		print_columns(r, WHAT[by]);
+		latencies_by_print_columns(r, WHAT[by]);
 	}
 	for (size_t i = 0; i < g.groups.n && !err; i++)
 		print_group(r, &group[i], by);

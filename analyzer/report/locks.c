@@ -9,7 +9,7 @@
 
 enum { FEW = 10 };
 
-static void begin(struct trc_report *r, struct trc_line *line)
+static void lock_line_begin(struct trc_report *r, struct trc_line *line)
 {
 	trc_line_begin(line, r->width, r->colour);
 	trc_line_to(line, 12);
@@ -47,7 +47,7 @@ static void print_spreads(struct trc_report *r, const struct trc_lock_sum *sum)
 
 	if (!percentiles && !sum->holds.n)
 		return;
-	begin(r, &line);
+	lock_line_begin(r, &line);
 	if (percentiles) {
 		trc_line_add(&line, "waits ");
 		add_percentiles(&line, &sum->waits);
@@ -66,7 +66,7 @@ static void print_convoys(struct trc_report *r, const struct trc_lock_sum *sum)
 
 	if (!sum->convoys)
 		return;
-	begin(r, &line);
+	lock_line_begin(r, &line);
 	trc_line_add(&line,
 		     "handed from waiter to waiter %s time%s, the longest %s with %s hand-overs",
 		     trc_text_count(convoys, sum->convoys), sum->convoys == 1 ? "" : "s",
@@ -83,7 +83,7 @@ static void print_preempted(struct trc_report *r, const struct trc_lock_sum *sum
 
 	if (sum->preempted_waits_ns <= 0 || sum->preempted_waits_ns < sum->waits.total_ns / 100)
 		return;
-	begin(r, &line);
+	lock_line_begin(r, &line);
 	trc_line_add(&line, "%s of it while its holders had no proc, %s in all",
 		     trc_text_duration(of, sum->preempted_waits_ns),
 		     trc_text_duration(holders, sum->preempted_ns));

@@ -126,8 +126,8 @@ void trc_longest_times(const struct trc_report *r, struct trc_line *line,
 
 /* Of one that is older than a snapshot's window at least that long, and some time before; of one
  * that a dead process was in at least that long, too. */
-static void add_times(const struct trc_report *r, struct trc_line *line,
-		      const struct trc_park *park)
+static void longest_add_times(const struct trc_report *r, struct trc_line *line,
+			      const struct trc_park *park)
 {
 	bool cut = park->flags & TRC_PARK_CUT;
 	struct trc_longest_times times = {park->start_ns, trc_park_end_ns(r->m, park), cut,
@@ -141,7 +141,7 @@ static void print_park(struct trc_report *r, const struct trc_park *park)
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
-	add_times(r, &line, park);
+	longest_add_times(r, &line, park);
 	trc_line_add(&line, "  ");
 	trc_report_thread(r, &line, park->thread, 26);
 	trc_line_to(&line, 50);

@@ -141,7 +141,7 @@ static struct columns columns_of(const struct trc_many *many, int width)
 	return columns;
 }
 
-static void print_columns(struct trc_report *r, const struct columns *columns)
+static void many_print_columns(struct trc_report *r, const struct columns *columns)
 {
 	struct trc_line line;
 
@@ -167,8 +167,8 @@ static void add_duration(struct trc_line *line, int64_t ns)
 		       ns && ns != TRC_NEVER ? trc_text_duration(number, ns) : "");
 }
 
-static void add_times(struct trc_line *line, const struct columns *columns,
-		      const int64_t time_ns[TRC_MANY_TIMES])
+static void many_add_times(struct trc_line *line, const struct columns *columns,
+			   const int64_t time_ns[TRC_MANY_TIMES])
 {
 	for (unsigned int i = 0; i < TRC_MANY_TIMES; i++)
 		if (columns->has[i])
@@ -293,8 +293,8 @@ static void print_worst(struct trc_report *r, const struct trc_many_row *row)
 	trc_report_line(r, &line);
 }
 
-static void print_row(struct trc_report *r, const struct columns *columns,
-		      const struct trc_many_row *row, int64_t worst_from_ns)
+static void many_print_row(struct trc_report *r, const struct columns *columns,
+			   const struct trc_many_row *row, int64_t worst_from_ns)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -304,7 +304,7 @@ static void print_row(struct trc_report *r, const struct columns *columns,
 	add_ended(&line, row);
 	add_duration(&line, row->lasted_ns);
 	trc_line_right(&line, 9, trc_text_count(number, row->n_threads));
-	add_times(&line, columns, row->time_ns);
+	many_add_times(&line, columns, row->time_ns);
 	trc_line_add(&line, "  ");
 	trc_line_data(&line, *row->command ? row->command : base_name(row->path), r->width);
 	if (*row->command && !names_pid(row)) {
@@ -337,7 +337,7 @@ static void print_rest(struct trc_report *r, const struct columns *columns,
 	}
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_right(&line, TIMES_AT, trc_text_count(number, n_threads));
-	add_times(&line, columns, sum_ns);
+	many_add_times(&line, columns, sum_ns);
 	trc_line_add(&line, "  in %zu more", n);
 	if (n_failed) {
 		trc_line_style(&line, TRC_STYLE_ALARM);
@@ -514,9 +514,9 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 	n = n_told(order, many->rows.n, summary ? SUMMARY_ROWS : ROWS);
 	print_head(many, &r);
 	columns = columns_of(many, r.width);
-	print_columns(&r, &columns);
+	many_print_columns(&r, &columns);
 	for (size_t i = 0; i < n; i++)
-		print_row(&r, &columns, order[i], summary ? INT64_MAX : least_ns(many));
+		many_print_row(&r, &columns, order[i], summary ? INT64_MAX : least_ns(many));
 	print_rest(&r, &columns, order + n, many->rows.n - n);
 	err = print_findings(many, &r, summary);
 	if (!summary)

@@ -94,7 +94,7 @@ static void add_stack(struct margins *m, uint32_t stack)
 	}
 }
 
-static void add_sample(struct margins *m, const struct trc_sample *sample)
+static void margins_add_sample(struct margins *m, const struct trc_sample *sample)
 {
 	struct trc_margin_part part = {0};
 	size_t n;
@@ -176,7 +176,7 @@ static int add_samples(struct margins *m, uint32_t event)
 	int err = by_thread(&key, &n, m->r, event);
 
 	for (size_t i = 0; i < n; i++) {
-		add_sample(m, &sample[key[i].row]);
+		margins_add_sample(m, &sample[key[i].row]);
 		if (i + 1 == n || key[i + 1].key != key[i].key)
 			end_thread(m, (size_t)key[i].key);
 	}

@@ -76,7 +76,7 @@ static int compare_rows(const void *a, const void *b)
 	return x->now->thread < y->now->thread ? -1 : 1;
 }
 
-static bool is_wanted(const struct trc_report *r)
+static bool now_is_wanted(const struct trc_report *r)
 {
 	const char *ended = trc_report_info(r, "ended");
 	size_t n;
@@ -91,7 +91,7 @@ static bool is_wanted(const struct trc_report *r)
 			 !strcmp(ended, "trace_stop()"));
 }
 
-static void print_columns(struct trc_report *r)
+static void now_print_columns(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -106,7 +106,8 @@ static void print_columns(struct trc_report *r)
 	trc_report_line(r, &line);
 }
 
-static void add_wait(struct trc_report *r, struct trc_line *line, const struct trc_thread_now *now)
+static void now_add_wait(struct trc_report *r, struct trc_line *line,
+			 const struct trc_thread_now *now)
 {
 	trc_line_add(line, "  %s", trc_reason_name(now->reason));
 	if (now->reason == TRC_REASON_JOIN && now->holder) {
@@ -156,7 +157,7 @@ static void print_regions(struct trc_report *r, const struct trc_thread_now *now
 	trc_report_line(r, &line);
 }
 
-static void print_row(struct trc_report *r, const struct row *row)
+static void now_print_row(struct trc_report *r, const struct row *row)
 {
 	static const char *const state[] = {
 		[TRC_THREAD_UNKNOWN] = "unknown",
@@ -178,7 +179,7 @@ static void print_row(struct trc_report *r, const struct row *row)
 		trc_line_add(&line, "  got SIG%s", name ? name : "?");
 	} else if (now->state == TRC_THREAD_WAITING) {
 		trc_line_right(&line, 12, trc_report_until_end(r, lasted, now->since_ns));
-		add_wait(r, &line, now);
+		now_add_wait(r, &line, now);
 	}
 	trc_report_line(r, &line);
 	print_stack(r, now);
@@ -199,7 +200,7 @@ static void print_heading(struct trc_report *r, const struct row *row, size_t n)
 	snprintf(text, sizeof(text), "when the trace ends: %s waiting, %s not in a recorded wait",
 		 trc_text_count(waiting, n_waiting), trc_text_count(others, n_others));
 	trc_report_heading(r, "Threads now", text);
-	print_columns(r);
+	now_print_columns(r);
 }
 
 int trc_report_now(struct trc_report *r)
@@ -209,7 +210,7 @@ int trc_report_now(struct trc_report *r)
 	struct trc_line line;
 	struct row *row;
 
-	if (!n || !is_wanted(r))
+	if (!n || !now_is_wanted(r))
 		return 0;
 	row = calloc(n, sizeof(*row));
 	if (!row)
@@ -227,7 +228,7 @@ int trc_report_now(struct trc_report *r)
 		print_heading(r, row, n);
 	}
 	for (size_t i = 0; i < n && i < r->top; i++)
-		print_row(r, &row[i]);
+		now_print_row(r, &row[i]);
 	if (n > r->top) {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_add(&line, "    and %zu more", n - r->top);

@@ -54,8 +54,8 @@ static void print_wait(struct trc_report *r, const struct trc_group_details *d)
 		trc_report_line(r, &line);
 }
 
-static bool is_told(const struct trc_groups *g, enum trc_wait_class class, size_t i,
-		    int64_t least_ns)
+static bool group_is_told(const struct trc_groups *g, enum trc_wait_class class, size_t i,
+			  int64_t least_ns)
 {
 	return i < g->n_of[class] && trc_groups_details(g, class)[i].group->total_ns >= least_ns;
 }
@@ -71,7 +71,7 @@ static size_t print_classes(struct trc_report *r, const struct trc_groups *g, in
 
 	for (size_t i = 0; i < TOP_WAITS; i++)
 		for (size_t o = 0; o < N_ORDER && n < TOP_WAITS; o++) {
-			if (!is_told(g, ORDER[o], i, least_ns) ||
+			if (!group_is_told(g, ORDER[o], i, least_ns) ||
 			    (ORDER[o] == TRC_WAIT_OUTSIDE && n > n_told[o]))
 				continue;
 			n_told[o]++;

@@ -60,7 +60,7 @@ static void make_row(const struct trc_report *r, size_t i, struct row *row)
 		row->unparked_ns = 0;
 }
 
-static void print_columns(struct trc_report *r, bool scheduled)
+static void threads_print_columns(struct trc_report *r, bool scheduled)
 {
 	struct trc_line line;
 
@@ -78,7 +78,7 @@ static void print_columns(struct trc_report *r, bool scheduled)
 	trc_report_line(r, &line);
 }
 
-static void print_row(struct trc_report *r, const struct row *row, bool scheduled)
+static void threads_print_row(struct trc_report *r, const struct row *row, bool scheduled)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -132,10 +132,10 @@ int trc_report_threads(struct trc_report *r)
 		trc_report_heading(r, "Threads",
 				   r->selection ? "shares of the time of each that is selected"
 						: "shares of the time that each was alive");
-		print_columns(r, scheduled);
+		threads_print_columns(r, scheduled);
 	}
 	for (size_t i = 0; i < n && i < r->top; i++)
-		print_row(r, &row[i], scheduled);
+		threads_print_row(r, &row[i], scheduled);
 	if (n > r->top) {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_add(&line, "    and %zu more", n - r->top);

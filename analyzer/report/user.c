@@ -11,7 +11,7 @@
 #include "analyzer/words/user_types.h"
 #include "user_times.h"
 
-static void print_columns(struct trc_report *r)
+static void user_print_columns(struct trc_report *r)
 {
 	static const char *const NAME[] = {"p50", "p95", "p99", "max"};
 	struct trc_line line;
@@ -77,7 +77,7 @@ static int print_spans(struct trc_report *r, const char *heading, trc_user_span_
 		err = trc_user_times_make(&times, r, &t, span_at == trc_user_region_span);
 	if (!err && t.types.n) {
 		trc_report_heading(r, heading, NULL);
-		print_columns(r);
+		user_print_columns(r);
 		for (size_t i = 0; i < t.types.n && i < r->top && !err; i++) {
 			print_type(r, &t, &type[i]);
 			trc_user_times_print(&times, r, i);

@@ -47,8 +47,8 @@ static uint32_t type_of(struct summer *s, const char *name)
 	return number;
 }
 
-static void add(struct summer *s, const struct trc_task_time *time, trc_user_span_fn *span_at,
-		size_t row)
+static void user_time_add(struct summer *s, const struct trc_task_time *time,
+			  trc_user_span_fn *span_at, size_t row)
 {
 	struct trc_user_span span = span_at(s->r, row);
 	uint32_t type;
@@ -71,7 +71,8 @@ static void sum(struct summer *s, const struct trc_array *rows, bool regions)
 			row = regions ? (uint32_t)time[i].task - 1
 				      : trc_index_get(&s->row_of, time[i].task);
 		if (row != TRC_INDEX_NONE)
-			add(s, &time[i], regions ? trc_user_region_span : trc_user_task_span, row);
+			user_time_add(s, &time[i],
+				      regions ? trc_user_region_span : trc_user_task_span, row);
 	}
 }
 

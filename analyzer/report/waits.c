@@ -91,7 +91,7 @@ static void print_labels(struct trc_report *r, const struct trc_group_details *d
 	trc_report_line(r, &line);
 }
 
-static void print_columns(struct trc_report *r)
+static void waits_print_columns(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -260,7 +260,7 @@ static void print_class(struct trc_report *r, const struct trc_lock_sums *locks,
 				: "  (of time: share of the waiting threads' lifetime)");
 	trc_report_heading(r, HEADING[class], right);
 	if (n)
-		print_columns(r);
+		waits_print_columns(r);
 	for (i = 0; i < n && i < most && !is_negligible(&d[i], &d[0]); i++) {
 		print_group(r, locks, &d[i]);
 		print_no_proc(r, &d[i]);

@@ -23,7 +23,7 @@ int trc_why_add_stretch(struct trc_why_tree *tree, struct trc_causes *causes, ui
 	return err ? err : trc_why_tree_add(tree, rows, n);
 }
 
-static bool is_wanted(void *context, const struct trc_model *m, size_t row)
+static bool why_task_is_wanted(void *context, const struct trc_model *m, size_t row)
 {
 	return trc_selection_has_task(context, m, row);
 }
@@ -33,7 +33,7 @@ struct adding {
 	struct trc_causes *causes;
 };
 
-static int add_task(void *context, const struct trc_task *task)
+static int why_add_task(void *context, const struct trc_task *task)
 {
 	struct adding *to = context;
 	const struct trc_cause *rows;
@@ -62,7 +62,8 @@ static int pick(const struct trc_why_tree *tree, const struct trc_why_tasks *tas
 		struct trc_array *picked)
 {
 	/* The context is only read. */
-	const struct trc_task_pick pick = {tasks->id, tasks->type, tasks->slowest, is_wanted,
+	const struct trc_task_pick pick = {tasks->id, tasks->type, tasks->slowest,
+					   why_task_is_wanted,
 					   (void *)(uintptr_t)tree->r->selection};
 	size_t n_of;
 
@@ -76,7 +77,8 @@ int trc_why_add_tasks(struct trc_why_tree *tree, struct trc_causes *causes,
 	int err = pick(tree, tasks, &picked);
 
 	if (!err)
-		err = each_picked(tree, tasks, &picked, add_task, &(struct adding){tree, causes});
+		err = each_picked(tree, tasks, &picked, why_add_task,
+				  &(struct adding){tree, causes});
 	trc_array_free(&picked);
 	return err;
 }

@@ -89,7 +89,7 @@ static uint64_t thread_key(uint32_t node, uint32_t thread)
 	return (uint64_t)node << 32 | thread;
 }
 
-static void add_times(int64_t *sum, int64_t ns, uint32_t times)
+static void tree_add_times(int64_t *sum, int64_t ns, uint32_t times)
 {
 	if (__builtin_mul_overflow(ns, (int64_t)times, &ns))
 		ns = INT64_MAX;
@@ -107,7 +107,7 @@ static int count_instead(struct trc_why_node *node, struct trc_why_threads *thre
 		return -ENOMEM;
 	ns = (int64_t *)threads->instead_ns.row + number - 1;
 	node->n_instead += !*ns;
-	add_times(ns, row->instead_ns, times);
+	tree_add_times(ns, row->instead_ns, times);
 	if (*ns > node->instead_ns) {
 		node->instead_ns = *ns;
 		node->instead = row->instead;
@@ -123,7 +123,7 @@ static int count(struct trc_why_node *node, struct trc_why_threads *threads, uin
 	int err = 0;
 
 	node->n += times;
-	add_times(&node->total_ns, row->to_ns - row->from_ns, times);
+	tree_add_times(&node->total_ns, row->to_ns - row->from_ns, times);
 	if (row->instead)
 		err = count_instead(node, threads, id, row, times);
 	if (err || trc_index_get(&threads->seen, key) != TRC_INDEX_NONE)
@@ -157,7 +157,7 @@ static int find_node(struct trc_why_tree *tree, const struct trc_cause *row, uin
 	return trc_index_put(&tree->node, hash, *id);
 }
 
-static int add_row(struct trc_why_tree *tree, const struct trc_cause *row, uint32_t times)
+static int tree_add_row(struct trc_why_tree *tree, const struct trc_cause *row, uint32_t times)
 {
 	uint32_t *place = trc_array_add(&tree->of_row), parent = 1, id = 0;
 	int err;
@@ -246,7 +246,7 @@ int trc_why_tree_add(struct trc_why_tree *tree, const struct trc_cause *rows, si
 			trc_report_add(&tree->total_ns, rows[i].to_ns - rows[i].from_ns);
 		if (rows[i].depth > tree->depth)
 			tree->depth = rows[i].depth;
-		err = add_row(tree, &rows[i], 1);
+		err = tree_add_row(tree, &rows[i], 1);
 		if (!err && rows[i].leaf)
 			err = add_leaf(tree, &rows[i]);
 	}
@@ -290,7 +290,7 @@ int trc_why_tree_add_below(struct trc_why_tree *tree, const struct trc_cause *ro
 
 	tree->of_row.n = 0;
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_row(tree, &rows[i], i ? times[i].n_marked : 0);
+		err = tree_add_row(tree, &rows[i], i ? times[i].n_marked : 0);
 	return err;
 }
 

@@ -23,7 +23,7 @@ struct what_if {
 	const struct trc_report_options *options;
 };
 
-static void begin(const struct what_if *w, struct trc_line *line)
+static void what_if_line_begin(const struct what_if *w, struct trc_line *line)
 {
 	trc_line_begin(line, w->options->width ? w->options->width : 100, w->options->colour);
 }
@@ -52,7 +52,7 @@ static void say(const struct what_if *w, enum trc_style style, const char *forma
 	for (const char *at = text; *at; at += strspn(at, " ")) {
 		size_t n;
 
-		begin(w, &line);
+		what_if_line_begin(w, &line);
 		n = trc_text_fitting(at,
 				     (line.limit < WRAP_WIDTH ? line.limit : WRAP_WIDTH) - indent);
 		snprintf(part, sizeof(part), "%.*s", (int)n, at);
@@ -105,7 +105,7 @@ static void print_figure(const struct what_if *w, const char *name,
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
-	begin(w, &line);
+	what_if_line_begin(w, &line);
 	trc_line_add(&line, "    %s", name);
 	trc_line_to(&line, 14);
 	add_number(&line, f->recorded_ns);
@@ -125,13 +125,13 @@ static void print_head(const struct what_if *w, const char *change)
 {
 	struct trc_line line;
 
-	begin(w, &line);
+	what_if_line_begin(w, &line);
 	trc_line_style(&line, TRC_STYLE_BOLD);
 	trc_line_add(&line, "What if ");
 	trc_line_data(&line, change, 200);
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	end(w, &line);
-	begin(w, &line);
+	what_if_line_begin(w, &line);
 	trc_line_style(&line, TRC_STYLE_DIM);
 	trc_line_to(&line, 14);
 	trc_line_right(&line, NUMBER_COLUMNS, "recorded");
@@ -148,7 +148,7 @@ static void print_types(const struct what_if *w)
 	struct trc_line line;
 
 	for (size_t i = 0; i < w->result.types.n && i < TYPES_SHOWN; i++) {
-		begin(w, &line);
+		what_if_line_begin(w, &line);
 		trc_line_add(&line, "  ");
 		trc_line_data(&line, *type[i].name ? type[i].name : "(no type)", NAME_COLUMNS);
 		trc_line_add(&line, ", %s task%s", trc_text_count(number, type[i].n),
@@ -159,7 +159,7 @@ static void print_types(const struct what_if *w)
 		print_figure(w, "p99", &type[i].p99);
 	}
 	if (w->result.types.n > TYPES_SHOWN) {
-		begin(w, &line);
+		what_if_line_begin(w, &line);
 		trc_line_add(&line, "  and %s more types",
 			     trc_text_count(number, w->result.types.n - TYPES_SHOWN));
 		end(w, &line);
@@ -260,8 +260,8 @@ static void print_basis(const struct what_if *w, const struct trc_model *m)
 	    "busier or calmer times it knows nothing");
 }
 
-static int make(struct trc_whatif *w, struct trc_model *m, const char *change,
-		struct trc_error *error)
+static int whatif_make(struct trc_whatif *w, struct trc_model *m, const char *change,
+		       struct trc_error *error)
 {
 	int err;
 
@@ -275,12 +275,12 @@ int trc_report_what_if(struct trc_model *m, FILE *out, const struct trc_report_o
 {
 	struct what_if w = {.out = out, .options = options};
 	struct trc_line line;
-	int err = make(&w.result, m, change, error);
+	int err = whatif_make(&w.result, m, change, error);
 
 	if (!err) {
 		print_doubts(&w, m);
 		print_head(&w, change);
-		begin(&w, &line);
+		what_if_line_begin(&w, &line);
 		trc_line_add(&line, "  the run");
 		end(&w, &line);
 		print_figure(&w, "length", &w.result.length);
@@ -323,7 +323,7 @@ int trc_report_what_if_json(struct trc_model *m, FILE *out, const char *change,
 			    struct trc_error *error)
 {
 	struct trc_whatif w;
-	int err = make(&w, m, change, error);
+	int err = whatif_make(&w, m, change, error);
 
 	if (!err) {
 		fprintf(out, "{\"change\":");

@@ -226,7 +226,7 @@ static int add_tasks(struct why *w, const char *name)
 }
 
 /* What of its life is selected. */
-static int add_thread(struct why *w, const struct trc_thread *t)
+static int why_add_thread(struct why *w, const struct trc_thread *t)
 {
 	int64_t at_ns = t->start_ns > w->r->start_ns ? t->start_ns : w->r->start_ns;
 	int64_t end_ns = t->end_ns == TRC_NEVER ? w->r->end_ns : t->end_ns, from_ns, until_ns;
@@ -249,7 +249,7 @@ static int add_threads_named(struct why *w, const char *name)
 
 		if (by_tid ? t->tid != tid : strcmp(t->name, name) != 0)
 			continue;
-		err = add_thread(w, t);
+		err = why_add_thread(w, t);
 	}
 	return err || w->tree.n ? err : no_such(w, "no thread has this tid or name");
 }
@@ -325,7 +325,7 @@ static int add_program(struct why *w)
 			first = t;
 	}
 	if (first)
-		err = add_thread(w, first);
+		err = why_add_thread(w, first);
 	return err || w->tree.n ? err : no_such(w, "its first thread is not in the trace");
 }
 

@@ -3,8 +3,8 @@
 
 enum { THREAD_WIDTH = 30 };
 
-static void add_threads(struct trc_report *r, struct trc_line *line,
-			const struct trc_why_node *node)
+static void words_add_threads(struct trc_report *r, struct trc_line *line,
+			      const struct trc_why_node *node)
 {
 	char number[TRC_NUMBER_BYTES];
 
@@ -38,7 +38,8 @@ static bool is_in_call(const struct trc_cause *key)
 		key->kind == TRC_CAUSE_OFF);
 }
 
-static void add_wait(struct trc_report *r, struct trc_line *line, const struct trc_why_node *node)
+static void words_add_wait(struct trc_report *r, struct trc_line *line,
+			   const struct trc_why_node *node)
 {
 	const struct trc_cause *key = &node->key;
 
@@ -68,13 +69,13 @@ static void add_state(struct trc_report *r, struct trc_line *line, const struct 
 			break;
 		}
 		trc_line_add(line, " waited up to its time limit");
-		add_wait(r, line, node);
+		words_add_wait(r, line, node);
 		break;
 	case TRC_CAUSE_UNKNOWN:
 	case TRC_CAUSE_LOST:
 		trc_line_add(line, key->reason ? " waited" : " did what");
 		if (key->reason)
-			add_wait(r, line, node);
+			words_add_wait(r, line, node);
 		trc_line_add(line,
 			     !key->reason ? " %s"
 			     : key->kind == TRC_CAUSE_LOST && trc_reason_is_lock(key->reason)
@@ -85,7 +86,7 @@ static void add_state(struct trc_report *r, struct trc_line *line, const struct 
 	default:
 		trc_line_add(line, " %s", words);
 		if (key->reason)
-			add_wait(r, line, node);
+			words_add_wait(r, line, node);
 		/* It was in a call that waits. */
 		if (key->reason == TRC_REASON_FUTEX && key->kind == TRC_CAUSE_ACTIVE)
 			trc_line_add(line, ": it had changed already");
@@ -103,7 +104,7 @@ void trc_why_words(struct trc_report *r, struct trc_line *line, const struct trc
 		return;
 	}
 	if (key->kind == TRC_CAUSE_WAKING) {
-		add_threads(r, line, node);
+		words_add_threads(r, line, node);
 		trc_line_add(line, key->reason == TRC_REASON_SPIN
 					   ? " spun, and had not taken the free lock yet"
 					   : " had been woken, and did not run yet");
@@ -114,7 +115,7 @@ void trc_why_words(struct trc_report *r, struct trc_line *line, const struct trc
 		trc_line_add(line, "who held the lock %s", trc_cause_words(key->kind));
 		return;
 	}
-	add_threads(r, line, node);
+	words_add_threads(r, line, node);
 	if (key->unlock)
 		trc_line_add(line, " held the lock and");
 	add_state(r, line, node);

@@ -113,7 +113,7 @@ static struct object *object_at(const struct finder *f, uint32_t number)
 }
 
 /* The one that stands for all of its kind. */
-static struct object *kind_of(const struct finder *f, struct object *object)
+static struct object *object_kind_of(const struct finder *f, struct object *object)
 {
 	while (object != object_at(f, object->like)) {
 		object->like = object_at(f, object->like)->like;
@@ -130,7 +130,7 @@ static int liken(struct finder *f, struct object *object, uint64_t key)
 	if (first == TRC_INDEX_NONE)
 		return trc_index_put(&f->first, key,
 				     (uint32_t)(object - (struct object *)f->objects.row) + 1);
-	kind_of(f, object)->like = kind_of(f, object_at(f, first))->like;
+	object_kind_of(f, object)->like = object_kind_of(f, object_at(f, first))->like;
 	return 0;
 }
 
@@ -269,7 +269,7 @@ static int find_groups(struct trc_groups *g, const struct finder *f)
 			continue;
 		}
 		id = find_group(g, f, &r->park[i],
-				number ? kind_of(f, object_at(f, number)) : NULL);
+				number ? object_kind_of(f, object_at(f, number)) : NULL);
 		if (!id)
 			return -ENOMEM;
 		trc_groups_add_park(g, r, i, id);
@@ -302,7 +302,7 @@ static int find_places(struct trc_groups *places, const struct trc_groups *g,
 	return 0;
 }
 
-static bool is_told(const struct trc_group_details *parent, const struct trc_group *place)
+static bool place_is_told(const struct trc_group_details *parent, const struct trc_group *place)
 {
 	return !parent->n_places ||
 	       (parent->n_places < PLACES_MAX &&
@@ -325,7 +325,7 @@ static int choose_places(struct trc_groups *places, struct trc_groups *g)
 					  (parent->group - (struct trc_group *)g->groups.row);
 
 		group->n_places++;
-		if (!is_told(parent, order[i]))
+		if (!place_is_told(parent, order[i]))
 			continue;
 		if (!parent->n_places++)
 			parent->place = &places->details[places->n_details];

@@ -198,7 +198,7 @@ static int tally_labels(struct tallies *t, const struct trc_report *r, uint32_t 
 }
 
 /* The address of a thread that has ended becomes that of another one. */
-static uint64_t object_of(const struct trc_park *park)
+static uint64_t park_tally_object(const struct trc_park *park)
 {
 	return park->reason == TRC_REASON_JOIN && park->holder ? park->holder : park->object;
 }
@@ -213,7 +213,7 @@ static int tally_park(struct tallies *t, const struct trc_report *r, const struc
 	int err = 0;
 
 	if (!group->parent || is_lock) /* a lock's releases are listed by object */
-		err = tally_object(t, slot, object_of(park), ns);
+		err = tally_object(t, slot, park_tally_object(park), ns);
 	if (!err && !group->parent)
 		err = tally_add(&t->thread, slot, park->thread, ns);
 	if (!err && park->descriptor)

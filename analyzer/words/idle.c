@@ -68,13 +68,13 @@ static bool is_candidate(const struct trc_report *r, size_t row)
 	return alive_ns >= (r->end_ns - r->start_ns) / 2 && is_most(waited_ns, alive_ns);
 }
 
-static uint64_t place_of(const struct trc_report *r, const struct trc_park *park)
+static uint64_t idle_place(const struct trc_report *r, const struct trc_park *park)
 {
 	return (uint64_t)park->reason << 32 | trc_report_canonical(r, park->stack);
 }
 
 /* What it waits for, if threads that wait for that wait for the same: Z2. */
-static uint64_t object_of(const struct trc_park *park)
+static uint64_t idle_object(const struct trc_park *park)
 {
 	switch (park->reason) {
 	case TRC_REASON_COND:
@@ -115,7 +115,7 @@ static int sum_add(struct trc_report *r, uint32_t *n_sums, uint32_t row,
 {
 	enum { SUMS = 64 }; /* who waits for more is idle nowhere */
 	int64_t ns = trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park);
-	uint64_t place = place_of(r, park), object = object_of(park);
+	uint64_t place = idle_place(r, park), object = idle_object(park);
 	struct sum *sum = sum_find(r, row, place, object);
 
 	/* Of many objects all that come late are one. */
@@ -389,9 +389,9 @@ bool trc_report_is_idle(const struct trc_report *r, const struct trc_park *park)
 	thread = trc_model_thread(r->m, park->thread);
 	if (!thread || !r->idle_at[thread - r->thread] || is_at_work(r, park))
 		return false;
-	sum = sum_find(r, (size_t)(thread - r->thread), place_of(r, park), object_of(park));
+	sum = sum_find(r, (size_t)(thread - r->thread), idle_place(r, park), idle_object(park));
 	if (!sum)
-		sum = sum_find(r, (size_t)(thread - r->thread), place_of(r, park), 0);
+		sum = sum_find(r, (size_t)(thread - r->thread), idle_place(r, park), 0);
 	return sum && sum->idle;
 }
 
@@ -443,7 +443,7 @@ int trc_report_idle_add(struct trc_groups *g, const struct trc_report *r,
 			const struct trc_park *park)
 {
 	enum trc_wait_class class = trc_wait_class(park->reason);
-	uint64_t place = place_of(r, park);
+	uint64_t place = idle_place(r, park);
 	uint32_t at = trc_index_get(&g->idle_index, place);
 	struct trc_idle *idle;
 

@@ -13,7 +13,7 @@
 
 enum { KEY_WIDTH = 24, VALUE_WIDTH = 40 };
 
-static bool is_same(const struct trc_set_label *a, const struct trc_set_label *b)
+static bool label_is_same(const struct trc_set_label *a, const struct trc_set_label *b)
 {
 	return !strcmp(a->key, b->key) && !strcmp(a->value, b->value) &&
 	       a->is_number == b->is_number;
@@ -58,7 +58,7 @@ int trc_report_labels_init(struct trc_report *r)
 		r->label_first[i] = i;
 		if (found == TRC_INDEX_NONE)
 			err = trc_index_put(&first, hash, i);
-		else if (is_same(&r->label[found], &r->label[i]))
+		else if (label_is_same(&r->label[found], &r->label[i]))
 			r->label_first[i] = found;
 	}
 	if (!err)

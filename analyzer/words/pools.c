@@ -19,7 +19,7 @@ int64_t trc_thread_busy_ns(const struct trc_report *r, size_t row)
 }
 
 /* Of who created the thread, where, and its name. */
-static uint64_t key_of(const struct trc_report *r, const struct trc_thread *thread)
+static uint64_t pool_key(const struct trc_report *r, const struct trc_thread *thread)
 {
 	struct {
 		char name[32];
@@ -121,7 +121,7 @@ int trc_pools_of(struct trc_pools *pools, const struct trc_report *r)
 	pools->n = 0;
 	err = key && start && pools->of ? 0 : -ENOMEM;
 	for (size_t i = 0; i < r->n_threads && !err; i++)
-		key[i] = key_of(r, &r->thread[i]);
+		key[i] = pool_key(r, &r->thread[i]);
 	if (!err) {
 		find_starts(r, start);
 		err = adopt_starts(r, key, start);
