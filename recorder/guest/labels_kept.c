@@ -131,7 +131,7 @@ static inline bool text_is(const char *text, const char *bytes, uint32_t n_bytes
 	return !text[n_bytes];
 }
 
-/* As is_set_of_label(), of a label that has not been looked at: what is no label is that of no set. */
+/* As is_set_of_label(), of a label that may be none: what is no label is that of no set. */
 static inline bool is_met(const struct trace_labels *set, const struct trace_label *label)
 {
 	uint32_t key_bytes = (uint8_t)set->bytes[0], value_bytes = (uint8_t)set->bytes[1];

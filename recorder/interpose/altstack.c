@@ -156,7 +156,7 @@ void trc_altstack_enter(void)
 	if (own || entering || !atomic_load_explicit(&wanted, memory_order_acquire))
 		return;
 	entering = true;
-	/* seq_cst, both: a signal handler of this thread finds `entering` set during altstack_enter(). */
+	/* seq_cst, both: a handler in this thread finds `entering` set in altstack_enter(). */
 	atomic_signal_fence(memory_order_seq_cst);
 	altstack_enter();
 	atomic_signal_fence(memory_order_seq_cst);

@@ -32,8 +32,8 @@ static bool operator_is_plain(enum trc_real_idx idx)
 /* ---- operators that are not behind this object (N2) ----------------------------------------
  *
  * What was found once is called for ever.  It must not go with its object: before any object does,
- * all that there are are found, and what they are found in is kept.  Not in operator_find(): its callers may
- * hold locks that a plugin's constructor waits for, under the loader's lock.
+ * all that there are are found, and what they are found in is kept.  Not in operator_find(): its
+ * callers may hold locks that a plugin's constructor waits for, under the loader's lock.
  */
 
 static _Atomic(trc_function *) late[N_OPERATORS];

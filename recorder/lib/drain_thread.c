@@ -261,7 +261,8 @@ static int drain_ask(struct drainer *d, enum request request)
 	const struct timespec patience = {0, 10000000};
 	uint32_t seen = request;
 
-	/* release: pairs with the acquire in drainer_request_answer(): what is asked for is there. */
+	/* release: pairs with the acquire in drainer_request_answer(): what is asked for is
+	 * there. */
 	atomic_store_explicit(&d->request, request, memory_order_release);
 	trc_wake_drainer();
 	while (seen != NOTHING) {
@@ -385,7 +386,8 @@ static bool has_blocks(const struct drainer *d)
 
 static void drain_until_stopped(struct drainer *d)
 {
-	/* acquire: pairs with the release in drainer_set_state(): `goes_on` is known when the loop ends. */
+	/* acquire: pairs with the release in drainer_set_state(): `goes_on` is known when the
+	 * loop ends. */
 	while (atomic_load_explicit(&d->state, memory_order_acquire) == RUNNING) {
 		uint64_t n_events = event_pass(d, false);
 

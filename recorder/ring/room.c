@@ -220,8 +220,8 @@ void trc_count_loss(_Atomic uint64_t *lost_total, _Atomic uint64_t *lost_since)
 	/* relaxed: the gap record or the drainer reads it after the count. */
 	atomic_compare_exchange_strong_explicit(lost_since, &none, trc_clock_now(),
 						memory_order_relaxed, memory_order_relaxed);
-	/* release: pairs with drain_look_at_all() in drain.c: who sees the count sees the time, and a head
-	 * that is no older than the one that left no room. */
+	/* release: pairs with drain_look_at_all() in drain.c: who sees the count sees the time,
+	 * and a head that is no older than the one that left no room. */
 	atomic_fetch_add_explicit(lost_total, 1, memory_order_release);
 }
 

@@ -148,7 +148,8 @@ static int understand(struct trc_cpu_event *out, const struct trace_sampling_eve
 
 static bool cpu_profile_enter(void)
 {
-	/* acquire: pairs with the release in cpu_profile_leave(): what the last caller changed is seen. */
+	/* acquire: pairs with the release in cpu_profile_leave(): what the last caller changed
+	 * is seen. */
 	if (atomic_exchange_explicit(&busy, true, memory_order_acquire))
 		return false;
 	trc_self.quiet++;

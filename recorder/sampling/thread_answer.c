@@ -152,7 +152,8 @@ int trc_answer_ask(uint32_t i, uint32_t tid)
 		atomic_store_explicit(&cells_used, i + 1, memory_order_relaxed);
 	atomic_store_explicit(&a->tid, tid, memory_order_relaxed);
 	a->sent_again = false;
-	/* release: pairs with the acquire in thread_answer_write(): the cell is the thread's from here on. */
+	/* release: pairs with the acquire in thread_answer_write(): the cell is the thread's
+	 * from here on. */
 	atomic_store_explicit(&a->state, asked, memory_order_release);
 	err = send(i, questions);
 	if (err && err != -EAGAIN)

@@ -451,8 +451,8 @@ static void check_options(struct trc_tool_options *o)
 {
 	if (o->verb != TRC_VERB_RECORD && o->flight)
 		options_refuse(
-			"--flight runs a command: it does not go with --snapshot, --recover, --list, "
-			"--clean or --self-test");
+			"--flight runs a command: it does not go with --snapshot, --recover, "
+			"--list, --clean or --self-test");
 	check_needs(o);
 	check_ring_size(o->ring_size);
 	o->heap_bytes = heap_bytes(o->heap);
