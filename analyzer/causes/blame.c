@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "steps.h"
+#include "analyzer/model/order.h"
 #include "analyzer/model/waits.h"
 
 /* Those that wait for a node, by what will end their waiting for it and by their labels. */
@@ -278,11 +279,6 @@ static void retry_cycles(struct blame *b)
 
 /* ---- what nodes become ---- */
 
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
 /* Index + 1 of a thread's node; 0 = it is not known. */
 static uint32_t node_of_thread(const struct blame *b, uint32_t serial)
 {
@@ -326,10 +322,10 @@ static void state_of_wait(struct blame *b, struct node *node, struct trc_step *s
 	if (state->counts && b->target->inside) {
 		state->counts = b->target->inside(b->target->context, p->thread, b->now_ns,
 						  &inside_until_ns);
-		step->until_ns = earlier(step->until_ns, inside_until_ns);
+		step->until_ns = trc_earlier_ns(step->until_ns, inside_until_ns);
 	}
 	if (node->wait.lock && b->now_ns < node->wait.lock_until_ns) {
-		step->until_ns = earlier(step->until_ns, node->wait.lock_until_ns);
+		step->until_ns = trc_earlier_ns(step->until_ns, node->wait.lock_until_ns);
 		state->kind = p->flags & TRC_PARK_OPEN ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE;
 		state->reason = p->reason;
 		state->waits = true;
@@ -337,7 +333,7 @@ static void state_of_wait(struct blame *b, struct node *node, struct trc_step *s
 		return;
 	}
 	trc_step_of_wait(&b->steps, &node->wait, b->now_ns, &of_wait);
-	step->until_ns = earlier(step->until_ns, of_wait.until_ns);
+	step->until_ns = trc_earlier_ns(step->until_ns, of_wait.until_ns);
 	state->reason = p->reason;
 	state->kind = of_wait.kind;
 	state->stack = p->stack;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "steps.h"
 #include "analyzer/model/on_procs.h"
+#include "analyzer/model/order.h"
 #include "analyzer/model/waits.h"
 
 struct trc_causes {
@@ -30,11 +31,6 @@ struct place {
 	uint32_t unlock; /* id; 0 = none */
 	uint32_t hops;	 /* creators that were asked instead of their threads */
 };
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
 
 /* ---- rows ---- */
 
@@ -192,7 +188,7 @@ static int explain_thread(struct trc_causes *c, const struct place *at, uint32_t
 	err = seek(c, &cursor, t, from_ns);
 	while (from_ns < to_ns && !err) {
 		trc_step_of_thread(&c->steps, &cursor, from_ns, &step);
-		step.until_ns = earlier(step.until_ns, to_ns);
+		step.until_ns = trc_earlier_ns(step.until_ns, to_ns);
 		err = explain_step(c, at, &step, serial, from_ns, step.until_ns);
 		from_ns = step.until_ns;
 	}
@@ -223,7 +219,7 @@ static int step_preempted(struct trc_causes *c, uint32_t park, int64_t ts_ns, st
 	if (err)
 		return err;
 	trc_step_of_thread(&c->steps, &cursor, ts_ns, &own);
-	step->until_ns = earlier(step->until_ns, own.until_ns);
+	step->until_ns = trc_earlier_ns(step->until_ns, own.until_ns);
 	if (own.kind == TRC_CAUSE_PREEMPTED && own.park == park)
 		step->kind = own.kind;
 	return 0;
@@ -241,7 +237,7 @@ static int explain_pieces(struct trc_causes *c, struct place *below, uint32_t pa
 	while (from_ns < to_ns && !err) {
 		trc_step_of_wait(&c->steps, &wait, from_ns, &step);
 		err = step_preempted(c, park, from_ns, &step);
-		step.until_ns = earlier(step.until_ns, to_ns);
+		step.until_ns = trc_earlier_ns(step.until_ns, to_ns);
 		below->stack = step.stack;
 		below->unlock = step.unlock;
 		if (!err)
@@ -321,7 +317,7 @@ int trc_causes_draws(struct trc_causes *c, const struct trc_cause *row, uint32_t
 	err = trc_step_seek(&c->steps, &cursor, (size_t)(t - c->steps.thread), at_ns);
 	while (!err && at_ns < row->to_ns) {
 		trc_step_of_thread(&c->steps, &cursor, at_ns, &step);
-		step.until_ns = earlier(step.until_ns, row->to_ns);
+		step.until_ns = trc_earlier_ns(step.until_ns, row->to_ns);
 		if (step.sample)
 			err = trc_draws_add(draws, group, step.sample,
 					    times_ns(step.until_ns - at_ns, times));
@@ -498,7 +494,7 @@ int trc_causes_work(struct trc_causes *c, uint32_t thread, int64_t from_ns, int6
 	err = trc_step_seek(&c->steps, &cursor, (size_t)(t - c->steps.thread), from_ns);
 	for (; !err && from_ns < to_ns; from_ns = step.until_ns) {
 		trc_step_of_thread(&c->steps, &cursor, from_ns, &step);
-		step.until_ns = earlier(step.until_ns, to_ns);
+		step.until_ns = trc_earlier_ns(step.until_ns, to_ns);
 		if (step.kind != TRC_CAUSE_WAITING && step.kind != TRC_CAUSE_STARTING &&
 		    step.kind != TRC_CAUSE_GONE)
 			work_add(work, from_ns, step.until_ns);

@@ -3,17 +3,8 @@
 
 #include <errno.h>
 #include "analyzer/model/charge.h"
+#include "analyzer/model/order.h"
 #include "analyzer/model/waits.h"
-
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
 
 /* ---- what a thread that does not wait does ---- */
 
@@ -75,7 +66,7 @@ static void step_sampled(const struct trc_steps *s, size_t thread, int64_t from_
 	step->sample = (uint32_t)(nearest - s->sample) + 1;
 	step->stack_of = TRC_CAUSE_STACK_SAMPLE;
 	if (after)
-		step->until_ns = later(midway(nearest, after), ts_ns + 1);
+		step->until_ns = trc_later_ns(midway(nearest, after), ts_ns + 1);
 }
 
 /* Index in stretches.row of the thread's first stretch on a proc that ends after this time. */
@@ -105,7 +96,7 @@ static void step_active(const struct trc_steps *s, size_t thread, int64_t from_n
 	if (first == limit || ts_ns < s->switches_ns) {
 		step->kind = TRC_CAUSE_ACTIVE;
 		if (first < limit)
-			step->until_ns = earlier(step->until_ns, s->switches_ns);
+			step->until_ns = trc_earlier_ns(step->until_ns, s->switches_ns);
 		step_sampled(s, thread, from_ns, ts_ns, step);
 		return;
 	}
@@ -120,12 +111,12 @@ static void step_active(const struct trc_steps *s, size_t thread, int64_t from_n
 	if (on && on->start_ns <= ts_ns) {
 		step->kind = TRC_CAUSE_RUNNING;
 		if (on->end_ns != TRC_NEVER)
-			step->until_ns = earlier(step->until_ns, on->end_ns);
-		step_sampled(s, thread, later(from_ns, on->start_ns), ts_ns, step);
+			step->until_ns = trc_earlier_ns(step->until_ns, on->end_ns);
+		step_sampled(s, thread, trc_later_ns(from_ns, on->start_ns), ts_ns, step);
 		return;
 	}
 	if (on)
-		step->until_ns = earlier(step->until_ns, on->start_ns);
+		step->until_ns = trc_earlier_ns(step->until_ns, on->start_ns);
 	if (i > first) {
 		step->kind = s->on_cpu[s->stretches.row[i - 1]].preempted ? TRC_CAUSE_PREEMPTED
 									  : TRC_CAUSE_OFF;
@@ -254,7 +245,7 @@ void trc_step_of_thread(const struct trc_steps *s, struct trc_step_cursor *curso
 	if (cursor->piece + 1 < n)
 		step->until_ns = piece[cursor->piece + 1].start_ns;
 	if (t->end_ns != TRC_NEVER)
-		step->until_ns = earlier(step->until_ns, t->end_ns);
+		step->until_ns = trc_earlier_ns(step->until_ns, t->end_ns);
 	piece += cursor->piece;
 	if (piece->park) {
 		step->kind = piece->preempted ? TRC_CAUSE_PREEMPTED : TRC_CAUSE_WAITING;
@@ -471,7 +462,7 @@ static void step_woken(const struct trc_steps *s, const struct trc_park *p, int6
 	    ts_ns < given_ns) {
 		step_in_call(s, p, ts_ns, step);
 		if (ts_ns < given_ns)
-			step->until_ns = earlier(step->until_ns, given_ns);
+			step->until_ns = trc_earlier_ns(step->until_ns, given_ns);
 		return;
 	}
 	if (woken && ts_ns >= p->wake_ns) {
@@ -537,7 +528,7 @@ const struct trc_steps_lock *trc_step_lock_of_part(const struct trc_steps *s, ui
 	trc_step_wait_begin(s, &wait, park, from_ns);
 	if (!wait.lock || wait.lock_until_ns > trc_park_end_ns(s->m, &s->park[park - 1]))
 		return NULL;
-	last = trc_step_lock_seek(s, wait.lock, earlier(wait.lock_until_ns, to_ns));
+	last = trc_step_lock_seek(s, wait.lock, trc_earlier_ns(wait.lock_until_ns, to_ns));
 	last_ns = last ? steps_unlock_at(s, wait.lock, last - 1)->ts_ns : from_ns;
 	if (last_ns <= from_ns || !has_section(s, wait.lock, last_ns))
 		return NULL;

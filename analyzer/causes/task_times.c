@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/model/image.h"
+#include "analyzer/model/order.h"
 #include "analyzer/model/task_spans.h"
 #include "analyzer/model/waits.h"
 #include "format/schema.h"
@@ -32,16 +33,6 @@ struct lister {
 		sums; /* of the thread that is looked at: they begin again with the next */
 };
 
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
 const char *trc_task_state_name(unsigned int state)
 {
 	static const char *const name[TRC_TASK_STATES] = {
@@ -63,8 +54,8 @@ static void keep_threads(struct lister *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < l->spans.n; i++) {
-		span[i].from_ns = later(span[i].from_ns, trc_model_start_ns(l->m));
-		span[i].to_ns = earlier(span[i].to_ns, trc_model_end_ns(l->m));
+		span[i].from_ns = trc_later_ns(span[i].from_ns, trc_model_start_ns(l->m));
+		span[i].to_ns = trc_earlier_ns(span[i].to_ns, trc_model_end_ns(l->m));
 		if (!trc_track_is_fiber(span[i].track) && span[i].from_ns < span[i].to_ns)
 			span[n++] = span[i];
 	}
@@ -180,14 +171,14 @@ static int add_unworked(struct lister *l, uint64_t id, int64_t start_ns, int64_t
 			struct trc_array *times)
 {
 	struct trc_selected_span *span = l->spans.row;
-	int64_t at_ns = later(start_ns, trc_model_start_ns(l->m)), ns = 0;
+	int64_t at_ns = trc_later_ns(start_ns, trc_model_start_ns(l->m)), ns = 0;
 
-	end_ns = earlier(trc_model_end_ns(l->m), end_ns == TRC_NEVER ? INT64_MAX : end_ns);
+	end_ns = trc_earlier_ns(trc_model_end_ns(l->m), end_ns == TRC_NEVER ? INT64_MAX : end_ns);
 	if (l->spans.n)
 		qsort(span, l->spans.n, sizeof(*span), compare_begins);
 	for (size_t i = 0; i < l->spans.n; i++) {
 		sum_add(&ns, at_ns, span[i].from_ns);
-		at_ns = later(at_ns, span[i].to_ns);
+		at_ns = trc_later_ns(at_ns, span[i].to_ns);
 	}
 	sum_add(&ns, at_ns, end_ns);
 	return ns ? time_put(times, &(struct trc_task_time){.task = id,

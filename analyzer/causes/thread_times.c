@@ -1,5 +1,6 @@
 /* thread_times.c - see thread_times.h. */
 #include "thread_times.h"
+#include "analyzer/model/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,16 +27,6 @@ struct trc_thread_line {
 	int64_t *mark_ns;
 	size_t every;
 };
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
 
 /* A damaged clock makes times that are farther apart than can be told. */
 static void sum_add(int64_t *sum_ns, int64_t from_ns, int64_t to_ns)
@@ -115,7 +106,7 @@ static int state_put_wait(struct maker *k, const struct trc_park *park, int64_t 
 	unsigned int reason = park->reason < TRC_REASON_COUNT ? park->reason : 0;
 	int err;
 
-	wake_ns = earlier(later(wake_ns, from_ns), to_ns);
+	wake_ns = trc_earlier_ns(trc_later_ns(wake_ns, from_ns), to_ns);
 	err = state_put(k, TRC_TASK_WAITING, reason, from_ns, wake_ns);
 	return err ? err : state_put(k, TRC_TASK_WOKEN, reason, wake_ns, to_ns);
 }
@@ -161,7 +152,7 @@ static int put_steps(struct maker *k, struct trc_steps *steps, size_t thread)
 	for (; !err && at_ns < end_ns; at_ns = step.until_ns) {
 		trc_step_of_thread(steps, &cursor, at_ns, &step);
 		__builtin_prefetch(park_ahead(steps, &cursor));
-		step.until_ns = earlier(step.until_ns, end_ns);
+		step.until_ns = trc_earlier_ns(step.until_ns, end_ns);
 		if (step.kind == TRC_CAUSE_WAITING)
 			err = state_put_wait(k, &steps->park[step.park - 1], at_ns, step.until_ns);
 		else
@@ -262,8 +253,9 @@ static void line_walk(const struct trc_thread_line *line, size_t first, size_t e
 	const struct stretch *s = line->stretches.row;
 
 	for (size_t i = first; i < end; i++)
-		trc_state_sums_add(sums, line->cell[s[i].state], later(s[i].from_ns, from_ns),
-				   earlier(s[i + 1].from_ns, to_ns));
+		trc_state_sums_add(sums, line->cell[s[i].state],
+				   trc_later_ns(s[i].from_ns, from_ns),
+				   trc_earlier_ns(s[i + 1].from_ns, to_ns));
 }
 
 /* Between two marks. */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include "parks.h"
 #include "analyzer/model/charge.h"
+#include "analyzer/model/order.h"
 
 #define SINCE_SLACK_NS INT64_C(10000000000)
 
@@ -21,14 +22,9 @@ static struct trc_park *park_at(const struct trc_park_rows *rows, const struct t
 	return (struct trc_park *)rows->m->parks.row + ((const struct open_park *)open)->park;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void park_end(struct trc_park_thread *t, struct trc_park *park, int64_t end_ns, int result)
 {
-	park->end_ns = later(end_ns, park->start_ns);
+	park->end_ns = trc_later_ns(end_ns, park->start_ns);
 	park->result = (int16_t)result;
 	t->last_start_ns = park->start_ns;
 	t->last_object = park->object;
@@ -76,7 +72,7 @@ static void abandoned(const struct trc_model *m, struct trc_park_thread *t, stru
 		      int64_t end_ns)
 {
 	park->flags |= TRC_PARK_ABANDONED;
-	park->end_ns = later(end_ns, park->start_ns);
+	park->end_ns = trc_later_ns(end_ns, park->start_ns);
 	/* Of several that one event ended the innermost was the last to begin. */
 	if (t->abandoned_place != t->place)
 		park_end(t, park, end_ns, -1);
@@ -349,7 +345,7 @@ static int status_add(struct trc_model *m, const struct trc_status_entry *s, int
 	if (!park)
 		return -ENOMEM;
 	park->start_ns = since_ns;
-	m->end_ns = later(m->end_ns, since_ns);
+	m->end_ns = trc_later_ns(m->end_ns, since_ns);
 	park->reason = s->reason;
 	park->object = s->object;
 	park->holder = s->holder;

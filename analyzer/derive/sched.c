@@ -18,6 +18,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include "analyzer/model/order.h"
 #include "analyzer/model/parts.h"
 
 struct sched_thread {
@@ -167,11 +168,6 @@ static int sched_span(struct trc_derive *derive, const struct trc_span *span)
 	return err;
 }
 
-static int64_t earlier_ns(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
 /* Before H3: the proc was taken when another program ran already, whose records have the stop. */
 static void ousted_by_exec(struct sched *s)
 {
@@ -198,7 +194,7 @@ static void ousted_complete(struct sched *s)
 		if (!thread || thread->end_ns == TRC_NEVER || stretch->end_ns == TRC_NEVER)
 			continue;
 		stretch->end_ns = thread->end_ns > stretch->start_ns
-					  ? earlier_ns(stretch->end_ns, thread->end_ns)
+					  ? trc_earlier_ns(stretch->end_ns, thread->end_ns)
 					  : stretch->start_ns;
 	}
 }
@@ -217,7 +213,7 @@ static void stretches_complete(struct trc_model *m)
 		/* One that is older than the window was on the proc before that began. */
 		if (stretch[i].start_ns == TRC_NEVER && thread->start_ns != TRC_NEVER &&
 		    (m->window_ns == TRC_NEVER || thread->start_ns >= m->start_ns))
-			stretch[i].start_ns = earlier_ns(thread->start_ns, stretch[i].end_ns);
+			stretch[i].start_ns = trc_earlier_ns(thread->start_ns, stretch[i].end_ns);
 		if (stretch[i].end_ns == TRC_NEVER && thread->end_ns != TRC_NEVER)
 			stretch[i].end_ns = thread->end_ns > stretch[i].start_ns
 						    ? thread->end_ns

@@ -1,4 +1,5 @@
 /* preempted.c - see preempted.h. */
+#include "order.h"
 #include "preempted.h"
 
 #include <errno.h>
@@ -17,16 +18,6 @@ struct maker {
 	struct trc_array pieces; /* of one thread: struct trc_wait_piece */
 	int64_t switches_ns;
 };
-
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
 
 static int time_add(struct maker *k, size_t thread, int64_t from_ns, int64_t to_ns)
 {
@@ -72,11 +63,11 @@ static int add_gap(struct maker *k, const struct trc_thread *t, size_t thread, i
 		return 0;
 	for (size_t i = trc_wait_piece_at(&k->pieces, from_ns); i < k->pieces.n && !err; i++) {
 		int64_t until_ns = i + 1 < k->pieces.n ? piece[i + 1].start_ns : INT64_MAX;
-		int64_t start_ns = later(piece[i].start_ns, from_ns);
+		int64_t start_ns = trc_later_ns(piece[i].start_ns, from_ns);
 
 		if (piece[i].start_ns >= to_ns)
 			break;
-		until_ns = earlier(until_ns, to_ns);
+		until_ns = trc_earlier_ns(until_ns, to_ns);
 		if (!piece[i].park || piece[i].preempted)
 			err = time_add(k, thread, start_ns, until_ns);
 		if (piece[i].park && piece[i].preempted && !err)
@@ -87,7 +78,7 @@ static int add_gap(struct maker *k, const struct trc_thread *t, size_t thread, i
 
 static int preempted_add_thread(struct maker *k, const struct trc_thread *t, size_t thread)
 {
-	int64_t start_ns = later(t->start_ns, k->switches_ns);
+	int64_t start_ns = trc_later_ns(t->start_ns, k->switches_ns);
 	uint32_t limit = k->stretches.first[thread + 1];
 	bool has_pieces = false;
 	int err = 0;
@@ -104,7 +95,7 @@ static int preempted_add_thread(struct maker *k, const struct trc_thread *t, siz
 		if (i + 1 < limit)
 			next = &k->on_cpu[k->stretches.row[i + 1]];
 		if (!err)
-			err = add_gap(k, t, thread, later(on->end_ns, start_ns),
+			err = add_gap(k, t, thread, trc_later_ns(on->end_ns, start_ns),
 				      trc_off_until_ns(k->m, t, next));
 	}
 	return err;
@@ -198,7 +189,7 @@ static int64_t preempted_before(const struct trc_preempted *p, uint32_t first, u
 	if (low == first)
 		return 0;
 	ns = time[low - 1].before_ns;
-	trc_add_ns(&ns, time[low - 1].from_ns, earlier(ts_ns, time[low - 1].to_ns));
+	trc_add_ns(&ns, time[low - 1].from_ns, trc_earlier_ns(ts_ns, time[low - 1].to_ns));
 	return ns;
 }
 
@@ -241,7 +232,7 @@ int64_t trc_preempted_wait_ns(const struct trc_preempted *p, uint32_t park, int6
 	}
 	for (; low < n && wait[low].park == park; low++)
 		if (wait[low].from_ns < to_ns && wait[low].to_ns > from_ns)
-			trc_add_ns(&ns, later(wait[low].from_ns, from_ns),
-				   earlier(wait[low].to_ns, to_ns));
+			trc_add_ns(&ns, trc_later_ns(wait[low].from_ns, from_ns),
+				   trc_earlier_ns(wait[low].to_ns, to_ns));
 	return ns;
 }

@@ -1,4 +1,5 @@
 /* selection.c - what a selection has of the trace; see selection.h. */
+#include "order.h"
 #include "selection_parts.h"
 
 #include <stdlib.h>
@@ -11,16 +12,6 @@ bool trc_selection_has_all_time(const struct trc_selection *s)
 bool trc_selection_passes(const struct trc_selection *s, const struct trc_model *m, uint32_t labels)
 {
 	return !s || trc_label_filter_match(s->labels, m, labels);
-}
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
 }
 
 static int64_t span_length_ns(int64_t from_ns, int64_t to_ns)
@@ -62,7 +53,7 @@ static int64_t spans_ns(const struct trc_selection *s, uint64_t track, int64_t t
 
 	if (!span || span->track != track)
 		return 0;
-	ns = span_length_ns(span->from_ns, earlier(span->to_ns, ts_ns));
+	ns = span_length_ns(span->from_ns, trc_earlier_ns(span->to_ns, ts_ns));
 	return __builtin_add_overflow(ns, span->before_ns, &ns) ? INT64_MAX : ns;
 }
 
@@ -96,15 +87,15 @@ static bool track_at(const struct trc_selection *s, uint64_t track, int64_t ts_n
 		return false;
 	if (s->n_tasks)
 		inside = spans_at(s, track, ts_ns, until_ns);
-	*until_ns = inside ? earlier(*until_ns, s->to_ns) : *until_ns;
+	*until_ns = inside ? trc_earlier_ns(*until_ns, s->to_ns) : *until_ns;
 	return inside;
 }
 
 static int64_t track_ns(const struct trc_selection *s, uint64_t track, int64_t from_ns,
 			int64_t to_ns)
 {
-	from_ns = later(from_ns, s->from_ns);
-	to_ns = earlier(to_ns, s->to_ns);
+	from_ns = trc_later_ns(from_ns, s->from_ns);
+	to_ns = trc_earlier_ns(to_ns, s->to_ns);
 	if (from_ns >= to_ns)
 		return 0;
 	if (!s->n_tasks)
@@ -170,7 +161,7 @@ bool trc_selection_track_next(const struct trc_selection *s, uint64_t track, int
 		bool inside = track_at(s, track, *at_ns, &change_ns);
 
 		*from_ns = *at_ns;
-		*until_ns = *at_ns = earlier(change_ns, to_ns);
+		*until_ns = *at_ns = trc_earlier_ns(change_ns, to_ns);
 		if (inside)
 			return true;
 	}
@@ -184,7 +175,7 @@ bool trc_selection_next(const struct trc_selection *s, uint32_t thread, int64_t 
 		return selection_has_thread(s, thread) &&
 		       trc_selection_track_next(s, thread, at_ns, to_ns, from_ns, until_ns);
 	*from_ns = *at_ns;
-	*until_ns = *at_ns = later(*at_ns, to_ns);
+	*until_ns = *at_ns = trc_later_ns(*at_ns, to_ns);
 	return *from_ns < to_ns;
 }
 
@@ -225,7 +216,7 @@ static bool span_touches(const struct trc_selection *s, const struct trc_model *
 	if (start_ns == TRC_NEVER)
 		start_ns = trc_model_start_ns(m);
 	if (end_ns == TRC_NEVER)
-		end_ns = later(trc_model_end_ns(m), start_ns);
+		end_ns = trc_later_ns(trc_model_end_ns(m), start_ns);
 	return track_touches(s, track, start_ns, end_ns);
 }
 
@@ -254,8 +245,9 @@ bool trc_selection_has_task(const struct trc_selection *s, const struct trc_mode
 	}
 	if (!began && !ended)
 		return false;
-	return later(s->from_ns, task->start_ns == TRC_NEVER ? INT64_MIN : task->start_ns) <
-		       earlier(s->to_ns, task->end_ns == TRC_NEVER ? INT64_MAX : task->end_ns) ||
+	return trc_later_ns(s->from_ns, task->start_ns == TRC_NEVER ? INT64_MIN : task->start_ns) <
+		       trc_earlier_ns(s->to_ns,
+				      task->end_ns == TRC_NEVER ? INT64_MAX : task->end_ns) ||
 	       (task->start_ns == task->end_ns && s->from_ns <= task->start_ns &&
 		(task->start_ns < s->to_ns || s->to_ns == INT64_MAX));
 }
@@ -278,25 +270,26 @@ bool trc_selection_has_region(const struct trc_selection *s, const struct trc_mo
 int64_t trc_selection_thread_ns(const struct trc_selection *s, const struct trc_model *m,
 				const struct trc_thread *thread)
 {
-	int64_t from_ns = later(thread->start_ns, trc_model_start_ns(m)); /* TRC_NEVER is earlier */
+	int64_t from_ns =
+		trc_later_ns(thread->start_ns, trc_model_start_ns(m)); /* TRC_NEVER is earlier */
 	int64_t to_ns = trc_model_end_ns(m), sum_ns = 0;
 	const struct trc_thread_span *span;
 	size_t n;
 
 	if (thread->end_ns != TRC_NEVER)
-		to_ns = earlier(to_ns, thread->end_ns);
+		to_ns = trc_earlier_ns(to_ns, thread->end_ns);
 	if (!s || !s->labels)
 		return trc_selection_ns(s, thread->serial, from_ns, to_ns);
 	span = trc_model_label_spans_of(m, thread->serial, &n);
 	for (size_t i = 0; i < n; i++) {
 		int64_t end_ns =
-			span[i].end_ns == TRC_NEVER ? to_ns : earlier(to_ns, span[i].end_ns);
+			span[i].end_ns == TRC_NEVER ? to_ns : trc_earlier_ns(to_ns, span[i].end_ns);
 
 		if (!trc_selection_passes(s, m, span[i].value))
 			continue;
 		if (__builtin_add_overflow(sum_ns,
 					   trc_selection_ns(s, thread->serial,
-							    later(from_ns, span[i].start_ns),
+							    trc_later_ns(from_ns, span[i].start_ns),
 							    end_ns),
 					   &sum_ns))
 			sum_ns = INT64_MAX;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "parts.h"
+#include "analyzer/model/order.h"
 #include "analyzer/model/timeline.h"
 #include "analyzer/model/waits.h"
 
@@ -24,16 +25,6 @@ struct offcpu {
 	int64_t switches_ns;	 /* since when there are switch records of every proc */
 	struct trc_array pieces; /* struct trc_wait_piece, of one thread */
 };
-
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
 
 uint32_t trc_profile_thread_of_sample(const void *row)
 {
@@ -145,9 +136,10 @@ static int add_switched(struct offcpu *o, size_t thread, int64_t from_ns, int64_
 		const struct trc_on_cpu *on = &o->on_cpu[o->stretches.row[i]];
 
 		/* One from before the trace has no start. */
-		off.until_ns = earlier(on->start_ns, until_ns);
+		off.until_ns = trc_earlier_ns(on->start_ns, until_ns);
 		err = add_time(o, &off);
-		off.from_ns = later(off.from_ns, on->end_ns == TRC_NEVER ? until_ns : on->end_ns);
+		off.from_ns =
+			trc_later_ns(off.from_ns, on->end_ns == TRC_NEVER ? until_ns : on->end_ns);
 		off.otherwise = on->preempted ? TRC_OFF_PREEMPTED : TRC_OFF_UNKNOWN;
 	}
 	off.until_ns = until_ns;
@@ -157,18 +149,18 @@ static int add_switched(struct offcpu *o, size_t thread, int64_t from_ns, int64_
 static int offcpu_add_thread(struct offcpu *o, size_t thread)
 {
 	const struct trc_thread *t = &o->thread[thread];
-	int64_t from_ns = later(t->start_ns, trc_model_start_ns(o->m));
+	int64_t from_ns = trc_later_ns(t->start_ns, trc_model_start_ns(o->m));
 	int64_t end_ns = trc_model_end_ns(o->m), switches_ns = end_ns;
 	struct off_time off;
 	int err =
 		trc_wait_pieces_make(&o->pieces, o->m, &o->parks, &o->stretches, o->outer, thread);
 
 	if (t->end_ns != TRC_NEVER)
-		end_ns = earlier(t->end_ns, end_ns);
+		end_ns = trc_earlier_ns(t->end_ns, end_ns);
 	/* One that was never switched is not known to have been off. */
 	if (o->stretches.first[thread] < o->stretches.first[thread + 1])
-		switches_ns = later(from_ns, o->switches_ns);
-	off = (struct off_time){thread, t->serial, from_ns, earlier(switches_ns, end_ns),
+		switches_ns = trc_later_ns(from_ns, o->switches_ns);
+	off = (struct off_time){thread, t->serial, from_ns, trc_earlier_ns(switches_ns, end_ns),
 				TRC_OFF_NOT};
 	if (!err)
 		err = add_time(o, &off);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "lock_events.h"
 #include "section_lengths.h"
+#include "analyzer/model/order.h"
 
 /* Between a wait's end and the time from which the lock was counted as held. */
 enum { SAME_BEGIN_NS = 50000 };
@@ -25,16 +26,6 @@ struct lock {
 struct conds {
 	int64_t start_ns[2], end_ns[2];
 };
-
-static int64_t earlier(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns < b_ns ? a_ns : b_ns;
-}
-
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
 
 /* ---- uses and sections ---- */
 
@@ -73,7 +64,7 @@ static int sweep_add_section(struct trc_sweep *w, struct trc_lock_user *use, int
 		return -ENOMEM;
 	*section = (struct trc_section){
 		.begin_ns = begin_ns,
-		.end_ns = later(begin_ns, end_ns),
+		.end_ns = trc_later_ns(begin_ns, end_ns),
 		.lock = use->lock,
 		.thread = use->thread,
 		.park = use->open ? use->park : 0,
@@ -99,7 +90,7 @@ static int end_unseen(struct trc_sweep *w, struct trc_lock_user *use, int64_t li
 	const struct trc_park *park = use->park ? &w->waits->park[use->park - 1] : NULL;
 	int64_t end_ns = use->begin_ns, usual, err;
 
-	limit_ns = later(earlier(limit_ns, use->limit_ns), use->begin_ns);
+	limit_ns = trc_later_ns(trc_earlier_ns(limit_ns, use->limit_ns), use->begin_ns);
 	usual = trc_length_usual_ns(w, use, park ? park->stack : 0);
 	if (usual < 0)
 		usual = trc_length_usual_ns(w, use, TRC_WHOLE_LOCK);
@@ -110,8 +101,8 @@ static int end_unseen(struct trc_sweep *w, struct trc_lock_user *use, int64_t li
 	if (w->assume && usual > 0) {
 		if (__builtin_add_overflow(use->begin_ns, usual, &end_ns))
 			end_ns = limit_ns;
-		end_ns = trc_length_out_of_wait(w, use->thread, earlier(end_ns, limit_ns));
-		end_ns = later(earlier(end_ns, limit_ns), use->begin_ns);
+		end_ns = trc_length_out_of_wait(w, use->thread, trc_earlier_ns(end_ns, limit_ns));
+		end_ns = trc_later_ns(trc_earlier_ns(end_ns, limit_ns), use->begin_ns);
 	}
 	w->s->n_assumed += !w->learning;
 	err = sweep_add_section(w, use, use->begin_ns, end_ns);
@@ -136,7 +127,7 @@ static void seen(struct trc_sweep *w, uint32_t lock_row, uint32_t thread, bool r
 	}
 	lock->other_ns[0] = ts_ns;
 	if (lock->open && use[lock->open - 1].thread != thread)
-		use[lock->open - 1].limit_ns = earlier(use[lock->open - 1].limit_ns, ts_ns);
+		use[lock->open - 1].limit_ns = trc_earlier_ns(use[lock->open - 1].limit_ns, ts_ns);
 }
 
 /* When another thread last had it; other readers may have it at the same time. */
@@ -187,8 +178,9 @@ static bool may_join(const struct trc_sweep *w, const struct trc_lock_user *use)
 static int64_t assume_begin(struct trc_sweep *w, const struct trc_lock_user *use,
 			    const struct trc_unlock *unlock, int64_t end_ns, int64_t least_ns)
 {
-	int64_t last_ns =
-		may_join(w, use) ? end_ns : earlier(lock_of(w, use->lock)->wanted_ns, end_ns);
+	int64_t last_ns = may_join(w, use)
+				  ? end_ns
+				  : trc_earlier_ns(lock_of(w, use->lock)->wanted_ns, end_ns);
 	int64_t usual = trc_length_usual_ns(w, use, unlock->stack), begin_ns;
 	uint32_t wait = trc_outer_wait_at(w->waits, use->thread, last_ns);
 
@@ -205,7 +197,7 @@ static int64_t assume_begin(struct trc_sweep *w, const struct trc_lock_user *use
 			begin_ns = trc_length_out_of_wait(w, use->thread, begin_ns);
 	}
 	w->s->n_assumed += !w->learning;
-	return later(earlier(begin_ns, last_ns), earlier(least_ns, end_ns));
+	return trc_later_ns(trc_earlier_ns(begin_ns, last_ns), trc_earlier_ns(least_ns, end_ns));
 }
 
 /* It says when the section began, if that can be. */
@@ -276,7 +268,8 @@ static int unlocked(struct trc_sweep *w, struct trc_lock_user *use,
 				 unlock->taken_ns != TRC_NEVER ? unlock->taken_ns : cond.end_ns);
 	if (err)
 		return err;
-	least_ns = later(later(use->released_ns, cond.since_ns), other_had_ns(w, use));
+	least_ns =
+		trc_later_ns(trc_later_ns(use->released_ns, cond.since_ns), other_had_ns(w, use));
 	if (use->open) {
 		begin_ns = use->begin_ns;
 	} else if (tells_begin(unlock, cond.end_ns, least_ns)) {
@@ -323,7 +316,7 @@ static int sweep_wanted(struct trc_sweep *w, struct trc_lock_user *use,
 {
 	struct lock *lock = lock_of(w, use->lock);
 
-	lock->wanted_ns = earlier(lock->wanted_ns, event->ts_ns);
+	lock->wanted_ns = trc_earlier_ns(lock->wanted_ns, event->ts_ns);
 	if (!lock->n_wait++) {
 		lock->wait_ns = event->ts_ns;
 		lock->n_readers_left = 0;
@@ -346,7 +339,7 @@ static int sweep_acquired(struct trc_sweep *w, struct trc_lock_user *use,
 	use->tried = event->tried;
 	use->park = use->wanted;
 	use->wanted = 0;
-	use->begin_ns = park ? later(event->ts_ns, park->end_ns) : event->ts_ns;
+	use->begin_ns = park ? trc_later_ns(event->ts_ns, park->end_ns) : event->ts_ns;
 	return 0;
 }
 
