@@ -18,6 +18,8 @@ libtrcformat_la_SOURCES = \
 	format/file_sink.h \
 	format/pages.c \
 	format/pages.h \
+	format/path.c \
+	format/path.h \
 	format/now.h format/raw.h \
 	format/reader.c \
 	format/reader.h \

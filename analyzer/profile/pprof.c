@@ -12,8 +12,9 @@
 #include <string.h>
 #include "profile.h"
 #include "analyzer/causes/causes.h"
-#include "format/symbols.h"
+#include "format/path.h"
 #include "format/pprof.h"
+#include "format/symbols.h"
 
 struct exporter {
 	const struct trc_profile *profile;
@@ -26,20 +27,16 @@ struct exporter {
 
 static uint32_t export_mapping(struct exporter *e, uint32_t module)
 {
-	static const char DELETED[] = " (deleted)";
 	const struct trc_module_entry *entry = trc_reader_module(e->reader, module);
 	struct trc_pprof_mapping mapping;
 	char *path;
-	size_t n_bytes;
 
 	if (!entry || !module || e->mapping[module])
 		return entry && module ? e->mapping[module] : 0;
 	path = strdup(entry->path ? entry->path : "");
 	if (!path)
 		return 0;
-	n_bytes = strlen(path);
-	if (n_bytes >= sizeof(DELETED) && !strcmp(path + n_bytes + 1 - sizeof(DELETED), DELETED))
-		path[n_bytes + 1 - sizeof(DELETED)] = 0;
+	path[trc_path_bytes(path, strlen(path))] = '\0';
 	mapping = (struct trc_pprof_mapping){
 		.start = entry->start,
 		.limit = entry->limit,

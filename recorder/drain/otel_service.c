@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include "format/pages.h"
+#include "format/path.h"
 #include "format/raw.h"
 #include "otel_service.h"
 
@@ -214,13 +215,11 @@ static bool is_context(const struct mapping *m)
 	static const char *const names[] = {"/memfd:OTEL_CTX", "[anon_shmem:OTEL_CTX]",
 					    "[anon:OTEL_CTX]"};
 	const char *name = m->name + strspn(m->name, " ");
+	size_t n = trc_path_bytes(name, strlen(name));
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		size_t n = strlen(names[i]);
-
-		if (!strncmp(name, names[i], n) && (!name[n] || !strcmp(name + n, " (deleted)")))
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strlen(names[i]) == n && !memcmp(name, names[i], n))
 			return true;
-	}
 	return false;
 }
 

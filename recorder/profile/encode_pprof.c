@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "encode_private.h"
+#include "format/path.h"
 #include "format/pprof.h"
 
 struct trc_encode_pprof {
@@ -14,10 +15,8 @@ struct trc_encode_pprof {
 	int error;
 };
 
-/* The map's lines have this behind the names of files that are gone. */
 static uint32_t put_mapping(struct trc_encode_pprof *e, const struct trc_module_entry *module)
 {
-	static const char DELETED[] = " (deleted)";
 	struct trc_pprof_mapping mapping = {
 		.start = module->start,
 		.limit = module->limit,
@@ -32,9 +31,7 @@ static uint32_t put_mapping(struct trc_encode_pprof *e, const struct trc_module_
 	if (*id)
 		return *id;
 	memcpy(path, module->path ? module->path : "", n_bytes);
-	path[n_bytes] = '\0';
-	if (n_bytes >= sizeof(DELETED) && !strcmp(path + n_bytes + 1 - sizeof(DELETED), DELETED))
-		path[n_bytes + 1 - sizeof(DELETED)] = '\0';
+	path[trc_path_bytes(path, n_bytes)] = '\0';
 	mapping.path = path;
 	return *id = trc_pprof_mapping(e->pprof, &mapping);
 }

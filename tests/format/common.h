@@ -49,6 +49,7 @@ size_t section_bytes(const struct bytes *b, size_t off);
 Suite *suite_schema(void);
 Suite *suite_codings(void);
 Suite *suite_clock(void);
+Suite *suite_path(void);
 Suite *suite_row_index(void);
 Suite *suite_symbols_rust(void);
 Suite *suite_charges(void);

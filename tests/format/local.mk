@@ -63,6 +63,7 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_lies.c \
 	tests/often.h tests/turns.h \
 	tests/format/test_main.c \
+	tests/format/test_path.c \
 	tests/format/test_roundtrip.c \
 	tests/format/test_row_index.c \
 	tests/format/test_symbols_rust.c format/symbols_rust.c \

@@ -9,6 +9,7 @@ int main(void)
 
 	srunner_add_suite(runner, suite_codings());
 	srunner_add_suite(runner, suite_clock());
+	srunner_add_suite(runner, suite_path());
 	srunner_add_suite(runner, suite_row_index());
 	srunner_add_suite(runner, suite_symbols_rust());
 	srunner_add_suite(runner, suite_charges());
