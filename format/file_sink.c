@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "file_sink.h"
+#include "path.h"
 #include "raw.h"
 
 _Static_assert(TRC_FILE_PATH_BYTES >= PATH_MAX, "realpath() needs it");
@@ -22,15 +23,14 @@ static int sink_fail(int err, const char *path, char *error, size_t n_bytes)
 /* The target of a path that does not exist yet: its directory must. */
 static int plan_new(struct trc_file_sink *s, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = trc_path_name(path);
 	char dir[TRC_FILE_PATH_BYTES];
 	size_t used;
 
 	if (!*name)
 		return -EISDIR;
-	if (snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1,
-		     slash ? path : ".") >= (int)sizeof(dir))
+	if (snprintf(dir, sizeof(dir), "%.*s", name > path ? (int)(name - path) : 1,
+		     name > path ? path : ".") >= (int)sizeof(dir))
 		return -ENAMETOOLONG;
 	if (!realpath(dir, s->target))
 		return -errno;

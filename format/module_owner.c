@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include "path.h"
 
 static const char *const TRC_OBJECTS[] = {"libtrc.so*", "libtrc-*.so*", "libtrc_*.so*"};
 static const char *const LIBRARIES[] = {
@@ -23,8 +24,7 @@ static bool name_in(const char *name, const char *const *pattern, size_t n)
 
 enum trc_module_owner trc_module_owner(const char *path)
 {
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	const char *name = slash ? slash + 1 : path;
+	const char *name = path ? trc_path_name(path) : NULL;
 
 	if (!name || name[0] != 'l') /* all of them begin so */
 		return TRC_OWNER_PROGRAM;

@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#include "path.h"
 #include "symbols.h"
 
 #define SYSTEM_DEBUG_DIR "/usr/lib/debug"
@@ -104,13 +105,6 @@ static bool open_matching(struct trc_elf_file *file, const char *path,
 	return false;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* dir + "/.build-id/xx/rest" + suffix; false if it does not fit. */
 static bool build_id_path(char path[PATH_MAX], const char *dir, const struct identity *wanted,
 			  const char *suffix)
@@ -188,7 +182,7 @@ static bool search_by_name(struct trc_elf_file *file, const char *dir, const voi
 {
 	const struct wanted_file *wanted = what;
 	const struct identity *identity = wanted->identity;
-	const char *name = base_name(wanted->path);
+	const char *name = trc_path_name(wanted->path);
 	int dir_bytes = (int)(name - wanted->path);
 
 	if (wanted->link &&
@@ -203,7 +197,7 @@ static bool search_by_name(struct trc_elf_file *file, const char *dir, const voi
 
 static bool search_beside(struct trc_elf_file *file, const struct wanted_file *wanted)
 {
-	int dir_bytes = (int)(base_name(wanted->path) - wanted->path);
+	int dir_bytes = (int)(trc_path_name(wanted->path) - wanted->path);
 
 	return wanted->link &&
 	       (try_path(file, wanted->identity, "%.*s%s", dir_bytes, wanted->path, wanted->link) ||

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include "cli.h"
+#include "format/path.h"
 #include "viewer/html.h"
 #include "viewer/sqlbox.h"
 
@@ -77,10 +78,9 @@ static void tell_source(const struct trc_cli *cli, const struct trc_html_source 
 static int run_html(struct trc_cli *cli, const struct trc_request *request)
 {
 	struct trc_html_source source = {0};
-	const char *slash = strrchr(cli->path, '/');
 	struct trc_html_options options = {.sql = cli->without_sql ? NULL : trc_sqlbox_write,
 					   .source = cli->source ? &source : NULL,
-					   .trace = slash ? slash + 1 : cli->path};
+					   .trace = trc_path_name(cli->path)};
 	struct trc_error error = {""};
 
 	add_maps(&source, cli);

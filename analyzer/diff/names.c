@@ -7,16 +7,10 @@
 #include "parts.h"
 #include "analyzer/model/process.h"
 #include "analyzer/profile/profile.h"
+#include "format/path.h"
 
 /* Longer names are cut: they may be anything. */
 #define NAME "%.300s"
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* asprintf() that has NULL without memory. */
 static char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -62,7 +56,7 @@ char *trc_diff_function_name(const struct trc_diff_names *names, uint32_t stack)
 	if (frame->function && (frame->file || module))
 		return text(NAME " " NAME, frame->function,
 			    frame->file
-				    ? base_name(frame->file)
+				    ? trc_path_name(frame->file)
 				    : trc_module_name(name, trc_model_reader(names->m), module));
 	if (frame->function)
 		return text(NAME, frame->function);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "analyzer/model/process.h"
 #include "parts.h"
+#include "format/path.h"
 
 static const char PYTHON[] = "Python's global interpreter lock";
 static const char RUBY[] = "Ruby's global VM lock";
@@ -406,10 +407,9 @@ static const char *lock_of_module(const struct trc_report *r, uint32_t module)
 {
 	const struct trc_module_entry *entry = module ? trc_reader_module(r->reader, module) : NULL;
 	const char *path = entry && entry->path ? entry->path : "";
-	const char *slash = strrchr(path, '/');
 
 	for (size_t i = 0; i < sizeof(INTERPRETERS) / sizeof(*INTERPRETERS); i++)
-		if (!strncmp(slash ? slash + 1 : path, INTERPRETERS[i].module,
+		if (!strncmp(trc_path_name(path), INTERPRETERS[i].module,
 			     strlen(INTERPRETERS[i].module)))
 			return INTERPRETERS[i].lock;
 	return NULL;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "analyzer/findings/print.h"
 #include "many_rows.h"
+#include "format/path.h"
 
 enum {
 	ROWS = 40, /* that are told one by one */
@@ -194,17 +195,10 @@ static void add_ended(struct trc_line *line, const struct trc_many_row *row)
 	trc_line_style(line, TRC_STYLE_PLAIN);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* A file of another name than trace-record --follow gives it has to be told. */
 static bool names_pid(const struct trc_many_row *row)
 {
-	return *row->pid && strstr(base_name(row->path), row->pid);
+	return *row->pid && strstr(trc_path_name(row->path), row->pid);
 }
 
 /* A hundredth of the longest trace: what is less, in a process that lived briefly, is not told. */
@@ -306,10 +300,10 @@ static void many_print_row(struct trc_report *r, const struct columns *columns,
 	trc_line_right(&line, 9, trc_text_count(number, row->n_threads));
 	many_add_times(&line, columns, row->time_ns);
 	trc_line_add(&line, "  ");
-	trc_line_data(&line, *row->command ? row->command : base_name(row->path), r->width);
+	trc_line_data(&line, *row->command ? row->command : trc_path_name(row->path), r->width);
 	if (*row->command && !names_pid(row)) {
 		trc_line_add(&line, ", in ");
-		trc_line_data(&line, base_name(row->path), 30);
+		trc_line_data(&line, trc_path_name(row->path), 30);
 	}
 	trc_report_line(r, &line);
 	if (worst_from_ns != INT64_MAX)
@@ -353,7 +347,7 @@ static void name_process(const struct trc_many_row *row, char *who, size_t n_byt
 	if (*row->called && *row->pid)
 		snprintf(who, n_bytes, "%.40s (%s)", row->called, row->pid);
 	else
-		snprintf(who, n_bytes, "%s", base_name(row->path));
+		snprintf(who, n_bytes, "%s", trc_path_name(row->path));
 }
 
 static int print_findings(const struct trc_many *many, struct trc_report *r, bool summary)

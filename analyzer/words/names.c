@@ -7,6 +7,7 @@
 #include "analyzer/profile/profile.h"
 #include "stack_text.h"
 #include "words.h"
+#include "format/path.h"
 #include "format/symbols.h"
 #include "format/check.h"
 #include "format/waits.h"
@@ -257,13 +258,6 @@ uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack)
 	return r->ends[stack < r->n_canonical ? stack : 0].functions;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path;
-}
-
 static void add_unknown(struct trc_report *r, struct trc_line *line, const struct trc_frame *frame)
 {
 	const struct trc_module_entry *module = trc_reader_module(r->reader, frame->module);
@@ -290,7 +284,7 @@ void trc_report_function(struct trc_report *r, struct trc_line *line, const stru
 	if (frame->file || (module && frame->module)) {
 		trc_line_add(line, " ");
 		trc_line_data(line,
-			      frame->file ? base_name(frame->file)
+			      frame->file ? trc_path_name(frame->file)
 					  : trc_module_name(name, r->reader, module),
 			      room_for(r, FILE_WIDTH));
 	}
@@ -305,7 +299,7 @@ static void add_frame(struct trc_report *r, struct trc_line *line, const struct 
 	else
 		add_unknown(r, line, frame);
 	if (frame->file && frame->line) {
-		const char *name = base_name(frame->file);
+		const char *name = trc_path_name(frame->file);
 
 		trc_line_add(line, " ");
 		if (!*file || strcmp(*file, frame->file) != 0)

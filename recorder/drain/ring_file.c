@@ -14,6 +14,7 @@
 #include "ring_owner.h"
 #include "snapshot.h"
 #include "title.h"
+#include "format/path.h"
 
 enum { SESSION_NAME_BYTES = 10, DIRS_MAX = 2 }; /* trc-XXXXXX */
 
@@ -88,8 +89,7 @@ bool trc_temporary_name_parse(const char *name, struct trc_file_name *parsed)
 
 static bool path_parse(const char *path, struct trc_file_name *parsed)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = trc_path_name(path);
 
 	return trc_ring_name_parse(name, false, parsed) || trc_ring_name_parse(name, true, parsed);
 }

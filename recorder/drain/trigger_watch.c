@@ -1,6 +1,7 @@
 /* trigger_watch.c - see trigger_watch.h */
 #include <errno.h>
 #include <string.h>
+#include "format/path.h"
 #include "recorder/shared/slot_look.h"
 #include "recorder/shared/text.h"
 #include "trigger_watch.h"
@@ -294,8 +295,7 @@ uint64_t trc_trigger_watch_sleep_ns(const struct trc_trigger_watch *w, uint64_t 
 int trc_trigger_path(char *path, size_t n_bytes, const char *base, const char *child,
 		     uint64_t number)
 {
-	const char *slash = strrchr(base, '/');
-	const char *name = slash ? slash + 1 : base;
+	const char *name = trc_path_name(base);
 	const char *suffix = strrchr(name, '.');
 	struct trc_text t = {path, path + n_bytes - 1};
 

@@ -17,6 +17,7 @@
 #include "span.h"
 #define TRC_DEFINES_HEAP
 #define TRC_MAY_ABORT
+#include "format/path.h"
 #include "recorder/unwind/poison.h"
 
 enum { FIRST = TRC_REAL__Znwm, N_OPERATORS = TRC_REAL__ZdaPvmSt11align_val_t - FIRST + 1 };
@@ -248,8 +249,7 @@ DELETE(_ZdaPvmSt11align_val_t, (void *object, size_t n, size_t alignment), (obje
 
 static bool is_cxx_library(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = trc_path_name(path);
 
 	return !strncmp(name, "libstdc++.so", 12) || !strncmp(name, "libc++", 6);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "format/path.h"
 #include "recorder/shared/clock.h"
 #include "recorder/drain/trace_info.h"
 #include "follow.h"
@@ -20,8 +21,7 @@
 /* dump.trc, or with --follow dump.PID.trc. */
 static int name_file(struct trc_process *p, const struct trc_tool_options *o)
 {
-	const char *slash = strrchr(o->output, '/');
-	const char *name = slash ? slash + 1 : o->output;
+	const char *name = trc_path_name(o->output);
 	const char *dot = strrchr(name, '.');
 	size_t n = dot && dot != name ? (size_t)(dot - o->output) : strlen(o->output);
 

@@ -10,6 +10,7 @@
 
 #include "analyzer/open/memory.h"
 #include "source_private.h"
+#include "format/path.h"
 
 static void close_asked(struct trc_view_source *s)
 {
@@ -58,7 +59,7 @@ static bool is_large(const struct trc_view_source *s)
 
 static int source_look_at(struct trc_view_source *s, struct trc_error *error)
 {
-	const char *path = s->options->target, *slash = strrchr(path, '/');
+	const char *path = s->options->target;
 	struct trc_cache_key before;
 	int err;
 
@@ -71,7 +72,7 @@ static int source_look_at(struct trc_view_source *s, struct trc_error *error)
 				       "-- COMMAND");
 		return err;
 	}
-	snprintf(s->name, sizeof(s->name), "%s", slash ? slash + 1 : path);
+	snprintf(s->name, sizeof(s->name), "%s", trc_path_name(path));
 	trc_cache_key_make(&before, path);
 	err = trc_open_model(&s->trace.model, &s->trace.ring, path, error);
 	if (!err) {
