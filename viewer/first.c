@@ -116,8 +116,8 @@ static void first_write_threads(struct trc_model *m, const uint8_t *idle, const 
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ",\n[" : "[", out);
 		trc_page_json_string(out, t[i].name);
-		fprintf(out, ",%" PRIu32 ",%" PRIu32 ",%u,%u]", t[i].serial, t[i].tid, idle[i],
-			beyond[i]);
+		fprintf(out, ",%" PRIu32 ",%" PRIu32 ",%u,%u,%u]", t[i].serial, t[i].tid, idle[i],
+			beyond[i], (unsigned)trc_model_thread_counts(m, i));
 	}
 }
 

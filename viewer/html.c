@@ -216,7 +216,6 @@ static void head_cut(FILE *out, const struct trc_rows *r, const struct trc_track
 {
 	struct trc_selection asked; /* the window apart, which the page has as numbers */
 	struct trc_line line;
-	size_t n_threads;
 
 	html_json_number(out, "from_ns", (double)trc_rows_time(r, r->cut->from_ns));
 	html_json_number(out, "to_ns", (double)trc_rows_time(r, r->cut->to_ns));
@@ -224,7 +223,6 @@ static void head_cut(FILE *out, const struct trc_rows *r, const struct trc_track
 		return;
 	asked = *r->cut->selection;
 	asked.window = NULL;
-	trc_model_threads(r->m, &n_threads);
 	trc_line_begin(&line, TRC_WIDTH_MAX, false);
 	trc_selection_tell(&line, asked.n_tasks ? &asked : r->cut->selection);
 	fputs(",\n\"cut\":{\"text\":", out);
@@ -235,7 +233,6 @@ static void head_cut(FILE *out, const struct trc_rows *r, const struct trc_track
 	trc_page_json_string(out, trc_line_text(&line));
 	html_json_number(out, "window", trc_cut_has_window(r->cut));
 	html_json_number(out, "tasks", r->cut->selection->n_tasks > 0);
-	html_json_number(out, "threads", (double)(n_threads - t->n_threads_out));
 	html_json_number(out, "threads_out", (double)t->n_threads_out);
 	fputs("}", out);
 }

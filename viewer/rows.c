@@ -147,7 +147,7 @@ uint32_t trc_rows_object(struct trc_rows *r, uint64_t object, uint32_t stack)
 
 static void rows_write_threads(struct trc_rows *r)
 {
-	enum { SERIAL, TID, NAME, CREATOR, STACK, START, END, EVENTS, WAITS, IDLE, N };
+	enum { SERIAL, TID, NAME, CREATOR, STACK, START, END, EVENTS, WAITS, IDLE, COUNTS, N };
 	struct trc_column c[N] = {
 		[SERIAL] = trc_column_make("thread.serial", TRC_COLUMN_DELTA),
 		[TID] = trc_column_make("thread.tid", TRC_COLUMN_VARINT),
@@ -159,6 +159,7 @@ static void rows_write_threads(struct trc_rows *r)
 		[EVENTS] = trc_column_make("thread.events", TRC_COLUMN_VARINT),
 		[WAITS] = trc_column_make("thread.parks", TRC_COLUMN_VARINT),
 		[IDLE] = trc_column_make("thread.idle", TRC_COLUMN_BYTES),
+		[COUNTS] = trc_column_make("thread.counts", TRC_COLUMN_BYTES),
 	};
 	size_t n;
 	const struct trc_thread *t = trc_model_threads(r->m, &n);
@@ -180,6 +181,7 @@ static void rows_write_threads(struct trc_rows *r)
 		trc_column_add(&c[EVENTS], t->n_events);
 		trc_column_add(&c[WAITS], t->n_parks);
 		trc_column_add(&c[IDLE], idle[i]);
+		trc_column_add(&c[COUNTS], trc_model_thread_counts(r->m, i));
 	}
 	free(idle);
 	trc_rows_columns(r, c, N);

@@ -83,6 +83,25 @@ uint32_t trc_model_former_serial(const struct trc_model *m)
 	return m->execs.n ? exec[m->execs.n - 1].before : 0;
 }
 
+/* The first thread of each program goes on in the next, also where no event says that one was executed. */
+enum trc_thread_counts trc_model_thread_counts(const struct trc_model *m, size_t row)
+{
+	const struct trc_reader *reader = trc_model_reader(m);
+	const char *pid = reader ? trc_reader_info_get(reader, "pid") : NULL;
+	const struct trc_thread *thread = m->threads.row;
+	uint32_t first_tid = pid ? (uint32_t)strtoul(pid, NULL, 10) : 0;
+	bool is_of_last = thread[row].serial > trc_model_former_serial(m);
+
+	if (!first_tid)
+		return is_of_last ? TRC_THREAD_COUNTS : TRC_THREAD_GOES_ON;
+	if (thread[row].tid != first_tid)
+		return is_of_last ? TRC_THREAD_COUNTS : TRC_THREAD_FORMER;
+	for (size_t i = row + 1; i < m->threads.n; i++)
+		if (thread[i].tid == first_tid)
+			return TRC_THREAD_GOES_ON;
+	return TRC_THREAD_COUNTS;
+}
+
 /* E1.  Threads are sorted. */
 void trc_exec_lives(struct trc_model *m)
 {

@@ -629,6 +629,13 @@ uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t 
 uint64_t trc_model_lost_events(const struct trc_model *m);
 /* The highest serial of threads of the process's earlier programs, before its last exec; 0 = there was none. */
 uint32_t trc_model_former_serial(const struct trc_model *m);
+enum trc_thread_counts {
+	TRC_THREAD_COUNTS, /* as one of the program that the process is in the end */
+	TRC_THREAD_GOES_ON, /* as none: the process's first thread, which has another row in a later program */
+	TRC_THREAD_FORMER, /* as one of the programs before: it ended when another program was executed */
+};
+/* For whoever says how many threads there are. */
+enum trc_thread_counts trc_model_thread_counts(const struct trc_model *m, size_t row);
 /* How often the process forked, as far as recorded. */
 uint64_t trc_model_forks(const struct trc_model *m);
 

@@ -87,7 +87,7 @@ static int row_measure(struct trc_many_row *row, const struct trc_report *r)
 	int err = to_run_measure(row, r);
 
 	row->lasted_ns = r->end_ns - r->start_ns;
-	row->n_threads = trc_report_count_threads(r);
+	row->n_threads = trc_report_count_threads(r, TRC_THREAD_COUNTS);
 	/* Under which labels threads ran is not known. */
 	time_ns[TRC_MANY_CPU] = r->selection ? TRC_NEVER : trc_report_ran_ns(r);
 	time_ns[TRC_MANY_LOCKS] = waited_ns(r, TRC_WAIT_LOCKS);

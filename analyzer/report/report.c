@@ -64,21 +64,9 @@ static void add_plural(struct trc_line *line, uint64_t n, const char *word)
 	trc_line_add(line, "%s %s%s", trc_text_count(number, n), word, n == 1 ? "" : "s");
 }
 
-/* Those that ended when the process executed another program.  The first thread of each program goes on in the next. */
-static uint64_t count_former_threads(const struct trc_report *r)
-{
-	const char *pid = trc_report_info(r, "pid");
-	uint32_t former = trc_model_former_serial(r->m);
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < r->n_threads && pid; i++)
-		n += r->thread[i].serial <= former && r->thread[i].tid != strtoul(pid, NULL, 10);
-	return n;
-}
-
 static void add_former(struct trc_report *r, struct trc_line *line)
 {
-	uint64_t n = count_former_threads(r);
+	uint64_t n = trc_report_count_threads(r, TRC_THREAD_FORMER);
 	char number[TRC_NUMBER_BYTES];
 
 	if (n)
@@ -95,7 +83,7 @@ static void print_size(struct trc_report *r)
 
 	trc_model_procs(r->m, &n_procs);
 	trc_line_begin(&line, r->width, r->colour);
-	add_plural(&line, trc_report_count_threads(r), "thread");
+	add_plural(&line, trc_report_count_threads(r, TRC_THREAD_COUNTS), "thread");
 	add_former(r, &line);
 	trc_line_add(&line, ", ");
 	add_plural(&line, n_procs, "proc");

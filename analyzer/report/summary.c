@@ -11,6 +11,7 @@ static void print_head(struct trc_report *r)
 	const struct trc_file_info *file = trc_reader_info(r->reader);
 	char time[TRC_NUMBER_BYTES], threads[TRC_NUMBER_BYTES], events[TRC_NUMBER_BYTES];
 	char bytes[TRC_NUMBER_BYTES];
+	uint64_t n_threads = trc_report_count_threads(r, TRC_THREAD_COUNTS);
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
@@ -19,8 +20,7 @@ static void print_head(struct trc_report *r)
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_line_add(&line, ": %s, %s thread%s, %s event%s, %s, ",
 		     trc_text_duration(time, r->end_ns - r->start_ns),
-		     trc_text_count(threads, trc_report_count_threads(r)),
-		     trc_report_count_threads(r) == 1 ? "" : "s",
+		     trc_text_count(threads, n_threads), n_threads == 1 ? "" : "s",
 		     trc_text_count(events, file->n_events), file->n_events == 1 ? "" : "s",
 		     trc_text_bytes(bytes, file->file_bytes));
 	trc_report_lost(r, &line);

@@ -357,21 +357,13 @@ const char *trc_report_until_end(const struct trc_report *r, char out[TRC_LASTED
 	return out;
 }
 
-/* Those of the program that the process is in the end.  The first thread of each program goes on in the next, also where no
- * event says that one was executed. */
-uint64_t trc_report_count_threads(const struct trc_report *r)
+uint64_t trc_report_count_threads(const struct trc_report *r, enum trc_thread_counts as)
 {
-	const char *pid = trc_report_info(r, "pid");
-	uint32_t former = trc_model_former_serial(r->m);
-	uint64_t n = 0, n_first = 0;
+	uint64_t n = 0;
 
-	for (size_t i = 0; i < r->n_threads; i++) {
-		bool is_of_last = r->thread[i].serial > former;
-
-		n += is_of_last;
-		n_first += is_of_last && pid && r->thread[i].tid == strtoul(pid, NULL, 10);
-	}
-	return n_first > 1 ? n - (n_first - 1) : n;
+	for (size_t i = 0; i < r->n_threads; i++)
+		n += trc_model_thread_counts(r->m, i) == as;
+	return n;
 }
 
 int64_t trc_report_on_cpu_ns(const struct trc_report *r, size_t row)

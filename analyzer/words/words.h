@@ -175,7 +175,7 @@ static inline uint32_t trc_report_park_id(const struct trc_report *r, size_t i)
 }
 /* What the recorder noted under this key, NULL if nothing. */
 const char *trc_report_info(const struct trc_report *r, const char *key);
-uint64_t trc_report_count_threads(const struct trc_report *r);
+uint64_t trc_report_count_threads(const struct trc_report *r, enum trc_thread_counts as);
 /* True if the trace was made of what a dead process left: how long it lived after the trace's end
  * is not known. */
 bool trc_report_recovered(const struct trc_report *r);

@@ -636,6 +636,14 @@ async function wakersAreKnown(page, trace, t) {
 	check(await page.evaluate(() => window.trc.redraw() || window.trc.arrows) > 0, `${trace}: an arrow leads from who ended a wait`);
 }
 
+// The page counts threads as the report does: the first thread once, whichever programs it executed.
+async function threadsCounted(page, trace) {
+	const report = execFileSync(analyze, [trace], {encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}), facts = await page.locator("#facts").textContent();
+	const [, said] = /^([\d,]+ threads?(?: \(and [\d,]+ of the programs before it\))?), /m.exec(report);
+
+	same(facts.split(" · ")[1], said, `${trace}: threads in the head`);
+}
+
 // ---- a trace ----
 
 async function comparePage(context, trace, file) {
@@ -648,6 +656,7 @@ async function comparePage(context, trace, file) {
 
 	same([counts.regions, counts.tasks, counts.logs, await page.evaluate(() => window.trc.counterTracks)], [t.regions.length, t.tasks.length,
 		t.logs.length, new Set(t.counters.map((c) => c.name)).size + Number(sql(trace, "SELECT 1 FROM allocs LIMIT 1").length)], `${file}: regions, tasks, logs, counters`);
+	await threadsCounted(page, trace);
 	await leads(page, trace, t);
 	await sectionsCounted(page, trace);
 	const rowsOfTables = [await latenciesAre(page, trace, t), await labelsAre(page, trace, t), await memoryIs(page, trace)];

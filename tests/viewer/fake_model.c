@@ -234,6 +234,13 @@ int64_t trc_preempted_ns(const struct trc_preempted *p, uint32_t thread, int64_t
 	return 0;
 }
 
+enum trc_thread_counts trc_model_thread_counts(const struct trc_model *m, size_t row)
+{
+	(void)m;
+	(void)row;
+	return TRC_THREAD_COUNTS;
+}
+
 int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, uint8_t *waits,
 			    struct trc_error *error)
 {

@@ -15,7 +15,7 @@ import {looksForget} from "../../viewer/assets/looks.js";
 import {heapMargin, heapMarginAdd, heapMarginValue, marginOf, marginPart, marginPooled, marginShare, marginText, partAdd, partJoin} from "../../viewer/assets/margins.js";
 import {keysMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, placeOfRow, setMake, sourceMake, sourceOfList, timedRows} from "../../viewer/assets/matches.js";
 import {procs, stepsOf} from "../../viewer/assets/procs.js";
-import {rank, trace} from "../../viewer/assets/rows.js";
+import {rank, threadsCount, threadsTold, trace} from "../../viewer/assets/rows.js";
 import {lengthNext, refOf, refSet, refsMake, statesMake, waitAbove, waitStart, waitStarts, waitWake, waitsMake, waitsOther} from "../../viewer/assets/states.js";
 import {timeAbove, timeOf, timeSet, timesDone, timesMake} from "../../viewer/assets/times.js";
 import {heapPlaces, longestParks} from "../../viewer/assets/tops.js";
@@ -874,4 +874,16 @@ test("the longest waits, first those of which nobody knows how long, as far as t
 			assert.deepEqual(longestParks(0, n, 20, (i) => i % 3 > 0), wanted);
 		}
 	delete head.cut;
+});
+
+test("a process's first thread is one thread, whichever programs it executes", () => {
+	const rows = (...list) => list.map(([tid, counts]) => ({tid, counts}));
+	const before = [101, 1], ended = [102, 2], first = [101, 0], other = [103, 0];
+
+	for (const [list, n, told] of [[[first, other], 2, "2 threads"], [[before, first], 1, "1 thread"], [[before, [101, 1], first, other], 2, "2 threads"],
+		[[before, ended, first], 2, "1 thread (and 1 of the programs before it)"], [[before, ended], 2, "1 thread (and 1 of the programs before it)"],
+		[[ended, other], 2, "1 thread (and 1 of the programs before it)"], [[], 0, "0 threads"]]) {
+		assert.equal(threadsCount(rows(...list)), n);
+		assert.equal(threadsTold(rows(...list)), told);
+	}
 });

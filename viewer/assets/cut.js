@@ -6,7 +6,7 @@
 import {head, visible} from "./data.js";
 import {count, el, exactTime, plural} from "./format.js";
 import {theme} from "./palette.js";
-import {BEYOND_END, BEYOND_START, trace} from "./rows.js";
+import {BEYOND_END, BEYOND_START, threadsCount, trace} from "./rows.js";
 import {bannerAdd} from "./tops.js";
 import {TRACK_PAD, tracks} from "./tracks.js";
 import {view} from "./view.js";
@@ -20,7 +20,7 @@ function cutShown() {
 	if (cut && cut.window)
 		parts.push(`${exactTime(trace.begin)} to ${exactTime(trace.span)} of ${exactTime(head.span_ns)}`);
 	if (cut && cut.threads_out)
-		parts.push(`${count(cut.threads)} of ${plural(cut.threads + cut.threads_out, "thread")}`);
+		parts.push(`${count(threadsCount(trace.threads.filter((thread) => !thread.out)))} of ${plural(threadsCount(trace.threads), "thread")}`);
 	return parts.join("; ");
 }
 

@@ -41,9 +41,9 @@ function firstThreads(first, cells) {
 	const [{nodes}] = lanesMake({...arrays, v: new Uint8Array(0)}, [[0, 0]], stateIsLock);
 	const lanes = bounds.map(([lo, hi]) => ({...arrays, lo, hi, locks: stateIsLock, levels: [], nodes}));
 
-	const made = threads.map(([name, serial, tid, idle, beyond], idx) => {
+	const made = threads.map(([name, serial, tid, idle, beyond, counts], idx) => {
 		return {idx, serial, tid, name: name || `thread ${tid || serial}`, label: "", named: name !== "", idle: idle !== 0,
-			beyond, out: (beyond & BEYOND_ALL) !== 0, time: times[idx], lane: lanes[idx], fibers: null, labels: null, regions: [],
+			counts, beyond, out: (beyond & BEYOND_ALL) !== 0, time: times[idx], lane: lanes[idx], fibers: null, labels: null, regions: [],
 			parks: 0, firstSeen: 0};
 	});
 	threadsName(made);

@@ -7,6 +7,7 @@ import {plural} from "./format.js";
 import {laneCounts} from "./lod.js";
 import {MAP_CLASSES, classState} from "./minimap.js";
 import {CLASS_COUNT, stateClass, theme} from "./palette.js";
+import {threadsCount} from "./rows.js";
 import {stepAdd} from "./steps.js";
 import {TRACK_PAD, tracks, tracksLayout} from "./tracks.js";
 import {view, viewChanged} from "./view.js";
@@ -40,7 +41,7 @@ export function groupRows(threads) {
 	const rows = rest.length > GROUPS_FROM ? rowsByPattern(rest, isFree) : rest.map((thread) => ({thread}));
 
 	if (folds)
-		rows.push({group: groupMake("idle", plural(idle.length, "idle thread"), idle)});
+		rows.push({group: groupMake("idle", plural(threadsCount(idle), "idle thread"), idle)});
 	return rows.length === 1 && rows[0].group ? [{group: {...rows[0].group, isOpen: true}}] : rows;
 }
 

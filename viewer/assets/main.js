@@ -23,7 +23,7 @@ import {panelChanged, panelFit, panelInit} from "./panel.js";
 import {pathTold} from "./paths.js";
 import {procsApi} from "./procs.js";
 import {instantsLoad, labelsLoad, regionsLoad, statesLoad, tablesLoad, tasksLoad, threadsLoad,
-	trace} from "./rows.js";
+	threadsTold, trace} from "./rows.js";
 import {search, searchInit} from "./search.js";
 import {pick, select} from "./select.js";
 import {sourceTold} from "./source.js";
@@ -99,7 +99,7 @@ function titleDraw() {
 	byId("title").title = name;
 	const fibers = trace.fiber.n
 		? [plural(trace.fiber.n, "fiber"), plural(trace.fwait.n, "wait of fibers", "waits of fibers")] : [];
-	byId("facts").textContent = [duration(trace.span - trace.begin), plural(trace.threads.filter((t) => !t.out).length, "thread"),
+	byId("facts").textContent = [duration(trace.span - trace.begin), threadsTold(trace.threads.filter((t) => !t.out)),
 		plural(trace.park.n, "wait"), ...fibers].join(" · ");
 }
 

@@ -7,7 +7,7 @@ import {TASK_TRACKS_MAX, TYPE_COLOURS, instantsBy, lanesOf, lanesUnpack,
 	regionLanes} from "./annotations.js";
 import {arrived, column, columnAt, head, moduleName, text} from "./data.js";
 import {unzigzag, valuesCount} from "./decode.js";
-import {baseName, duration, hex, object} from "./format.js";
+import {baseName, count, duration, hex, object, plural} from "./format.js";
 import {laneEnd, lanesOver} from "./levels.js";
 import {orderOf, valuesLimit} from "./matches.js";
 import {RUNNABLE, stateIsLock} from "./palette.js";
@@ -103,7 +103,7 @@ export function tablesLoad() {
 export function threadsLoad() {
 	trace.threads = []; // no sketch of them any more
 	const t = table("thread", "serial", "tid", "name", "creator", "stack", "start", "end",
-		"events", "parks", "idle");
+		"events", "parks", "idle", "counts");
 	const beyond = column("thread.beyond");
 
 	for (let i = 0; i < t.n; i++)
@@ -114,7 +114,7 @@ export function threadsLoad() {
 			named: t.name[i] !== 0,
 			creator: t.creator[i], stack: t.stack[i],
 			start: t.start[i] - 1, end: t.end[i] - 1, // -1: not known
-			events: t.events[i], parks: t.parks[i], idle: t.idle[i] !== 0,
+			events: t.events[i], parks: t.parks[i], idle: t.idle[i] !== 0, counts: t.counts[i],
 			beyond: beyond[i] || 0, // bits: its first state goes on before the page, its last one behind it
 			out: (beyond[i] & BEYOND_ALL) !== 0, // left out
 			time: new Float64Array(128), // by state, over all that the page shows
@@ -140,6 +140,25 @@ export function threadsName(threads) {
 		}
 		left = left.filter((thread) => seen.get(thread.label) > 1);
 	}
+}
+
+const COUNTS_GOES_ON = 1, COUNTS_FORMER = 2; // else 0: enum trc_thread_counts of analyzer/model/model.h
+
+// How many threads these are: the first thread of a process is one, whichever programs it executes, if its row before is among them, too.
+/** @param {Thread[]} threads */
+export function threadsCount(threads) {
+	const goOn = threads.filter((thread) => thread.counts === COUNTS_GOES_ON);
+	const isAlone = goOn.length && !threads.some((thread) => thread.counts !== COUNTS_GOES_ON && thread.tid === goOn[0].tid);
+
+	return threads.length - goOn.length + Number(isAlone);
+}
+
+// As in the report: those of programs that the process was before it executed another one are told apart.
+/** @param {Thread[]} threads */
+export function threadsTold(threads) {
+	const former = threads.filter((thread) => thread.counts === COUNTS_FORMER).length;
+
+	return plural(threadsCount(threads) - former, "thread") + (former ? ` (and ${count(former)} of the programs before it)` : "");
 }
 
 // SQL's ids of all waits: they stand in the order of starts (rows.h, V2).

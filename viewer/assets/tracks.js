@@ -9,7 +9,7 @@ import {byId, count, el, plural} from "./format.js";
 import {groupMake, groupRows, groupToggle, idleFold} from "./groups.js";
 import {CLASS, stateClass} from "./palette.js";
 import {PROC_HEIGHT, procRows} from "./procs.js";
-import {setRange, trace} from "./rows.js";
+import {setRange, threadsCount, trace} from "./rows.js";
 import {select, selectionThread} from "./select.js";
 import {view} from "./view.js";
 
@@ -229,7 +229,7 @@ export function tracksLayout() {
 		tracks.all.push(guestTasks);
 	const allRows = rowsMoved([...rest.above, ...rows, ...rest.below]);
 	if (hidden.length || out.length)
-		allRows.push({group: groupMake(HIDDEN_KEY, [hidden.length ? plural(hidden.length, "hidden thread") : "", out.length ? plural(out.length, "hidden track") : ""]
+		allRows.push({group: groupMake(HIDDEN_KEY, [hidden.length ? plural(threadsCount(hidden), "hidden thread") : "", out.length ? plural(out.length, "hidden track") : ""]
 			.filter((part) => part).join(", "), hidden), inside: out});
 	for (const {thread, group, track: ofNone, inside} of allRows) {
 		if (ofNone) {
@@ -405,7 +405,7 @@ function labelFill(label, track) {
 	pinFill(label.pin, track);
 	hideFill(label.hide, track);
 	if (isFold(track)) {
-		const what = track.threads ? plural(track.threads.length, "thread") : track.share;
+		const what = track.threads ? plural(threadsCount(track.threads), "thread") : track.share;
 		open.setAttribute("aria-expanded", String(track.isOpen));
 		name.textContent = `${track.isOpen ? "▾" : "▸"} ${track.name}`;
 		tid.textContent = track.key === "idle" || track.key === HIDDEN_KEY ? "" : what;

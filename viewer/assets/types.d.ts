@@ -47,7 +47,7 @@ interface Head {
 	caused: number;
 	sql: SqlHead | null;
 	/** What the page is of, where it shows a part of the trace; options: those that ask for it, but for the window. */
-	cut?: {text: string, options: string, window?: boolean, tasks?: boolean, threads?: number, threads_out?: number};
+	cut?: {text: string, options: string, window?: boolean, tasks?: boolean, threads_out?: number};
 	source?: {files: number, missing: number, refused: number, newer: number, lines_out: number};
 	/** How the trace's file is called; "" = not known. */
 	trace: string;
@@ -188,6 +188,8 @@ interface Thread {
 	events?: number;
 	parks: number;
 	idle: boolean;
+	/** How many it is: rows.js, COUNTS_. */
+	counts: number;
 	/** Bits: its first state goes on before the page, its last one behind it. */
 	beyond: number;
 	/** Left out of the page. */

@@ -131,6 +131,11 @@ static const struct {
 	{"a process that executed another program has one first thread",
 	 MODULES "info pid \"101\"\nthread 4 tid=101 name=\"new\"\n" WAIT(0, 10, 2, "mutex", "0x7f10", "get"),
 	 "\n3 threads, 1 proc,"},
+	{"the first thread is one also where nothing was recorded of the last program",
+	 MODULES "info pid \"101\"\n" WAIT(0, 10, 2, "mutex", "0x7f10", "get")
+		 "@20000000 thread=3 counter name=\"c\" value=1\n"
+		 "@40000000 thread=0 process what=2 value=3\n",
+	 "\n1 thread (and 2 of the programs before it), 1 proc,"},
 	{"its later first thread is alive since the other program was executed, the earlier one until then",
 	 MODULES "info pid \"101\"\nthread 4 tid=101 name=\"new\"\n"
 		 "@0 thread=1 counter name=\"c\" value=1\n"
