@@ -2,7 +2,7 @@
  * rows_top.c - which waits cost most, and which critical sections made others wait most.
  *
  * Summed here over all rows, so that the tables are exact even where the page leaves
- * rows out.
+ * rows out.  What is left out of the tables, beyond TOP_MAX places, is in the sums by reason.
  */
 #include <stdlib.h>
 
@@ -27,9 +27,14 @@ struct sum {
 	uint64_t no_proc_ns; /* of waits: what of them their threads could have run (timeline:P1) */
 };
 
+struct reason_sum {
+	uint64_t count, total_ns, max_ns;
+};
+
 struct sums {
 	struct trc_index map;
-	struct sum *sum; /* by number - 1; owned */
+	struct reason_sum of[256]; /* by the low byte of the key */
+	struct sum *sum;	   /* by number - 1; owned */
 	size_t capacity;
 	bool failed;
 };
@@ -70,6 +75,10 @@ static struct sum *top_sums_add(struct sums *s, uint8_t reason, uint32_t stack, 
 	sum->several |= sum->object != object;
 	sum->count++;
 	sum->total_ns += length;
+	s->of[reason].count++;
+	s->of[reason].total_ns += length;
+	if (length > s->of[reason].max_ns)
+		s->of[reason].max_ns = length;
 	if (length >= sum->max_ns) {
 		sum->max_ns = length;
 		sum->max_idx = idx;
@@ -101,6 +110,27 @@ enum {
 	DESCRIPTOR,
 	N_COLUMNS
 };
+
+/* All of each reason, also what is in no row. */
+static void sums_write_all(struct trc_rows *r, const struct sums *s, const char *const names[4])
+{
+	struct trc_column c[4];
+
+	for (size_t i = 0; i < 4; i++)
+		c[i] = trc_column_make(names[i], TRC_COLUMN_VARINT);
+	for (uint64_t reason = 0; !s->failed && reason < 256; reason++) {
+		const struct reason_sum *of = &s->of[reason];
+
+		if (!of->count)
+			continue;
+		trc_column_add(&c[0], reason);
+		trc_column_add(&c[1], of->count);
+		trc_column_add(&c[2], of->total_ns);
+		trc_column_add(&c[3], of->max_ns);
+	}
+	for (size_t i = 0; i < 4; i++)
+		trc_page_column(r->page, &c[i]);
+}
 
 static void sums_write(struct trc_rows *r, struct sums *s, const char *const names[N_COLUMNS])
 {
@@ -232,6 +262,12 @@ void trc_rows_top(struct trc_rows *r)
 			top_sums_add(&holds, u[i].reason, u[i].stack, u[i].object, caused.ns,
 				     r->unlock_idx[i]);
 	}
+	sums_write_all(
+		r, &waits,
+		(const char *const[]){"waits.reason", "waits.count", "waits.total", "waits.max"});
+	sums_write_all(
+		r, &holds,
+		(const char *const[]){"holds.reason", "holds.count", "holds.total", "holds.max"});
 	sums_write(r, &waits, wait_names);
 	sums_write(r, &holds, hold_names);
 	fiber_waits_top(r);

@@ -149,6 +149,12 @@ START_TEST(references_are_rows_and_unknown_is_nothing)
 	ck_assert_uint_eq(at(page, "wait.count", 0), 2);
 	ck_assert_uint_eq(at(page, "wait.park", 0), open_park + 1);
 	ck_assert_uint_eq(at(page, "hold.total", 0), 100);
+	/* All of that reason. */
+	ck_assert_uint_eq(at(page, "waits.reason", 0), at(page, "wait.reason", 0));
+	ck_assert_uint_eq(at(page, "waits.total", 0), 1000);
+	ck_assert_uint_eq(at(page, "waits.count", 0), 2);
+	ck_assert_uint_eq(at(page, "waits.max", 0), at(page, "wait.max", 0));
+	ck_assert_uint_eq(at(page, "holds.total", 0), 100);
 	free(page);
 }
 END_TEST

@@ -156,6 +156,24 @@ async function locksAre(page, {trace, name, options}) {
 	return locks.filter((lock) => lock.waits).length;
 }
 
+// Below the table of waits for locks stands how many there are in all, also beyond the table's rows: as SQL counts them.
+async function sumsAre(page, {trace, name, options}) {
+	const [{n, ns}] = sql(trace, `SELECT count(*) AS n, coalesce(sum(waited_ns), 0) AS ns FROM parks WHERE reason IN ('mutex', 'cond_mutex', 'rwlock_read',
+		'rwlock_write', 'spin', 'once', 'futex_lock', 'sem_lock')`, options);
+	const seen = await page.evaluate(() => {
+		const box = [...document.querySelectorAll("#tops details")].find((d) => d.querySelector("summary").textContent === "Waiting for locks");
+		const waits = (row) => Number(row.cells[1].textContent.replaceAll(",", ""));
+
+		return box && {all: waits(box.querySelector("tfoot tr")), said: box.querySelector("tfoot td").textContent,
+			rows: [...box.querySelectorAll("tbody tr")].reduce((sum, row) => sum + waits(row), 0)};
+	});
+
+	same(seen ? seen.all : 0, ns ? n : 0, `${name}: waits for locks in all`);
+	if (seen)
+		same(seen.said, seen.rows < seen.all ? "all, also what has no row above" : "all", `${name}: whether the rows have all`);
+	return seen ? seen.all - seen.rows : 0;
+}
+
 // A wait that reaches over an edge keeps its times, and the details say so.
 async function edgesAre(page, {trace, name, options}, from, to, zero) {
 	const over = sql(trace, `SELECT id, start_ns, end_ns FROM parks WHERE start_ns < ${zero + from} AND end_ns > ${zero + from}
@@ -187,6 +205,7 @@ async function pageIs(context, part, from, to) {
 	await tablesAre(page, part);
 	await statesAre(page, part);
 	await flameIs(page, part, zero);
+	await sumsAre(page, part);
 	part.locks = await locksAre(page, part);
 	if (from !== null)
 		part.edges = await edgesAre(page, part, from, to, zero);
@@ -291,6 +310,15 @@ async function contextsAre(context) {
 	await page.close();
 }
 
+async function placesAre(context) {
+	for (const [name, options, left] of [["places", [], 65], ["places-part", ["--window", "20150ns..245150ns"], 0]]) {
+		const part = makePage(name, path.join(pages, "places.trc"), options), page = await openPage(context, part.file);
+		check(await sumsAre(page, part) >= left, `${name}: waits are in no row`);
+		same(page.troubles, [], `${name}: no error, no warning, no request`);
+		await page.close();
+	}
+}
+
 function refused(options, pattern, what) {
 	const {status, stderr} = spawnSync(analyze, [...options, "--html", path.join(pages, "none.html"), path.join(pages, "demo.trc")],
 		{encoding: "utf8"});
@@ -326,6 +354,7 @@ await withBrowser("light", async (context) => {
 	await windowsAre(context, "cut", 2, 1, {nested: true}); // waits whose ends are lost last into later ones
 	await threadsAre(context);
 	await contextsAre(context);
+	await placesAre(context);
 	await labelsAre(context);
 	await tasksAre(context);
 	for (const [from, to] of someOf([[10000, 20000], [1, 29000], [2500, 17000]], 1))

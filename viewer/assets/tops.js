@@ -27,18 +27,38 @@ const OTHERS = " and others", SEVERAL = "(several)"; // where a row is of severa
 const TOP_ROWS = 15, LONGEST_ROWS = 20, LATENCY_ROWS = 8, HEAP_ROWS = 10;
 
 // The first rows as they came, or as they are sorted (sorting.js); a cell is an element or text.
-/** @param {string} id @param {string} heading @param {any[]} rows @param {TableColumn[]} columns */
-export function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS} = {}) {
+// Below them stands what all come to, also those that the table has no room for.
+/** @param {string} id @param {string} heading @param {any[]} rows @param {TableColumn[]} columns
+ * @param {{open?: boolean, most?: number, all?: Record<string, string> | null}} how `all`: of all rows, by column */
+export function topTable(id, heading, rows, columns, {open = true, most = TOP_ROWS, all = null} = {}) {
 	if (!rows.length)
 		return null;
 	const box = el("table"), kind = (c) => c.n ? "n" : c.wide ? "wide" : "";
+	const foot = all ? [el("tfoot", {}, el("tr", {}, ...columns.map((c) => el("td", {class: kind(c)}, all[c.id] ?? ""))))] : [];
 	const draw = () => {
 		const shown = sortedRows(id, rows, columns).slice(0, most);
 		box.replaceChildren(sortHead(id, columns, draw), el("tbody", {}, ...shown.map((row) =>
-			el("tr", {onclick: rowClick}, ...columns.map((c) => el("td", {class: kind(c)}, c.cell(row)))))));
+			el("tr", {onclick: rowClick}, ...columns.map((c) => el("td", {class: kind(c)}, c.cell(row)))))), ...foot);
 		return box;
 	};
 	return el("details", {open}, el("summary", {}, heading), draw());
+}
+
+// What all waits or sections come to, of reasons for which `has` holds: as viewer/rows_top.c sums them up, whichever have a row.
+/** @param {string} prefix @param {(state: number, isIdle: boolean) => boolean} has @param {any[]} rows @param {number} most */
+function allOf(prefix, has, rows, most) {
+	const c = table(prefix, "reason", "count", "total", "max");
+	let n = 0, total = 0, max = 0;
+
+	for (let i = 0; i < c.n; i++) {
+		if (!has(PARKED + (c.reason[i] & ~TOP_IDLE), (c.reason[i] & TOP_IDLE) !== 0))
+			continue;
+		n += c.count[i];
+		total += c.total[i];
+		max = Math.max(max, c.max[i]);
+	}
+	const isWhole = rows.slice(0, most).reduce((sum, row) => sum + row.count, 0) === n;
+	return {for: isWhole ? "all" : "all, also what has no row above", n: count(n), total: duration(total), max: duration(max)};
 }
 
 // One line of a wide cell, cut with a mark where it does not fit; the tooltip has all of it.
@@ -168,10 +188,14 @@ const waitClasses = [[CLASS.LOCK, "Waiting for locks", TOP_ROWS, true],
 	[CLASS.IDLE, "Waiting for requests, timers and children", TOP_ROWS, false]];
 
 function topWaits() {
-	const rows = topRows("wait", "park");
+	const all = topRows("wait", "park");
 
-	return waitClasses.map(([cls, heading, most, open]) => topTable(`waits${cls}`, heading,
-		byObject(rows.filter((r) => stateClass[r.state] === cls && !r.isIdle)), waitsColumns(), {open, most}));
+	return waitClasses.map(([cls, heading, most, open]) => {
+		const rows = byObject(all.filter((r) => stateClass[r.state] === cls && !r.isIdle));
+
+		return topTable(`waits${cls}`, heading, rows, waitsColumns(), {open, most,
+			all: allOf("waits", (state, isIdle) => stateClass[state] === cls && !isIdle, rows, most)});
+	});
 }
 
 /** @returns {TableColumn[]} */
@@ -181,14 +205,18 @@ function waitsColumns() {
 
 // Threads that do nearly nothing but wait for work: as in the report none of the waits above.
 function topIdle() {
-	return topTable("idle", "Idle threads, waiting for work", byObject(topRows("wait", "park").filter((r) => r.isIdle)), waitsColumns(), {open: false});
+	const rows = byObject(topRows("wait", "park").filter((r) => r.isIdle));
+
+	return topTable("idle", "Idle threads, waiting for work", rows, waitsColumns(), {open: false, all: allOf("waits", (_, isIdle) => isIdle, rows, TOP_ROWS)});
 }
 
 function topHolders() {
-	return topTable("holders", "Who made others wait", topRows("hold", "unlock"), [
+	const rows = topRows("hold", "unlock");
+
+	return topTable("holders", "Who made others wait", rows, [
 		{id: "for", name: "lock, released in", wide: true, key: waitKey, cell: (r) => waitCell(r.state, r.what, whereCell(r, "unlock"))},
 		...waitColumns("sections", "caused"),
-	]);
+	], {all: allOf("holds", () => true, rows, TOP_ROWS)});
 }
 
 /** @param {string} kind */
