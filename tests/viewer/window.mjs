@@ -310,6 +310,18 @@ async function contextsAre(context) {
 	await page.close();
 }
 
+// How samples were taken stands below their table; above the timeline only what limits what they tell.
+async function notesAre(context) {
+	const page = await openPage(context, makePage("noted", path.join(pages, "noted.trc"), []).file);
+	const banners = await page.locator("#banners").innerText(), [below] = await page.locator("#tops details > p").allInnerTexts();
+
+	check(banners.includes("cpu-clock: user mode only: perf_event_paranoid is 2"), "a limit stands above the timeline", banners);
+	check(!banners.includes("samples a second"), "the usual way to take samples does not", banners);
+	same(below, "How samples were taken: user mode only: perf_event_paranoid is 2; counters for each thread's first 400 ms, then timers: at most 250 samples a second.",
+		"both stand below the table");
+	await page.close();
+}
+
 async function placesAre(context) {
 	for (const [name, options, left] of [["places", [], 65], ["places-part", ["--window", "20150ns..245150ns"], 0]]) {
 		const part = makePage(name, path.join(pages, "places.trc"), options), page = await openPage(context, part.file);
@@ -355,6 +367,7 @@ await withBrowser("light", async (context) => {
 	await threadsAre(context);
 	await contextsAre(context);
 	await placesAre(context);
+	await notesAre(context);
 	await labelsAre(context);
 	await tasksAre(context);
 	for (const [from, to] of someOf([[10000, 20000], [1, 29000], [2500, 17000]], 1))

@@ -176,6 +176,16 @@ function functionColumns(event, whole, margin) {
 	];
 }
 
+// Notes of the recorder (recorder/shared/cpu_event_settle.c).  Those on the rate are about how samples are taken as a rule, and change
+// nothing of what they tell: they stand below the table, as in the report, and not above the timeline.
+/** @param {number} event */
+function notesOf(event) {
+	const notes = trace.sampled.note[event - 1] ? text(trace.sampled.note[event - 1]).split("; ") : [];
+	const isOfRate = (/** @type {string} */ note) => /^(counters for each thread's first|at most) /.test(note);
+
+	return {all: notes.join("; "), limits: notes.filter((note) => !isOfRate(note)).join("; ")};
+}
+
 // One table an event: which functions the samples are in.
 function samplesTables(events, headingOf, unseenOf) {
 	return [...events.keys()].sort((a, b) => a - b).map((event) => {
@@ -198,9 +208,16 @@ export function samplesView(heading, stretches) {
 }
 
 export function topFunctions() {
-	return samplesTables(samplesByStack(during(trace.threads, trace.begin, trace.span + 1)),
-		(event, seen) => `Where it ran (${sampleEventName(event)}: ${sampleAmount(event, seen)})`,
+	const events = samplesByStack(during(trace.threads, trace.begin, trace.span + 1));
+	const tables = samplesTables(events, (event, seen) => `Where it ran (${sampleEventName(event)}: ${sampleAmount(event, seen)})`,
 		(event) => event && !head.cut ? trace.sampled.unseen[event - 1] : 0); // of a part nobody knows them
+
+	for (const [i, event] of [...events.keys()].sort((a, b) => a - b).entries()) {
+		const {all} = event ? notesOf(event) : {all: ""};
+		if (all)
+			tables[i]?.append(el("p", {class: "dim"}, `How samples were taken: ${all}.`));
+	}
+	return tables;
 }
 
 // Fewer lost samples than that change no share that one would notice.
@@ -216,8 +233,8 @@ export function sampleBanners() {
 				`${count(e.count[i])} taken${inTrace}.`);
 		if (e.missing[i])
 			bannerAdd("warn", `${plural(e.missing[i], "thread")} not sampled by ${sampleEventName(i + 1)}${inTrace}.`);
-		if (e.note[i])
-			bannerAdd("note", `${sampleEventName(i + 1)}: ${text(e.note[i])}`);
+		if (notesOf(i + 1).limits)
+			bannerAdd("note", `${sampleEventName(i + 1)}: ${notesOf(i + 1).limits}`);
 	}
 	if (head.sample_step > 1)
 		bannerAdd("note", `One of ${count(head.sample_step)} samples is in this page; sums are estimated from them.`);
