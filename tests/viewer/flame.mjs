@@ -371,9 +371,11 @@ async function compares(page, span) {
 	const box = (await boxes(page)).find((each) => each.name === "work"), wanted = share(b, "work", b.sum) - share(a, "work", a.sum);
 	check(Math.abs(box.change - wanted) < 1e-9, "a function's change is that of its share", [box.change, wanted]);
 	for (const each of (await boxes(page)).filter((one) => one.change !== null && Math.abs(one.change) > 0.002)) {
-		const [r, , blue] = [1, 3, 5].map((i) => parseInt(each.colour.slice(i, i + 2), 16));
-		check(each.change > 0 ? r > blue : blue > r, `${each.name}: red is more, blue less`, each);
+		const [r, , blue] = [1, 3, 5].map((i) => parseInt(each.colour.slice(i, i + 2), 16)), isGrey = blue >= r && blue - r < 20;
+		check(each.isChance ? isGrey : !isGrey && (each.change > 0 ? r > blue : blue > r), `${each.name}: red is more, blue less, grey chance`, each);
 	}
+	same(await page.evaluate(() => window.trc.flame.counts.map((n) => n > 0)), [true, true], "both sides are of samples");
+	check(/; grey: what chance alone may make of [\d,]+ and [\d,]+ samples?$/.test(await page.locator(".flame-summary").textContent()), "the legend says what is grey");
 	const state = await page.evaluate(() => window.trc.flame.state());
 	check((await page.evaluate(() => document.querySelector(".flame-summary").textContent)).startsWith("A: "), "it says what is compared");
 	await page.locator(".flame-tools button", {hasText: "End comparison"}).click();

@@ -12,7 +12,7 @@ import {count} from "../../viewer/assets/format.js";
 import {lanesMake} from "../../viewer/assets/levels.js";
 import {laneCounts, laneLonger, lanePaint, paintMake} from "../../viewer/assets/lod.js";
 import {looksForget} from "../../viewer/assets/looks.js";
-import {heapMargin, heapMarginAdd, heapMarginValue, marginOf, marginPart, marginPooled, marginShare, marginText, partAdd, partJoin} from "../../viewer/assets/margins.js";
+import {heapMargin, heapMarginAdd, heapMarginValue, isWithinChance, marginOf, marginPart, marginPooled, marginShare, marginText, partAdd, partJoin, samplesWorth} from "../../viewer/assets/margins.js";
 import {keysMake, matchBeside, matchParts, matchSelection, matchesBefore, orderOf, placeOfRow, setMake, sourceMake, sourceOfList, timedRows} from "../../viewer/assets/matches.js";
 import {procs, stepsOf} from "../../viewer/assets/procs.js";
 import {rank, threadsCount, threadsTold, trace} from "../../viewer/assets/rows.js";
@@ -886,4 +886,29 @@ test("a process's first thread is one thread, whichever programs it executes", (
 		assert.equal(threadsCount(rows(...list)), n);
 		assert.equal(threadsTold(rows(...list)), told);
 	}
+});
+
+test("a change of a share is beyond chance where two shares of one kind seldom differ so", () => {
+	const drawn = (p, n) => Array.from({length: n}, () => random(1000000) < p * 1000000 ? 1 : 0).reduce((sum, hit) => sum + hit, 0) / n;
+
+	for (const [p, n, m] of [[0.5, 9, 9], [0.1, 9, 9], [0.05, 12, 300], [0.5, 200, 100], [0.02, 500, 500], [0.9, 40, 40]]) {
+		let beyond = 0;
+		for (let i = 0; i < 2000; i++)
+			beyond += isWithinChance(drawn(p, n), drawn(p, m), n, m) ? 0 : 1;
+		assert.ok(beyond <= 0.07 * 2000, `${p} of ${n} and ${m}: ${beyond} of 2,000 seem to have changed`);
+	}
+	for (const [before, after, n, m, within] of [[0.5, 0.65, 200, 200, false], [0, 1, 9, 9, false], [0, 1 / 3, 9, 9, true], [1 / 9, 0, 9, 1000, true],
+		[0.5, 0.55, 200, 200, true], [0.5, 0.55, 20000, 20000, false], [0, 0, 0, 5, true]])
+		assert.equal(isWithinChance(before, after, n, m), within, `${before} of ${n}, ${after} of ${m}`);
+});
+
+test("samples that count for less make for fewer", () => {
+	const part = marginPart();
+
+	assert.equal(samplesWorth(part), 0);
+	for (let i = 0; i < 10; i++)
+		partAdd(part, 5);
+	assert.equal(samplesWorth(part), 10);
+	partAdd(part, 500);
+	assert.ok(samplesWorth(part) < 1.3);
 });

@@ -4,10 +4,11 @@
 import {isHidden} from "./arrange.js";
 import {head, moduleName, text} from "./data.js";
 import {chainOf, foldMake, functionTotals, functions, treeMake, treeOf} from "./flame_fold.js";
-import {profileSum, profileValue} from "./flame_profile.js";
+import {profileCount, profileSum, profileValue} from "./flame_profile.js";
 import {selectionMake} from "./flame_select.js";
 import {flameControls, flameShow} from "./flame_ui.js";
 import {duration, plural} from "./format.js";
+import {isWithinChance, samplesWorth} from "./margins.js";
 import {labelText, trace} from "./rows.js";
 import {selectionThread} from "./select.js";
 import {tracks} from "./tracks.js";
@@ -111,13 +112,29 @@ function sumOf(values) {
 	return values.reduce((sum, value) => sum + Math.max(0, value), 0);
 }
 
-/** @param {FlameTree} tree */
-function mostChange(tree) {
+// The largest change that is drawn in a colour.
+/** @param {FlameTree} tree @param {number[] | null} counts */
+function mostChange(tree, counts) {
 	let most = 0;
 
-	for (let node = 1; node < tree.n; node++)
-		most = Math.max(most, Math.abs(tree.value[1][node] / (tree.value[1][0] || 1) - tree.value[0][node] / (tree.value[0][0] || 1)));
+	for (let node = 1; node < tree.n; node++) {
+		const after = tree.value[1][node] / (tree.value[1][0] || 1), before = tree.value[0][node] / (tree.value[0][0] || 1);
+		if (!counts || !isWithinChance(before, after, counts[0], counts[1]))
+			most = Math.max(most, Math.abs(after - before));
+	}
 	return most;
+}
+
+// Of how many samples each side of a comparison is; null where nothing is left to chance.  A profile without a count of its samples is taken to
+// have samples of this trace's worth.
+/** @param {Fold[]} folds @param {Flame["file"]} file @param {number[]} sums */
+function sampleCounts(folds, file, sums) {
+	const last = folds[folds.length - 1].samples;
+
+	if (!last.n && (file || !folds[0].samples.n))
+		return null;
+	const here = folds.map((fold) => samplesWorth(fold.samples));
+	return file ? [profileCount(file.profile) || (last.value > 0 ? sums[0] * here[0] / last.value : 0), here[0]] : here;
 }
 
 /** @param {Asked} asked */
@@ -150,7 +167,9 @@ function* flameWork(asked) {
 		result.callees = yield* treeOf(sides, "callees", fn);
 	}
 	if (sides.length > 1)
-		result.mostChange = mostChange(result.tree || result.callees || treeMake(2));
+		result.counts = sampleCounts(folds, file, result.sums);
+	if (sides.length > 1)
+		result.mostChange = mostChange(result.tree || result.callees || treeMake(2), result.counts);
 	return result;
 }
 

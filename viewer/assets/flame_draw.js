@@ -8,6 +8,7 @@ import {FONT, canvasSize, fitText} from "./draw.js";
 import {flame} from "./flame.js";
 import {functions, treeFind, treeWeight} from "./flame_fold.js";
 import {count} from "./format.js";
+import {isWithinChance} from "./margins.js";
 import {rgb, stateColours, textOn, theme, typeColours} from "./palette.js";
 import {OWNER_PROGRAM, OWNER_TRC} from "./rows.js";
 
@@ -54,6 +55,14 @@ function nodeShare(tree, node, side = 0) {
 /** @param {FlameTree} tree @param {number} node */
 export function nodeChange(tree, node) {
 	return nodeShare(tree, node, 1) - nodeShare(tree, node, 0);
+}
+
+// Of a comparison of samples: chance alone may make such a change.
+/** @param {FlameTree} tree @param {number} node */
+export function nodeIsChance(tree, node) {
+	const {counts} = flame.result;
+
+	return Boolean(counts) && isWithinChance(nodeShare(tree, node, 0), nodeShare(tree, node, 1), counts[0], counts[1]);
 }
 
 // Points of a hundred: "+14 %" would be more by a seventh.
@@ -176,8 +185,8 @@ export function boxColour(box) {
 	if (box.tree.value.length < 2)
 		return functionColour(functions.list[box.tree.fn[box.node]]);
 	const change = nodeChange(box.tree, box.node), most = flame.result.mostChange || 1;
-	if (Math.abs(change) < 0.0005)
-		return own.root;
+	if (Math.abs(change) < 0.0005 || nodeIsChance(box.tree, box.node))
+		return own.other;
 	return colourMix(change > 0 ? own.more : own.less, own.root, 0.2 + 0.8 * Math.sqrt(Math.min(1, Math.abs(change) / most)));
 }
 
@@ -186,7 +195,7 @@ export function boxColour(box) {
 function boxText(box) {
 	const name = boxName(box);
 
-	return box.node > 0 && box.tree.value.length > 1 ? `${changeText(nodeChange(box.tree, box.node))} ${name}` : name;
+	return box.node > 0 && box.tree.value.length > 1 && !nodeIsChance(box.tree, box.node) ? `${changeText(nodeChange(box.tree, box.node))} ${name}` : name;
 }
 
 // Diagonal lines on what grew, for those who see no difference of hue.
@@ -217,7 +226,8 @@ function drawFlameBox(ctx, box, y) {
 		colour = colourMix(colour, theme.style.bg, box.above ? 0.55 : 0.4);
 	ctx.fillStyle = colour;
 	ctx.fillRect(x, y, Math.max(w - (w > 3 ? 1 : 0), 0.5), h);
-	if (box.node > 0 && box.tree.value.length > 1 && !found && nodeChange(box.tree, box.node) >= 0.0005 && w > 4) {
+	if (box.node > 0 && box.tree.value.length > 1 && !found && nodeChange(box.tree, box.node) >= 0.0005 &&
+		!nodeIsChance(box.tree, box.node) && w > 4) {
 		ctx.strokeStyle = textOn(colour);
 		if (w < 60)
 			drawGrown(ctx, x, y, w - 1, h);

@@ -130,6 +130,14 @@ export function profileValue(profile, kind) {
 	return best ? best.i : -1;
 }
 
+// How many samples it is of, 0 if it does not say.
+/** @param {Profile} profile */
+export function profileCount(profile) {
+	const at = profile.types.findIndex(([type, unit]) => type === "samples" && unit === "count");
+
+	return at < 0 ? 0 : profile.samples.reduce((sum, {values}) => sum + (values[at] || 0), 0);
+}
+
 // From functions as a profile names them to their numbers here; new ones are added.
 function profileFunctions() {
 	const known = new Map(), keyOf = ({name, file}) => `${name}\n${baseName(file)}`;

@@ -5,14 +5,14 @@ import {head, moduleName, text} from "./data.js";
 import {profileDownload} from "./export.js";
 import {askedText, flame, flameAsked, flameDefault, flameFind, flameRefresh, flameSoon, flameState,
 	flameStateSet, functionId, labelNamed, slowestRead} from "./flame.js";
-import {FLAME_ROW, boxAt, boxColour, boxName, boxOfNode, changeText, nodeChange, picture,
-	pictureLay, pictureShow, pictureSoon, rowOfBox} from "./flame_draw.js";
+import {FLAME_ROW, boxAt, boxColour, boxName, boxOfNode, changeText, nodeChange, nodeIsChance,
+	picture, pictureLay, pictureShow, pictureSoon, rowOfBox} from "./flame_draw.js";
 import {functions, treeFind, treePath} from "./flame_fold.js";
 import {flameKinds} from "./flame_items.js";
 import {flameToTimeline, flameUnmark} from "./flame_marks.js";
 import {profileOpen, profileValue} from "./flame_profile.js";
 import {amount, baseName, byId, count, cutText, duration, el, percent, plural} from "./format.js";
-import {marginPooled, marginText} from "./margins.js";
+import {isWithinChance, marginPooled, marginText} from "./margins.js";
 import {textOn} from "./palette.js";
 import {labelText, trace} from "./rows.js";
 import {sampleAmount} from "./samples.js";
@@ -201,7 +201,8 @@ function boxLines(box) {
 	const lines = [boxName(box), node ? nodePlace(tree, node) : ""];
 	if (side) {
 		lines.push(`A: ${flameAmount(tree.value[0][node])} (${percent(tree.value[0][node], result.sums[0])})`,
-			`B: ${flameAmount(here)} (${percent(here, whole)}), ${changeText(nodeChange(tree, node))} of ${of}`);
+			`B: ${flameAmount(here)} (${percent(here, whole)}), ${changeText(nodeChange(tree, node))} of ${of}`,
+			nodeIsChance(tree, node) ? "a change that chance alone may make: it is within 2 standard errors" : "");
 		return lines;
 	}
 	const self = node && tree === result.tree && flame.view === "down" ? `self ${flameAmount(nodeSelf(tree, node, 0))} (` +
@@ -233,7 +234,8 @@ function flameSummary() {
 		return `A: ${flameAmount(result.sums[0])}, ${askedText(before)}. Now choose B: another range, other threads, labels or tasks`;
 	if (side)
 		return `A: ${flameAmount(result.sums[0])}, ${file ? file.name : askedText(before)}. B: ${flameAmount(sum)}, ${askedText(result.asked)}. ` +
-			"+ and red: a greater part of B than of A; − and blue: a smaller one";
+			`+ and red: a greater part of B than of A; − and blue: a smaller one${result.counts
+				? `; grey: what chance alone may make of ${count(Math.round(result.counts[0]))} and ${plural(Math.round(result.counts[1]), "sample")}` : ""}`;
 	parts.push(`${flameAmount(sum)} of ${kind.of}, ${askedText(result.asked)}`);
 	if (result.unseen && result.whole)
 		parts.push(`${percent(result.unseen, sum)} of it was not sampled`);
@@ -323,6 +325,12 @@ function functionChange(fn) {
 	return (totals[1].total[fn] || 0) / (sums[1] || 1) - (totals[0].total[fn] || 0) / (sums[0] || 1);
 }
 
+function functionIsChance(fn) {
+	const {totals, sums, counts} = flame.result, share = (side) => (totals[side].total[fn] || 0) / (sums[side] || 1);
+
+	return Boolean(counts) && isWithinChance(share(0), share(1), counts[0], counts[1]);
+}
+
 // What functions can be ordered by: the larger first.
 function flameOrders() {
 	const {result} = flame, {self, total} = result.totals[result.sides.length - 1], isIn = (values, fn) => values[fn] || 0;
@@ -355,7 +363,7 @@ function flameTable() {
 	for (const i of rows.slice(0, FLAME_TABLE_ROWS)) {
 		const fn = functions.list[i];
 		body.append(el("tr", {}, ...cells(self[i]), ...cells(total[i]), ...side ? [...cells(before[i], result.sums[0]),
-			el("td", {class: "n"}, changeText(functionChange(i)))] : [], el("td", {class: "wide"}, cellLine([el("button", {type: "button",
+			el("td", {class: functionIsChance(i) ? "n dim" : "n"}, changeText(functionChange(i)))] : [], el("td", {class: "wide"}, cellLine([el("button", {type: "button",
 			class: "link", onclick: () => flameSet({fn: functionId(fn)})}, fn.name),
 		el("span", {class: "dim"}, ` ${fn.file ? baseName(fn.file) : moduleName(fn.module)}`)]))));
 	}
@@ -602,6 +610,7 @@ export function flameApi() {
 			return flameIdle();
 		},
 		idle: flameIdle,
+		get counts() { return flame.result.counts || null; },
 		get result() {
 			const {result} = flame, side = result.sums.length - 1, {self, total} = result.totals[side];
 			return {kind: result.kind.id, sum: result.sums[side], sums: result.sums, unseen: result.unseen, found: flame.foundShare,
@@ -614,7 +623,8 @@ export function flameApi() {
 			return picture.rows.flatMap((row, i) => row.map((box) => ({name: boxName(box), row: i, node: box.node,
 				x: at.left + (box.x0 + box.x1) / 2 * picture.width, y: at.top + (i + 0.5) * FLAME_ROW - picture.scroll.scrollTop,
 				width: (box.x1 - box.x0) * picture.width, colour: boxColour(box),
-				change: box.tree.value.length > 1 && box.node > 0 ? nodeChange(box.tree, box.node) : null})));
+				change: box.tree.value.length > 1 && box.node > 0 ? nodeChange(box.tree, box.node) : null,
+				isChance: box.tree.value.length > 1 && box.node > 0 && nodeIsChance(box.tree, box.node)})));
 		},
 		get current() { return picture.current && boxName(picture.current); },
 		get focus() { return flame.focus.map((fn) => functions.list[fn].name); },

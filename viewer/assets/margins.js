@@ -65,6 +65,24 @@ export function marginPooled(all, share) {
 	return MARGIN_DEVIATIONS * Math.sqrt(Math.max(0, within) + MARGIN_MORE_SAMPLES * sampleSquared(all));
 }
 
+// How many samples of equal worth tell as much as these (L. Kish, "Survey Sampling", 1965).
+/** @param {MarginPart} all */
+export function samplesWorth({value, squares}) {
+	return squares > 0 ? value * value / squares : 0;
+}
+
+const CHANCE_ERRORS = 2;
+
+// Whether two shares, each of so many samples, differ by no more than two standard errors.  With one sample more in the share and one more
+// besides, on both sides, as A. Agresti and B. Caffo ("Simple and effective confidence intervals for proportions and differences of
+// proportions", The American Statistician 54, 2000): else few samples, of which a share has none, would seem to be certain.
+/** @param {number} before @param {number} after @param {number} nBefore @param {number} nAfter */
+export function isWithinChance(before, after, nBefore, nAfter) {
+	const p = (before * nBefore + 1) / (nBefore + 2), q = (after * nAfter + 1) / (nAfter + 2);
+
+	return Math.abs(q - p) <= CHANCE_ERRORS * Math.sqrt(p * (1 - p) / (nBefore + 2) + q * (1 - q) / (nAfter + 2));
+}
+
 // Of memory: the variance of what sampled allocations stand for, and the sum of their variances' squares.
 /** @returns {HeapMargin} */
 export function heapMargin() {

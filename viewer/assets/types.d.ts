@@ -623,6 +623,8 @@ interface FlameResult {
 	callees: FlameTree | null;
 	fn?: number;
 	mostChange?: number;
+	/** Of a comparison of samples: how many there are on each side. */
+	counts?: number[] | null;
 	key?: string;
 }
 
