@@ -82,6 +82,7 @@ libtrcsymbols_la_SOURCES = \
 	format/module_owner.c format/module_owner.h \
 	format/symbols.c format/symbols.h \
 	format/symbols_demangle.c format/symbols_demangle.h format/symbols_rust.c format/symbols_rust.h \
+	format/symbols_rust_v0.c format/symbols_rust_v0.h \
 	format/symbols_dwarf.c format/symbols_dwarf.h \
 	format/symbols_fetch.c format/symbols_fetch.h \
 	format/symbols_file.c format/symbols_file.h \

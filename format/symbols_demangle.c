@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "symbols_rust.h"
+#include "symbols_rust_v0.h"
 
 /* As the C++ ABI has it: the result is malloc()ed. */
 typedef char *demangle_fn(const char *name, char *buffer, size_t *n_bytes, int *status);
@@ -186,6 +187,8 @@ char *trc_demangle(struct trc_demangler *demangler, const char *linkage)
 	char *name, *shorter;
 	size_t n_words;
 
+	if (!strncmp(linkage, "_R", 2))
+		return trc_rust_v0_name(linkage);
 	if (!demangler || strncmp(linkage, "_Z", 2) != 0)
 		return NULL;
 	name = demangle(demangler, linkage);

@@ -96,6 +96,24 @@ static void plain_path(char *out, size_t n_bytes, const char *path)
 	out[n] = '\0';
 }
 
+/*
+ * "std::sync::Once::call", or Rust's "<std::io::Stdout as core::fmt::Write>::write", of which both are of the library.
+ * Rust's function that runs the program's main() or a thread's closure mostly has it inlined: it is the program's.
+ */
+static bool has_name_of_the_system(const char *function)
+{
+	static const char *const names[] = {"std::", "__gnu_cxx::", "core::", "alloc::"};
+	const char *trait = *function == '<' ? strstr(function, " as ") : NULL;
+
+	if (strstr(function, "::__rust_begin_short_backtrace"))
+		return false;
+	function += *function == '<';
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(function, names[i], strlen(names[i])))
+			return !trait || has_name_of_the_system(trait + strlen(" as "));
+	return false;
+}
+
 /* Code that the program has from headers of the system, or from the library of its language. */
 static bool is_of_the_system(const struct trc_frame *frame)
 {
@@ -103,7 +121,6 @@ static bool is_of_the_system(const struct trc_frame *frame)
 		"/usr/include/", "/usr/lib/", "/usr/local/include/", "/rustc/",
 		/* of Rust's own objects, from where they were made */
 		"library/std/src/", "library/core/src/", "library/alloc/src/"};
-	static const char *const names[] = {"std::", "__gnu_cxx::", "core::", "alloc::"};
 	char path[512];
 
 	if (frame->file)
@@ -111,12 +128,7 @@ static bool is_of_the_system(const struct trc_frame *frame)
 	for (size_t i = 0; frame->file && i < sizeof(directories) / sizeof(*directories); i++)
 		if (!strncmp(path, directories[i], strlen(directories[i])))
 			return true;
-	if (frame->file || !frame->function)
-		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strncmp(frame->function, names[i], strlen(names[i])))
-			return true;
-	return false;
+	return !frame->file && frame->function && has_name_of_the_system(frame->function);
 }
 
 /* The function of a frame of HotSpot; NULL = it is another's, or not known. */

@@ -66,7 +66,7 @@ tests_format_test_format_SOURCES = \
 	tests/format/test_path.c \
 	tests/format/test_roundtrip.c \
 	tests/format/test_row_index.c \
-	tests/format/test_symbols_rust.c format/symbols_rust.c \
+	tests/format/test_symbols_rust.c format/symbols_rust.c format/symbols_rust_v0.c \
 	tests/format/test_schema.c \
 	tests/format/test_versions.c \
 	tests/format/test_writer.c \

@@ -25,6 +25,10 @@ while another_run; do
 done
 passed 'the waits for both locks'
 
+mangled=$(sql dump.trc "SELECT group_concat(DISTINCT function) FROM frames WHERE function LIKE '%lock_contended' OR function LIKE '%write_contended%'")
+expect "names of both of Rust's manglings are readable" test "$(tr , '\n' <<<"$mangled" | sort | tr '\n' ' ')" = \
+	'std::sys::sync::mutex::futex::Mutex::lock_contended std::sys::sync::rwlock::futex::RwLock::write_contended '
+
 names=$(sql dump.trc "SELECT group_concat(DISTINCT o.name) FROM parks p JOIN objects o ON o.address = p.object AND o.kind = p.reason
 	WHERE p.reason = 'futex'")
 expect 'what is no lock is none' test "$names" = the_count
