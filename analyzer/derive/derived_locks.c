@@ -10,7 +10,9 @@
  *   derived_locks:V1  a futex is a lock if AGREE_LEAST wakings were made by the thread that was woken before, while
  *       others waited all the time; at most one in ODD_PART of such wakings was by another, or is missing: it
  *       waits again without one.  (Within AGAIN_NS: another thread was faster, and has the lock.)  And at most
- *       one in ODD_PART of all wakings woke more than one.  With two threads alone nothing shows it
+ *       one in ODD_PART of all wakings woke more than one.  Who waited all the time must have been another thread
+ *       than the one that had woken it: two threads that take turns by a futex wake each other in just this way, and
+ *       with two threads alone nothing shows that it is a lock
  *       Or if a wait for it told who holds it: the kernel's protocol with priority inheritance is for locks alone.
  *       Or if its first wait is in a function that waits for nothing else (named_locks.h)
  *   derived_locks:V2  the wakings of such a futex are its unlocks.  The section of a thread that was woken began when its
@@ -39,6 +41,11 @@ struct event {
 
 struct object {
 	uint64_t n_waiting, n_wakes, n_several, n_agree, n_odd;
+	uint64_t n_third; /* of n_agree, those for which a third thread waited */
+	uint64_t
+		waiting_sum; /* of the numbers of the threads that wait: of one that waits alone it is its number */
+	uint32_t waker;	   /* who woke last */
+	uint32_t woken_by; /* who woke the holder */
 	uint32_t stack;	   /* of its first wait that has one */
 	uint32_t holder;   /* thread that was woken, while others wait; 0 = not known */
 	int64_t taken_ns;  /* when that was */
@@ -157,18 +164,22 @@ static void wakes(struct object *object, const struct event *event, struct trc_u
 	object->n_several += unpark->count > 1;
 	if (object->holder && object->holder == event->thread) {
 		object->n_agree++;
+		object->n_third += object->n_waiting > 1 ||
+				   (object->n_waiting && object->waiting_sum != object->woken_by);
 		trc_add_ns(&object->held_ns, object->taken_ns, event->ts_ns);
 		unpark->taken_ns = object->taken_ns;
 	} else if (object->holder) {
 		object->n_odd++;
 	}
 	object->holder = 0;
+	object->waker = event->thread;
 }
 
 static void begins(struct object *object, const struct event *event)
 {
 	if (!object->n_waiting++)
 		object->since_ns = event->ts_ns;
+	object->waiting_sum += event->thread;
 	if (object->holder != event->thread)
 		return;
 	object->n_odd += (uint64_t)event->ts_ns - (uint64_t)object->taken_ns > AGAIN_NS;
@@ -179,8 +190,10 @@ static void ends(struct object *object, const struct event *event)
 {
 	if (event->woken) {
 		object->holder = event->thread;
+		object->woken_by = object->waker;
 		object->taken_ns = event->ts_ns;
 	}
+	object->waiting_sum -= event->thread;
 	if (object->n_waiting && !--object->n_waiting)
 		trc_add_ns(&object->waited_ns, object->since_ns, event->ts_ns);
 	if (!object->n_waiting)
@@ -208,6 +221,7 @@ static void follow(struct finder *f, const struct event *event)
 static bool agrees(const struct object *object)
 {
 	return object->n_agree >= AGREE_LEAST &&
+	       (object->is_sem || object->n_third >= AGREE_LEAST) &&
 	       object->n_odd <= (object->n_agree + object->n_odd) / ODD_PART &&
 	       object->n_several <= object->n_wakes / ODD_PART &&
 	       (!object->is_sem || object->held_ns >= object->waited_ns / HELD_PART);

@@ -44,6 +44,15 @@
 		HAND(of, "500", "1", "505", "2", "510", count)                                     \
 		of("600", "2", "unpark") " count=" count "\n" of("605", "3", "resume") "\n"
 #define HANDED(count) HANDED_OF(FUTEX, count)
+/* Each of two threads wakes the other and waits, before the other runs. */
+#define TURN(at, from, again, woken, to)                                                           \
+	WAKE(at, from, "1") WAIT(again, from) WOKEN(woken, to)
+#define TURNS                                                                                      \
+	THREADS WAIT("100", "2")                                                                   \
+	TURN("200", "1", "205", "210", "2") TURN("300", "2", "305", "310", "1")                    \
+		TURN("400", "1", "405", "410", "2") TURN("500", "2", "505", "510", "1")            \
+			TURN("600", "1", "605", "610", "2") TURN("700", "2", "705", "710", "1")    \
+				TURN("800", "1", "805", "810", "2")
 /* All wait for thread 1 to open the gate; who passes opens it for the next. */
 #define GATE(ms)                                                                                   \
 	SEM(ms "000100", "2", "park") "\n" SEM(ms "000110", "3", "park") "\n"                      \
@@ -278,6 +287,7 @@ static const struct row NO_LOCKS[] = {
 		 WAKE("300", "2", "1") WOKEN("305", "1") WAIT("310", "2") WAKE("400", "1", "1")
 			 WOKEN("405", "2") WAIT("410", "1") WAKE("500", "2", "1") WOKEN("505", "1"),
 	 ""},
+	{"two that take turns: each wakes the other, and waits before the other runs", TURNS, ""},
 	{"a semaphore that others post while it would be held: a queue, or one with room for several",
 	 HANDED_OF(SEM, "1") SEM("610", "2", "park") "\n" SEM("700", "4", "unpark") " count=1\n"
 		 SEM("705", "1", "resume") "\n", ""},
