@@ -128,6 +128,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/whatif/change.c analyzer/whatif/change.h \
 	analyzer/whatif/heap.c analyzer/whatif/heap.h \
 	analyzer/whatif/lock_events.c analyzer/whatif/lock_events.h \
+	analyzer/whatif/near.c analyzer/whatif/near.h \
 	analyzer/whatif/prefers.c analyzer/whatif/prefers.h \
 	analyzer/whatif/program.c analyzer/whatif/program.h \
 	analyzer/whatif/replay.c analyzer/whatif/replay.h \

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyzer/model/margin.h"
+#include "near.h"
 
 struct applying {
 	const struct trc_changes *changes;
@@ -18,6 +19,7 @@ struct applying {
 	struct trc_array classes; /* struct sampled: between waits at the same two places */
 	struct trc_index class_row;
 	bool has_samples;
+	bool again; /* a lock is changed by two changes, which have two names for it */
 };
 
 /* What is sampled, and how much of that is in each changed function. */
@@ -37,10 +39,17 @@ static uint8_t change_of_stack(const struct applying *a, uint32_t stack)
 
 /* ---- names ---- */
 
-static int change_no_such(struct trc_error *error, const struct trc_change *change, const char *why)
+/* With the name that is most like it, if there is one. */
+static int change_no_such(struct trc_error *error, const struct trc_change *change,
+			  const struct trc_near *near, const char *why)
 {
+	size_t n;
+
 	snprintf(error->text, sizeof(error->text), "no %s %.200s%s",
 		 change->kind == TRC_CHANGE_FUNCTION ? "function" : "lock", change->name, why);
+	n = strlen(error->text);
+	if (near->best)
+		snprintf(error->text + n, sizeof(error->text) - n, "; is it %.100s?", near->best);
 	return -ENOENT;
 }
 
@@ -50,10 +59,12 @@ static void change_lock(struct applying *a, uint64_t address, size_t change)
 
 	if (row == TRC_INDEX_NONE)
 		return;
-	if (a->changes->change[change].kind == TRC_CHANGE_NO_LOCK)
+	if (a->changes->change[change].kind == TRC_CHANGE_NO_LOCK) {
 		a->applied->no_lock[row] = true;
-	else
-		a->lock_change[row] = (uint8_t)(change + 1);
+		return;
+	}
+	a->again = a->again || (a->lock_change[row] && a->lock_change[row] != change + 1);
+	a->lock_change[row] = (uint8_t)(change + 1);
 }
 
 static bool object_is_lock(const struct trc_object *object)
@@ -105,8 +116,11 @@ static int find_lock(struct applying *a, size_t change, struct trc_error *error)
 	bool found = false, other = false;
 	size_t n;
 	const struct trc_object *object = trc_model_objects(a->p->m, &n);
+	struct trc_near near = trc_near_to(c->name);
 
 	for (size_t i = 0; i < n; i++) {
+		if (object_is_lock(&object[i]))
+			trc_near_add(&near, object[i].name);
 		if (strcmp(object[i].name, c->name) != 0)
 			continue;
 		if (object_is_lock(&object[i]))
@@ -114,10 +128,16 @@ static int find_lock(struct applying *a, size_t change, struct trc_error *error)
 		found = found || object_is_lock(&object[i]);
 		other = other || !object_is_lock(&object[i]);
 	}
-	if (found || find_unwaited(a, change))
+	found = found || find_unwaited(a, change);
+	if (a->again) {
+		snprintf(error->text, sizeof(error->text),
+			 "lock %.200s is changed already, by another name", c->name);
+		return -EINVAL;
+	}
+	if (found)
 		return 0;
 	return change_no_such(
-		error, c,
+		error, c, &near,
 		other ? ": what has this name is no lock"
 		      : " in the trace; the report and the table objects have the names");
 }
@@ -136,11 +156,14 @@ static int find_function(struct applying *a, size_t change, struct trc_error *er
 	const struct trc_change *c = &a->changes->change[change];
 	const struct trc_stacks *stacks = trc_model_stacks(a->p->m);
 	bool *wanted = calloc(stacks->n_frames + 1, sizeof(*wanted)), found = false;
+	struct trc_near near = trc_near_to(c->name);
 
 	if (!wanted)
 		return -ENOMEM;
-	for (size_t i = 0; i < stacks->n_frames; i++)
+	for (size_t i = 0; i < stacks->n_frames; i++) {
 		wanted[i + 1] = is_function(&stacks->frame[i], c->name);
+		trc_near_add(&near, stacks->frame[i].function);
+	}
 	for (size_t i = 0; i < stacks->n_stacks; i++) {
 		for (uint32_t f = stacks->stack_first[i]; f < stacks->stack_first[i + 1]; f++) {
 			if (!wanted[stacks->stack_frame[f]])
@@ -151,7 +174,7 @@ static int find_function(struct applying *a, size_t change, struct trc_error *er
 	}
 	free(wanted);
 	return found ? 0
-		     : change_no_such(error, c,
+		     : change_no_such(error, c, &near,
 				      " in any stack of the trace; try trace-record -F 1000");
 }
 

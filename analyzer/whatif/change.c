@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { QUOTED_MAX = 100 }; /* of what is quoted in an error */
+#define AGAIN "changes what a change before it does: give one of them"
 
 /* Bytes of the text that is read. */
 struct part {
@@ -140,6 +141,16 @@ static int parse_one(struct trc_change *change, const struct part *one, struct t
 	return 0;
 }
 
+/* Two changes of one thing: nothing says which of them is meant. */
+static bool is_again(const struct trc_changes *changes, const struct trc_change *change)
+{
+	for (size_t i = 0; i + 1 < changes->n; i++)
+		if (changes->change[i].kind == change->kind &&
+		    !strcmp(changes->change[i].name, change->name))
+			return true;
+	return false;
+}
+
 int trc_changes_parse(struct trc_changes *changes, const char *text, struct trc_error *error)
 {
 	int err;
@@ -162,6 +173,8 @@ int trc_changes_parse(struct trc_changes *changes, const char *text, struct trc_
 		err = parse_one(&changes->change[changes->n++], &one, error);
 		if (err)
 			return err;
+		if (is_again(changes, &changes->change[changes->n - 1]))
+			return refuse_part(error, &one, AGAIN);
 		if (!at[n])
 			return 0;
 		at += n + 1;

@@ -4,7 +4,7 @@
  *   CHANGE  = ONE {";" ONE} [";"]
  *   ONE     = "lock" NAME "*" FACTOR | "function" NAME "*" FACTOR | "no lock" NAME | "procs" N
  *
- * A name may hold blanks, and the last "*" is that of the factor.
+ * A name may hold blanks, and the last "*" is that of the factor.  Two changes of one kind have different names.
  */
 #ifndef TRC_ANALYZER_WHATIF_CHANGE_H
 #define TRC_ANALYZER_WHATIF_CHANGE_H

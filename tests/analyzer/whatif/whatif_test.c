@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "analyzer/model/margin.h"
+#include "analyzer/whatif/near.h"
 #include "analyzer/whatif/whatif.h"
 #include "tests/analyzer/model/model_fixture.h"
 #include "tests/draws.h"
@@ -307,6 +308,14 @@ static const struct refused_case {
 	 "'lock 0x10 * nan' has a factor that is no number from 0 to 100"},
 	{"lock 0x10 * 0.5x", -EINVAL,
 	 "'lock 0x10 * 0.5x' has a factor that is no number from 0 to 100"},
+	{"procs 2; procs 1", -EINVAL,
+	 "'procs 1' changes what a change before it does: give one of them"},
+	{"lock 0x10 * 0.5; lock 0x10 * 0.5", -EINVAL,
+	 "'lock 0x10 * 0.5' changes what a change before it does: give one of them"},
+	{"function f * 0.5; procs 1; function f * 2", -EINVAL,
+	 "'function f * 2' changes what a change before it does: give one of them"},
+	{"lock 0x10 * 0.5; lock 0x010 * 0.5", -EINVAL,
+	 "lock 0x010 is changed already, by another name"},
 	{"procs 0", -EINVAL, "'procs 0' does not say how many, from 1 to 65536"},
 	{"procs 1.5", -EINVAL, "'procs 1.5' does not say how many, from 1 to 65536"},
 	{"procs", -EINVAL, "'procs' does not say how many, from 1 to 65536"},
@@ -330,6 +339,28 @@ START_TEST(test_refused)
 	ck_assert_str_eq(error.text, test->error);
 	trc_whatif_free(&w);
 	model_close(m);
+}
+END_TEST
+
+static const struct near_case {
+	const char *wanted, *names[3], *best;
+} near_names[] = {
+	{"m", {"x", "ns::m", "db.m"}, "ns::m"},
+	{"m", {"x", "om", "mm"}, NULL},
+	{"settings", {"settigns", "setting", "listings"}, "setting"},
+	{"settings", {NULL, "server", "sittings"}, "sittings"},
+	{"0x11", {"0x10", "a.0x11", NULL}, NULL},
+	{"", {"", "a", NULL}, NULL},
+};
+
+START_TEST(test_near)
+{
+	const struct near_case *test = &near_names[_i];
+	struct trc_near near = trc_near_to(test->wanted);
+
+	for (int i = 0; i < 3; i++)
+		trc_near_add(&near, test->names[i]);
+	ck_assert_pstr_eq(near.best, test->best);
 }
 END_TEST
 
@@ -676,6 +707,7 @@ int main(void)
 
 	tcase_add_loop_test(tc, test_case, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(tc, test_refused, 0, sizeof(refused) / sizeof(refused[0]));
+	tcase_add_loop_test(tc, test_near, 0, sizeof(near_names) / sizeof(near_names[0]));
 	tcase_add_loop_test(tc, test_saturated, 0, sizeof(SATURATED) / sizeof(*SATURATED));
 	tcase_add_test(tc, test_circle);
 	tcase_add_test(tc, test_empty);
