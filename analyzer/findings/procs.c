@@ -5,6 +5,8 @@
  * The turns that are selected are the rows of kind `preempted` of the table sched_latency.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "parts.h"
 #include "print.h"
@@ -212,12 +214,22 @@ static int turns_set_why(struct trc_report *r, struct turns *t)
 	return 0;
 }
 
+/* How many the process might use when the recording began; 0 = not known.  Its threads need not have been on all. */
+static uint64_t procs_had(const struct trc_report *r)
+{
+	const char *text = trc_reader_info_get(r->reader, "procs");
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
 static int turns_tell(struct turns *t, struct trc_report *r, struct trc_array *out,
 		      uint32_t n_short, int64_t could_ns)
 {
 	uint32_t n_threads = count_wanted(r);
 	char number[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
 	struct trc_line line;
+	char of[24] = "";
+	uint64_t n_procs;
 	int err = own_fault(t, r);
 
 	if (!err)
@@ -230,8 +242,12 @@ static int turns_tell(struct turns *t, struct trc_report *r, struct trc_array *o
 	if (n_short <= t->n_procs && n_short < n_threads)
 		trc_line_add(&line, "%u of ", n_short); /* what ran instead are others */
 	trc_finding_threads(&line, n_short > t->n_procs ? n_short : n_threads);
-	trc_line_add(&line, " on %u proc%s waited %s to run, %s of the time that %s could",
-		     t->n_procs, t->n_procs == 1 ? "" : "s", trc_text_duration(number, t->sum_ns),
+	n_procs = procs_had(r);
+	if (t->n_procs < n_procs)
+		snprintf(of, sizeof(of), " of %" PRIu64, n_procs);
+	trc_line_add(&line, " on %u%s proc%s waited %s to run, %s of the time that %s could",
+		     t->n_procs, of, t->n_procs == 1 && !*of ? "" : "s",
+		     trc_text_duration(number, t->sum_ns),
 		     trc_text_share(share, t->sum_ns, could_ns), n_short == 1 ? "it" : "they");
 	t->finding.cost_ns = t->sum_ns;
 	trc_finding_sql_add(&t->finding,

@@ -1,5 +1,6 @@
 /*
- * spins.c - threads that ask again and again in calls that return at once: poll() with no time to wait, sched_yield().
+ * spins.c - threads that ask again and again in calls that return at once: poll() with no time to wait, sched_yield(),
+ * waitpid() with WNOHANG.
  * Such calls are no waits, and only samples of CPU time show them.
  */
 #include <errno.h>
@@ -54,8 +55,9 @@ static const char *bare_name(const char *function)
 /* A function of this name that is the program's own may do anything; code that was made while the program ran has no module. */
 static bool is_asking(const struct trc_report *r, const struct trc_frame *frame)
 {
-	static const char *const CALLS[] = {"poll",	  "ppoll",	 "select",     "pselect",
-					    "epoll_wait", "epoll_pwait", "sched_yield"};
+	static const char *const CALLS[] = {"poll",	   "ppoll",	 "select",
+					    "pselect",	   "epoll_wait", "epoll_pwait",
+					    "sched_yield", "wait4",	 "waitid"};
 	const struct trc_module_entry *module = trc_reader_module(r->reader, frame->module);
 	char name[TRC_PROGRAM_NAME_BYTES];
 

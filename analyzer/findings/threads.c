@@ -8,35 +8,76 @@
 
 /* ---- one worker ---- */
 
+/* A wait for a file, a peer or time is a part of the work; a shorter sleep may be one of a thread that asks for work. */
+enum { POOL_LEAST = 3, BUSIEST_PERCENT = 75, SHORT_NS = 2000000 };
+
+/* Of a thread, in ns. */
+struct worked {
+	int64_t ran, blocked; /* blocked: its waits that are a part of the work */
+	int64_t at_work;      /* it ran, could have run, or was blocked */
+};
+
 struct pool {
 	uint32_t n, busiest; /* rows of threads */
-	int64_t busy_ns, busiest_ns, busiest_alive_ns;
-	uint32_t n_busy; /* threads that are busy for a tenth of their life or more */
+	struct worked sum, most;
+	int64_t busiest_alive_ns;
+	uint32_t n_busy; /* threads that are at work for a tenth of their life or more */
 };
-enum { POOL_LEAST = 3, BUSIEST_PERCENT = 75 };
 
-static void pool_add(struct pool *pool, const struct trc_report *r, uint32_t row)
+static int64_t all_of(const struct worked *worked)
 {
-	int64_t alive_ns = trc_report_lifetime_ns(r, &r->thread[row]),
-		ns = trc_thread_busy_ns(r, row);
+	int64_t ns = worked->ran;
+
+	trc_report_add(&ns, worked->blocked);
+	return ns;
+}
+
+static void pool_add(struct pool *pool, const struct trc_report *r, uint32_t row, int64_t slept_ns)
+{
+	int64_t alive_ns = trc_report_lifetime_ns(r, &r->thread[row]);
+	struct worked one = {trc_thread_busy_ns(r, row), r->class_ns[row][TRC_WAIT_FILES],
+			     alive_ns};
 
 	if (r->selection && !alive_ns)
 		return;
-	trc_report_add(&pool->busy_ns, ns);
-	pool->n_busy += ns > alive_ns / 10;
-	if (!pool->n++ || ns > pool->busiest_ns) {
+	trc_report_add(&one.blocked, slept_ns);
+	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
+		one.at_work -= r->class_ns[row][class];
+	one.at_work = one.at_work > 0 ? one.at_work : 0;
+	trc_report_add(&one.at_work, one.blocked);
+	trc_report_add(&pool->sum.ran, one.ran);
+	trc_report_add(&pool->sum.blocked, one.blocked);
+	trc_report_add(&pool->sum.at_work, one.at_work);
+	pool->n_busy += one.at_work > alive_ns / 10;
+	if (!pool->n++ || one.at_work > pool->most.at_work) {
 		pool->busiest = row;
-		pool->busiest_ns = ns;
+		pool->most = one;
 		pool->busiest_alive_ns = alive_ns;
 	}
 }
 
-/* One is busy for half of its life, and has most of the work; no other has a tenth of its own life. */
+/* One is at work for half of its life, and has most of the work; no other has a tenth of its own life. */
 static bool is_one_worker(const struct pool *pool)
 {
 	return pool->n >= POOL_LEAST && pool->n_busy == 1 &&
-	       pool->busiest_ns >= pool->busiest_alive_ns / 2 &&
-	       pool->busiest_ns >= pool->busy_ns / 100 * BUSIEST_PERCENT;
+	       pool->most.at_work >= pool->busiest_alive_ns / 2 &&
+	       pool->most.at_work >= pool->sum.at_work / 100 * BUSIEST_PERCENT;
+}
+
+/* How long each thread, by its row, slept for more than a short time; NULL without memory. */
+static int64_t *slept_by_thread(const struct trc_report *r)
+{
+	int64_t *slept_ns = calloc(r->n_threads + 1, sizeof(*slept_ns));
+
+	for (size_t i = 0; slept_ns && i < r->n_parks; i++) {
+		const struct trc_park *park = &r->park[i];
+		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
+		int64_t ns = trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park);
+
+		if (thread && park->reason == TRC_REASON_SLEEP && ns > SHORT_NS)
+			trc_report_add(&slept_ns[thread - r->thread], ns);
+	}
+	return slept_ns;
 }
 
 /*
@@ -76,6 +117,16 @@ static int shares_work(const struct trc_report *r, const struct trc_pools *pools
 	return err;
 }
 
+/* That the thread went on when the others of its pool had ended: they had ended since they had no work. */
+static bool is_of_an_end(const struct trc_report *r, const struct trc_finding *f)
+{
+	size_t n;
+	const struct trc_park *park = trc_model_parks(r->m, &n);
+
+	return f->kind == TRC_FINDING_LATE_THREAD && f->park && f->park <= n &&
+	       park[f->park - 1].reason == TRC_REASON_JOIN;
+}
+
 /* Another finding is about this thread: others wait for it. */
 static bool thread_is_told(const struct trc_report *r, const struct trc_array *out, uint32_t row)
 {
@@ -84,37 +135,69 @@ static bool thread_is_told(const struct trc_report *r, const struct trc_array *o
 	for (size_t i = 0; i < out->n; i++)
 		if ((f[i].kind == TRC_FINDING_BARRIER_IMBALANCE ||
 		     f[i].kind == TRC_FINDING_LATE_THREAD || f[i].kind == TRC_FINDING_SLOW_STAGE) &&
-		    f[i].thread == r->thread[row].serial)
+		    f[i].thread == r->thread[row].serial && !is_of_an_end(r, &f[i]))
 			return true;
 	return false;
+}
+
+/* What says less of the thread than that it did all the work. */
+static void drop_its_end(const struct trc_report *r, struct trc_array *out, uint32_t thread)
+{
+	struct trc_finding *f = out->row;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < out->n; i++) {
+		if (f[i].thread == thread && is_of_an_end(r, &f[i]))
+			continue;
+		if (kept != i)
+			f[kept] = f[i];
+		kept++;
+	}
+	out->n = kept;
+}
+
+/* "ran for 2.00 s, the other 3 10.0 ms together" */
+static void say_worked(const struct trc_report *r, struct trc_line *line, const struct pool *pool)
+{
+	int64_t most_ns = all_of(&pool->most);
+	const char *verb = trc_report_on_cpu_ns(r, pool->busiest) != TRC_NEVER ? "ran for"
+									       : "did not wait for";
+	char its[TRC_NUMBER_BYTES], rest[TRC_NUMBER_BYTES], blocked[TRC_NUMBER_BYTES];
+
+	if (pool->most.blocked >= most_ns / 10)
+		verb = "worked for";
+	trc_line_add(line, " %s %s", verb, trc_text_duration(its, most_ns));
+	if (pool->most.blocked >= most_ns / 10)
+		trc_line_add(line, " (%s of it in sleeps and waits for files)",
+			     trc_text_duration(blocked, pool->most.blocked));
+	trc_line_add(line, ", the other %u %s together", pool->n - 1,
+		     trc_text_duration(rest, all_of(&pool->sum) - most_ns));
 }
 
 static int tell_pool(struct trc_report *r, struct trc_array *out, const struct pool *pool)
 {
 	const struct trc_thread *busiest = &r->thread[pool->busiest];
-	bool ran = trc_report_on_cpu_ns(r, pool->busiest) != TRC_NEVER;
 	struct trc_finding f = {
 		.kind = TRC_FINDING_ONE_WORKER,
 		.severity = TRC_SEVERITY_COST,
-		.cost_ns = pool->busiest_ns - pool->busy_ns / pool->n,
+		.cost_ns = all_of(&pool->most) - all_of(&pool->sum) / pool->n,
 		.start_ns = trc_report_later_ns(
 			r, busiest->start_ns == TRC_NEVER ? r->start_ns : busiest->start_ns),
 		.end_ns = trc_report_earlier_ns(r, busiest->end_ns == TRC_NEVER ? r->end_ns
 										: busiest->end_ns),
 		.thread = busiest->serial,
 	};
-	char share[TRC_NUMBER_BYTES], its[TRC_NUMBER_BYTES], rest[TRC_NUMBER_BYTES];
+	char share[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
 	if (f.cost_ns < r->length_ns / 100)
 		return 0; /* G3 */
+	drop_its_end(r, out, busiest->serial);
 	trc_finding_line(&line);
 	trc_line_add(&line, "1 of %u threads does %s of their work: ", pool->n,
-		     trc_text_share(share, pool->busiest_ns, pool->busy_ns));
+		     trc_text_share(share, all_of(&pool->most), all_of(&pool->sum)));
 	trc_report_thread(r, &line, busiest->serial, 30);
-	trc_line_add(&line, " %s %s, the other %u %s together",
-		     ran ? "ran for" : "did not wait for", trc_text_duration(its, pool->busiest_ns),
-		     pool->n - 1, trc_text_duration(rest, pool->busy_ns - pool->busiest_ns));
+	say_worked(r, &line, pool);
 	/* The table of threads is of their whole lives. */
 	if (r->selection)
 		trc_finding_sql_add(
@@ -136,14 +219,15 @@ int trc_find_one_worker(struct trc_report *r, struct trc_array *out)
 {
 	struct trc_pools pools = {0};
 	struct pool *pool = NULL;
+	int64_t *slept_ns = slept_by_thread(r);
 	int err = trc_pools_of(&pools, r);
 
 	if (!err) {
 		pool = calloc(pools.n + 1, sizeof(*pool));
-		err = pool ? 0 : -ENOMEM;
+		err = pool && slept_ns ? 0 : -ENOMEM;
 	}
-	for (uint32_t i = 0; pool && i < r->n_threads; i++)
-		pool_add(&pool[pools.of[i]], r, i);
+	for (uint32_t i = 0; !err && i < r->n_threads; i++)
+		pool_add(&pool[pools.of[i]], r, i, slept_ns[i]);
 	for (uint32_t i = 0; pool && i < pools.n && !err; i++) {
 		bool shares = is_one_worker(&pool[i]) && !thread_is_told(r, out, pool[i].busiest);
 
@@ -153,6 +237,7 @@ int trc_find_one_worker(struct trc_report *r, struct trc_array *out)
 			err = tell_pool(r, out, &pool[i]);
 	}
 	free(pool);
+	free(slept_ns);
 	trc_pools_free(&pools);
 	return err;
 }
@@ -167,7 +252,7 @@ struct poll_loop {
 	int64_t ns, longest_ns, alive_ns, busy_ns;
 	struct trc_finding_at f;
 };
-enum { ASKED_LEAST = 100, SHORT_NS = 2000000, WOKE_PERCENT = 10, WORK_PERCENT = 25 };
+enum { ASKED_LEAST = 100, WOKE_PERCENT = 10, WORK_PERCENT = 25 };
 
 /* Of a part of a wait, whether the wait is one. */
 static bool is_poll(const struct trc_report *r, size_t i)

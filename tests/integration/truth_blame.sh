@@ -85,6 +85,9 @@ expect 'blame is the leaves of causes, by cause and place' test "$off" = '0	1'
 off=$(sql dump.trc "SELECT count(*) FROM (SELECT thread, cause, sum(ns) FROM blame WHERE thread AND cause <> 'lock_free' GROUP BY 1, 2
 	EXCEPT SELECT thread, cause, sum(duration_ns) $of_waits GROUP BY 1, 2)")
 expect 'and by thread' test "$off" = 0
+off=$(sql dump.trc "SELECT count(*) FROM causes c JOIN causes w ON w.wait = c.wait AND w.id = c.parent
+	WHERE c.cause = 'lock_free' AND c.thread IS NOT w.thread")
+expect 'of a free lock causes tells who waited' test "$off" = 0
 "$trace_analyze" --json dump.trc >dump.json || fail 'no --json'
 sql_json dump.trc dump.json "SELECT value ->> 'cause', sum(value ->> 'blamed_ns') FROM json_each(JSON, '\$.blame') GROUP BY 1" >json.tsv
 sql dump.trc "SELECT cause, sum(duration_ns) $of_waits GROUP BY 1" >causes.tsv

@@ -499,6 +499,35 @@ START_TEST(one_of_a_pool_works)
 }
 END_TEST
 
+/* It sleeps for 2.7 ms at a time; a thread that sleeps for 1 ms may ask for work. */
+static void one_sleeps(struct made *made, int times, int us)
+{
+	begin(made);
+	pool(made, 4);
+	for (int i = 0; i < 4; i++)
+		if (i != 2)
+			pool_waits(made, 10 + i, 100);
+	for (int i = 0; i < times; i++)
+		fprintf(made->trace,
+			"@%d thread=12 park reason=sleep stack=put\n@%d thread=12 resume reason=sleep\n",
+			1000 * (us + 300) * i + 100000, 1000 * ((us + 300) * i + us) + 100000);
+	pool_waits(made, 12, 9200);
+	fputs(END, made->trace);
+}
+
+START_TEST(one_of_a_pool_sleeps_at_its_work)
+{
+	struct made made;
+
+	one_sleeps(&made, 3, 2700);
+	found_in(&made, "one_worker cost 0-10000000 thread 12 park 0: 1 of 4 threads does 96.8% of "
+			"their work: pool-2 (112) worked for 9.20 ms (8.10 ms of it in sleeps and "
+			"waits for files), the other 3 300 µs together\n  cost 6825000\n");
+	one_sleeps(&made, 7, 1000);
+	found_in(&made, NOTHING_FOUND(NO_LOCK, NEITHER));
+}
+END_TEST
+
 START_TEST(two_of_a_pool_are_not_one)
 {
 	struct made made;
@@ -771,6 +800,7 @@ int main(void)
 	tcase_add_test(tests, of_many_locks_a_few);
 	tcase_add_test(tests, seven_in_all_with_two_notes);
 	tcase_add_test(tests, one_of_a_pool_works);
+	tcase_add_test(tests, one_of_a_pool_sleeps_at_its_work);
 	tcase_add_test(tests, two_of_a_pool_are_not_one);
 	tcase_add_test(tests, asking_again_and_again);
 	tcase_add_test(tests, being_woken_is_not_asking);

@@ -276,6 +276,30 @@ static void last_of_pool(struct made *made, int last_us)
 	event(made, last_us * 1000 + 2, 1, "park reason=join object=0x10 stack=start");
 }
 
+/* The others of the pool have had nothing to do: that one goes on then is a part of this. */
+START_TEST(the_last_of_a_pool_had_all_the_work)
+{
+	struct made made;
+
+	begin(&made);
+	pool(&made, 4);
+	for (int t = 0; t < 3; t++)
+		event(&made, 1000, 10 + t, "park reason=cond object=0x60 stack=get");
+	event(&made, 1500000, 13, "park reason=cond object=0x60 stack=get");
+	event(&made, 1600000, 13, "resume reason=cond object=0x60");
+	for (int t = 0; t < 3; t++) {
+		event(&made, 3995000, 10 + t, "resume reason=cond object=0x60");
+		event(&made, 4000000 + t, 10 + t, "thread_exit");
+	}
+	event(&made, 4000011, 1, "park reason=join object=0x20 holder=13 stack=start");
+	event(&made, 9000000, 13, "thread_exit");
+	event(&made, 9000001, 1, "resume reason=join object=0x20");
+	event(&made, 9000002, 1, "park reason=join object=0x10 stack=start");
+	found_in(&made, "one_worker 6671750 thread 13: 1 of 4 threads does 99.9% of their work: pool-3"
+			" (113) did not wait for 8.90 ms, the other 3 13.0 µs together\n");
+}
+END_TEST
+
 START_TEST(the_last_of_a_pool)
 {
 	struct made made;
@@ -440,6 +464,7 @@ int main(void)
 	tcase_add_test(tests, each_comes_last_now_and_then);
 	tcase_add_test(tests, one_of_a_pool_keeps_the_others_waiting);
 	tcase_add_test(tests, the_last_of_a_pool);
+	tcase_add_test(tests, the_last_of_a_pool_had_all_the_work);
 	tcase_add_test(tests, a_pool_that_ends_together);
 	tcase_add_test(tests, different_jobs_are_no_pool);
 	tcase_add_loop_test(tests, a_thread_that_others_wait_for, 0, sizeof(LATE) / sizeof(*LATE));
