@@ -29,7 +29,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/scaled.c \
 	analyzer/derive/sched.c \
 	analyzer/derive/user.c \
-	analyzer/derive/waits.c \
+	analyzer/derive/tail_unlocks.c analyzer/derive/waits.c \
 	analyzer/derive/wakers.c analyzer/derive/wakers.h \
 	analyzer/derive/derived_locks.c analyzer/derive/wakers_locks.c analyzer/derive/wakers_woken.c \
 	analyzer/diff/about.c analyzer/diff/compare.c analyzer/diff/diff.h \

@@ -389,6 +389,8 @@ static int waits_end(struct trc_derive *derive)
 		err = threads_sum_parks(w);
 	if (!err)
 		err = trc_derive_locks(m, &w->unparks);
+	if (!err)
+		err = trc_derive_tail_unlocks(m);
 	return err ? err : trc_derive_wakers(m, &w->unparks);
 }
 

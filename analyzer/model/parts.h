@@ -182,6 +182,8 @@ int trc_derive_wakers(struct trc_model *m, const struct trc_array *unparks);
 /* Before that: waits for futexes and semaphores that are locks, and their wakings as unlocks
  * (derived_locks.c). */
 int trc_derive_locks(struct trc_model *m, struct trc_array *unparks);
+/* Between the two: unlocks by functions that end with a jump to the unlock (tail_unlocks.c).  0 or -ENOMEM. */
+int trc_derive_tail_unlocks(struct trc_model *m);
 
 /* frames and stack_frames. */
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error);
