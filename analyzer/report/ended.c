@@ -10,13 +10,16 @@
 
 enum { FRAMES_MAX = 16 }; /* on a terminal */
 
-static void print_signal(struct trc_report *r, const struct trc_signal *s)
+/* A signal that came `times` times; `s` is the last. */
+static void print_signal(struct trc_report *r, const struct trc_signal *s, size_t times)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_add(&line, "  ");
+	if (times > 1)
+		trc_line_add(&line, "%s times, the last in ", trc_text_count(number, times));
 	trc_report_thread(r, &line, s->thread, 30);
 	trc_line_add(&line, " at %s: ", trc_text_duration(number, s->ts_ns - r->start_ns));
 	trc_line_style(&line, s->fatal ? TRC_STYLE_ALARM : TRC_STYLE_PLAIN);
@@ -40,28 +43,52 @@ static void print_note(struct trc_report *r)
 	trc_report_line(r, &line);
 }
 
+/* Handled signals of one kind: virtual machines stop their threads by hundreds of them. */
+struct handled {
+	const struct trc_signal *last;
+	size_t times;
+};
+
+/* The kinds of which the last came last, at most so many; how many there are. */
+static size_t find_handled(const struct trc_signal *s, size_t n, struct handled *kind, size_t most)
+{
+	size_t n_kinds = 0, k;
+
+	for (size_t i = n; i-- > 0;) {
+		if (s[i].fatal)
+			continue;
+		for (k = 0; k < n_kinds; k++)
+			if (kind[k].last->signal == s[i].signal && kind[k].last->code == s[i].code)
+				break;
+		if (k == n_kinds && n_kinds == most)
+			continue;
+		if (k == n_kinds)
+			kind[n_kinds++] = (struct handled){&s[i], 0};
+		kind[k].times++;
+	}
+	return n_kinds;
+}
+
 static void print_signals(struct trc_report *r, const struct trc_signal *s, size_t n)
 {
+	enum { KINDS_MAX = 10 };
+	struct handled kind[KINDS_MAX];
+	size_t n_kinds = find_handled(s, n, kind, r->top < KINDS_MAX ? r->top : KINDS_MAX);
 	bool any_fatal = false;
-	size_t told = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!s[i].fatal)
 			continue;
 		any_fatal = true;
-		print_signal(r, &s[i]);
+		print_signal(r, &s[i], 1);
 		trc_report_frames(r, s[i].stack,
 				  r->full || r->width == TRC_WIDTH_MAX ? SIZE_MAX : FRAMES_MAX);
 	}
 	if (!any_fatal)
 		print_note(r);
-	/* The last ones: what was dealt with just before. */
-	for (size_t i = n; i-- > 0 && told < r->top;) {
-		if (s[i].fatal)
-			continue;
-		print_signal(r, &s[i]);
-		told++;
-	}
+	/* The last ones first: what was dealt with just before. */
+	for (size_t k = 0; k < n_kinds; k++)
+		print_signal(r, kind[k].last, kind[k].times);
 }
 
 int trc_report_ended(struct trc_report *r)

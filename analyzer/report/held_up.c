@@ -48,14 +48,22 @@ static uint32_t mark(void *context, const struct trc_park *park)
 	return trc_report_is_idle(context, park) ? MARK_IDLE : MARK_BUSY;
 }
 
+/* Who had been woken has no place, and words say of the wait only whether it spun (words.c): what is told alike is one
+ * line. */
+static bool is_woken(const struct trc_blame_row *row)
+{
+	return row->kind == TRC_CAUSE_WAKING || row->kind == TRC_CAUSE_FREE;
+}
+
 /* Who it was matters only where nothing else tells two apart. */
 static uint64_t hash_of(const struct held_up *h, const struct trc_blame_row *row)
 {
 	uint32_t stack = trc_report_canonical(h->r, row->stack);
+	bool woken = is_woken(row);
 	const uint64_t alike[] = {
-		(uint64_t)row->kind << 32 | row->reason,
-		(uint64_t)row->stack_of << 32 | stack,
-		stack ? 0 : row->thread,
+		(uint64_t)row->kind << 32 | (woken ? row->reason == TRC_REASON_SPIN : row->reason),
+		woken ? 0 : (uint64_t)row->stack_of << 32 | stack,
+		woken || stack ? 0 : row->thread,
 	};
 
 	return trc_check64(alike, sizeof(alike), 0);

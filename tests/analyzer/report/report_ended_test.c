@@ -169,6 +169,14 @@ static const struct report_line LINES[] = {
 	{"a signal without a name, and a code without one",
 	 "@1 thread=1 signal signal=99 code=77 fatal=0\n",
 	 "  thread 0 at 1 ns: signal 99, code 77, handled by the program", false},
+	{"signals of one kind that the program handled are one line, however many they are",
+	 MODULES THREADS "@1000000 thread=1 signal signal=99 code=77 fatal=0\n"
+			 "@2000000 thread=2 signal signal=99 code=77 fatal=0\n"
+			 "@3000000 thread=2 signal signal=99 code=78 fatal=0\n"
+			 "@4000000 thread=3 signal signal=99 code=77 fatal=0\n",
+	 "Signals\n"
+	 "  3 times, the last in worker 2 (103) at 4.00 ms: signal 99, code 77, handled by the program\n"
+	 "  worker 1 (102) at 3.00 ms: signal 99, code 78, handled by the program\n", false},
 	{"what a snapshot was taken for, and what it covers",
 	 MODULES THREADS SNAPSHOT COVERAGE,
 	 "Snapshot  trigger\n"

@@ -277,6 +277,22 @@ static const struct report_line LINES[] = {
 	 "   2.00 ms    23.8%  ±80.8   main (101) did not wait\n"
 	 "                               server+0x60\n"
 	 "    400 µs     4.8%          worker 1 (102) had been woken, and did not run yet\n", false},
+	{"who had been woken, and did not run yet, is one line, wherever it had waited",
+	 MODULES THREADS
+	 "@1000000 thread=2 park reason=mutex object=0x10 holder=1 stack=put\n"
+	 "@1000000 thread=3 park reason=cond object=0x30 stack=idle\n"
+	 "@6000000 thread=1 unlock reason=mutex object=0x10 waiters=1 stack=put\n"
+	 "@6000000 thread=1 unpark reason=cond object=0x30 count=1 stack=put\n"
+	 "@8000000 thread=2 resume reason=mutex object=0x10\n"
+	 "@9000000 thread=3 resume reason=cond object=0x30\n"
+	 "@9000000 thread=2 park reason=mutex object=0x20 holder=1 stack=get\n"
+	 "@9000000 thread=1 unlock reason=mutex object=0x20 waiters=1 stack=put\n"
+	 "@9500000 thread=2 resume reason=mutex object=0x20\n",
+	 "In the end held up by  15.5 ms of waiting for locks and threads\n"
+	 "   10.0 ms    64.5%   main (101) did not wait\n"
+	 "                        up to server+0x40 < server+0x50\n"
+	 "   5.50 ms    35.5%   2 threads had been woken, and did not run yet, longest worker 2 (103)\n",
+	 false},
 	{"what no thread is known of is not said of thread #0",
 	 MODULES THREADS
 	 "@1000000 thread=2 park reason=mutex object=0x10 stack=get\n"
