@@ -26,36 +26,35 @@ static const struct {
 	{"it has the frame of the function that had waited for the lock",
 	 STACKS "@1000 thread=2 park reason=mutex object=0x10 holder=1 stack=deposit\n"
 		"@2000 thread=2 resume reason=mutex object=0x10\n"
-		"@3000 thread=2 unlock reason=mutex object=0x10 stack=run\n",
+		"@3000 thread=2 unlock reason=mutex object=0x10 held=1000 stack=run\n",
 	 " 900"},
 	{"... of each task the one that was at work then",
 	 STACKS "@1000 thread=2 park reason=mutex object=0x10 stack=deposit\n"
 		"@2000 thread=2 resume reason=mutex object=0x10\n"
 		"@2500 thread=3 park reason=mutex object=0x10 stack=withdraw\n"
-		"@3000 thread=2 unlock reason=mutex object=0x10 stack=run\n"
+		"@3000 thread=2 unlock reason=mutex object=0x10 held=1000 stack=run\n"
 		"@3100 thread=3 resume reason=mutex object=0x10\n"
 		"@3500 thread=2 park reason=mutex object=0x10 stack=deposit\n"
-		"@4000 thread=3 unlock reason=mutex object=0x10 stack=run\n"
+		"@4000 thread=3 unlock reason=mutex object=0x10 held=900 stack=run\n"
 		"@4100 thread=2 resume reason=mutex object=0x10\n"
-		"@5000 thread=2 unlock reason=mutex object=0x10 stack=run\n",
+		"@5000 thread=2 unlock reason=mutex object=0x10 held=900 stack=run\n",
 	 " 900 910 900"},
-	{"who did not wait: if one function alone waits for this lock there, it is this one",
+	{"what it took without waiting, it did not take by an earlier wait, of whose release nobody is told",
+	 STACKS "@1000 thread=2 park reason=mutex object=0x10 stack=deposit\n"
+		"@2000 thread=2 resume reason=mutex object=0x10\n"
+		"@3500 thread=3 park reason=mutex object=0x10 stack=withdraw\n"
+		"@4000 thread=2 unlock reason=mutex object=0x10 stack=run\n"
+		"@4100 thread=3 resume reason=mutex object=0x10\n",
+	 " 200"},
+	{"who did not wait may be in a function that never waits for this lock: nothing says which",
 	 STACKS "@1000 thread=2 park reason=mutex object=0x10 holder=1 stack=deposit\n"
-		"@2000 thread=1 unlock reason=mutex object=0x10 stack=run\n"
-		"@2100 thread=2 resume reason=mutex object=0x10\n"
-		"@2200 thread=3 park reason=mutex object=0x20 stack=withdraw\n"
-		"@2300 thread=3 resume reason=mutex object=0x20\n",
-	 " 900"},
-	{"... if there are several, nothing says which",
-	 STACKS "@1000 thread=2 park reason=mutex object=0x10 holder=1 stack=deposit\n"
-		"@1000 thread=3 park reason=mutex object=0x10 holder=1 stack=withdraw\n"
 		"@2000 thread=1 unlock reason=mutex object=0x10 stack=run\n"
 		"@2100 thread=2 resume reason=mutex object=0x10\n",
 	 " 200"},
 	{"a wait before an earlier release is not how it was taken",
 	 STACKS "@1000 thread=2 park reason=mutex object=0x10 stack=deposit\n"
 		"@2000 thread=2 resume reason=mutex object=0x10\n"
-		"@3000 thread=2 unlock reason=mutex object=0x10 stack=run\n"
+		"@3000 thread=2 unlock reason=mutex object=0x10 held=1000 stack=run\n"
 		"@3500 thread=3 park reason=mutex object=0x10 stack=withdraw\n"
 		"@4000 thread=2 unlock reason=mutex object=0x10 stack=run\n"
 		"@4100 thread=3 resume reason=mutex object=0x10\n",
@@ -64,21 +63,21 @@ static const struct {
 	 STACKS "@1000 thread=2 park reason=mutex object=0x10 stack=deposit\n"
 		"@2000 thread=2 resume reason=mutex object=0x10 result=ETIMEDOUT\n"
 		"@2500 thread=3 park reason=mutex object=0x10 stack=withdraw\n"
-		"@3000 thread=2 unlock reason=mutex object=0x10 stack=run\n"
+		"@3000 thread=2 unlock reason=mutex object=0x10 held=1000 stack=run\n"
 		"@3100 thread=3 resume reason=mutex object=0x10\n",
 	 " 200"},
 	{"a function that takes locks for others has returned: it is none that released it",
 	 STACKS "@1000 thread=2 park reason=mutex object=0x10 stack=wrapped\n"
 		"@2000 thread=2 resume reason=mutex object=0x10\n"
-		"@3000 thread=2 unlock reason=mutex object=0x10 stack=run\n",
+		"@3000 thread=2 unlock reason=mutex object=0x10 held=1000 stack=run\n",
 	 " 200"},
 	{"a release that has its function is where it is, and so is one behind another call",
 	 STACKS "@1000 thread=2 park reason=mutex object=0x10 stack=deposit\n"
 		"@2000 thread=2 resume reason=mutex object=0x10\n"
-		"@3000 thread=2 unlock reason=mutex object=0x10 stack=own\n"
+		"@3000 thread=2 unlock reason=mutex object=0x10 held=1000 stack=own\n"
 		"@3500 thread=2 park reason=mutex object=0x10 stack=other\n"
 		"@3600 thread=2 resume reason=mutex object=0x10\n"
-		"@4000 thread=2 unlock reason=mutex object=0x10 stack=run\n",
+		"@4000 thread=2 unlock reason=mutex object=0x10 held=400 stack=run\n",
 	 " 920 200"},
 	{"a wait for a condition there is for no lock",
 	 STACKS "@1000 thread=2 park reason=cond object=0x10 stack=deposit\n"
@@ -90,7 +89,7 @@ static const struct {
 		"@500 thread=2 unlock reason=mutex object=0x30 stack=run\n"
 		"@1000 thread=2 park reason=mutex object=0x10 stack=deposit\n"
 		"@2000 thread=2 resume reason=mutex object=0x10\n"
-		"@3000 thread=2 unlock reason=mutex object=0x10 stack=run_again\n",
+		"@3000 thread=2 unlock reason=mutex object=0x10 held=1000 stack=run_again\n",
 	 " 200 900"},
 };
 
@@ -119,7 +118,7 @@ START_TEST(test_waker)
 		model_of(STACKS "@1000 thread=2 park reason=mutex object=0x10 stack=deposit\n"
 				"@2000 thread=2 resume reason=mutex object=0x10\n"
 				"@2500 thread=3 park reason=mutex object=0x10 stack=own\n"
-				"@3000 thread=2 unlock reason=mutex object=0x10 stack=run\n"
+				"@3000 thread=2 unlock reason=mutex object=0x10 held=1000 stack=run\n"
 				"@3100 thread=3 resume reason=mutex object=0x10\n",
 			 TRC_PART_WAITS);
 
