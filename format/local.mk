@@ -16,6 +16,7 @@ libtrcformat_la_SOURCES = \
 	format/column_encode.c \
 	format/file_sink.c \
 	format/file_sink.h \
+	format/hex.h \
 	format/pages.c \
 	format/pages.h \
 	format/path.c \

@@ -42,6 +42,7 @@ libtrccore_la_SOURCES = \
 	recorder/ring/overflow.c \
 	recorder/ring/ring.c recorder/ring/ring_inline.h recorder/ring/rseq_x86_64.h recorder/ring/rseq_aarch64.h \
 	recorder/shared/pid_namespace.c recorder/shared/pid_namespace.h \
+	recorder/shared/boot_id.c recorder/shared/boot_id.h \
 	recorder/ring/room.c \
 	recorder/guest/runtime.c recorder/guest/runtime.h \
 	recorder/shared/seccomp_filters.c recorder/shared/seccomp_filters.h \

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
+#include "format/hex.h"
 #include "format/pages.h"
 #include "format/path.h"
 #include "format/raw.h"
@@ -170,14 +171,11 @@ static bool number_take(const char **at, unsigned int base, char end, uint64_t *
 {
 	*value = 0;
 	for (; **at && **at != end; ++*at) {
-		char c = **at;
-		unsigned int digit = c >= '0' && c <= '9'   ? (unsigned int)(c - '0')
-				     : c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a' + 10)
-							    : base;
+		int digit = trc_hex_digit(**at);
 
-		if (digit >= base)
+		if (digit < 0 || (unsigned int)digit >= base)
 			return false;
-		*value = *value * base + digit;
+		*value = *value * base + (unsigned int)digit;
 	}
 	return *(*at) && *(*at)++ == end;
 }

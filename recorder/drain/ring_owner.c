@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "recorder/shared/boot_id.h"
 #include "ring_owner.h"
 
 #define NS_UNKNOWN UINT64_C(0)
@@ -28,27 +29,6 @@ static size_t owner_file_read(const char *path, char *text, size_t n_bytes)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';
 	return n > 0 ? (size_t)n : 0;
-}
-
-static bool is_this_boot(const struct trc_shared *h)
-{
-	char text[64], digits[2 * sizeof(h->boot_id) + 1];
-	size_t n = 0;
-
-	owner_file_read("/proc/sys/kernel/random/boot_id", text, sizeof(text));
-	for (const char *at = text; *at && n < sizeof(digits) - 1; at++)
-		if (*at != '-' && *at != '\n')
-			digits[n++] = *at;
-	if (n != sizeof(digits) - 1)
-		return false;
-	for (size_t i = 0; i < sizeof(h->boot_id); i++) {
-		char byte[3];
-
-		snprintf(byte, sizeof(byte), "%02x", h->boot_id[i]);
-		if (memcmp(byte, digits + 2 * i, 2))
-			return false;
-	}
-	return true;
 }
 
 /* The inode of a namespace ("pid", "time"); 0 = it cannot be told. */
@@ -287,7 +267,7 @@ static enum trc_ring_owner find_elsewhere(const struct trc_shared *h, ino_t inod
 enum trc_ring_owner trc_ring_owner_find(const struct trc_shared *h, ino_t inode, uint32_t *pid)
 {
 	*pid = h->pid;
-	if (!is_this_boot(h))
+	if (!trc_boot_is(h->boot_id))
 		return TRC_OWNER_DEAD;
 	return trc_ring_is_elsewhere(h) ? find_elsewhere(h, inode, pid) : find_here(h, inode);
 }

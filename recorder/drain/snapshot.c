@@ -1,9 +1,9 @@
 /* snapshot.c - takes a snapshot, and chooses its window; see snapshot.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include "recorder/shared/boot_id.h"
 #include "recorder/shared/clock.h"
 #include "recorder/shared/slot_look.h"
 #include "format/pages.h"
@@ -209,40 +209,13 @@ static bool choose_window(struct trc_snapshot *s)
 
 /* ---- clocks ---------------------------------------------------------------------------- */
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* True if this machine has not been started anew since the ring was made. */
-static bool same_boot(const struct trc_snapshot *s)
-{
-	uint8_t boot_id[sizeof(s->h.boot_id)] = {0};
-	static const uint8_t unknown[sizeof(boot_id)];
-	char text[64];
-	int fd = (int)trc_raw4(SYS_openat, AT_FDCWD, "/proc/sys/kernel/random/boot_id",
-			       O_RDONLY | O_CLOEXEC, 0);
-	long n_bytes = fd < 0 ? 0 : trc_raw3(SYS_read, fd, text, sizeof(text));
-	unsigned int n = 0;
-
-	if (fd >= 0)
-		trc_raw1(SYS_close, fd);
-	for (long i = 0; i < n_bytes && n < 2 * sizeof(boot_id); i++)
-		if (hex_digit(text[i]) >= 0) {
-			boot_id[n / 2] = (uint8_t)(boot_id[n / 2] << 4 | hex_digit(text[i]));
-			n++;
-		}
-	return memcmp(boot_id, unknown, sizeof(boot_id)) &&
-	       !memcmp(boot_id, s->h.boot_id, sizeof(boot_id));
-}
-
 /* The time now, if it can be told: a dead ring may be another machine's. */
 static int look_at_clock(struct trc_snapshot *s)
 {
 	enum trc_clock_kind kind = (enum trc_clock_kind)s->h.clock;
 
-	s->has_sync = (!s->options.dead || same_boot(s)) && !trc_clock_sync_of(kind, &s->sync) &&
-		      s->sync.ticks >= s->h.start.ticks;
+	s->has_sync = (!s->options.dead || trc_boot_is(s->h.boot_id)) &&
+		      !trc_clock_sync_of(kind, &s->sync) && s->sync.ticks >= s->h.start.ticks;
 	if (!s->has_sync) {
 		s->sync = s->h.start;
 		s->now = s->h.start.ticks +

@@ -13,6 +13,7 @@
 #include "recorder/sampling/heap.h"
 #include "recorder/ring/offproc.h"
 #include "recorder/ring/otel.h"
+#include "recorder/shared/boot_id.h"
 #include "recorder/shared/pid_namespace.h"
 #include "recorder/ring/rec.h"
 #include "session.h"
@@ -50,22 +51,6 @@ static size_t setting_read(const char *path, char *text, size_t n_bytes)
 	return n > 0 ? (size_t)n : 0;
 }
 
-static void parse_hex(const char *text, uint8_t *bytes, int n_bytes)
-{
-	int n = 0;
-
-	for (; *text && n < 2 * n_bytes; text++) {
-		int digit = *text >= '0' && *text <= '9'   ? *text - '0'
-			    : *text >= 'a' && *text <= 'f' ? *text - 'a' + 10
-							   : -1;
-
-		if (digit >= 0) {
-			bytes[n / 2] = (uint8_t)(bytes[n / 2] << 4 | digit);
-			n++;
-		}
-	}
-}
-
 /* Field 22 of /proc/self/stat, counted from behind the name, which may hold anything. */
 static uint64_t process_start(void)
 {
@@ -81,7 +66,6 @@ static uint64_t process_start(void)
 
 static void fill_header(struct trc_shared *h, const struct trc_session_options *o)
 {
-	char text[64];
 	ssize_t n;
 
 	memcpy(h->magic, TRC_LAYOUT_MAGIC, sizeof(h->magic));
@@ -89,8 +73,7 @@ static void fill_header(struct trc_shared *h, const struct trc_session_options *
 	h->schema_hash = trc_schema_hash();
 	h->pid = (uint32_t)trc_raw1(SYS_getpid, 0);
 	h->image = o->image;
-	setting_read("/proc/sys/kernel/random/boot_id", text, sizeof(text));
-	parse_hex(text, h->boot_id, sizeof(h->boot_id));
+	trc_boot_id(h->boot_id);
 	if (trc_raw3(SYS_getrandom, h->uuid, sizeof(h->uuid), 0) != sizeof(h->uuid))
 		memcpy(h->uuid, &h->start, sizeof(h->uuid));
 	h->clock = trc_clock_kind;

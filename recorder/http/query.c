@@ -1,15 +1,8 @@
 /* query.c - see query.h */
 #include <errno.h>
 #include <string.h>
+#include "format/hex.h"
 #include "query.h"
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* Decodes [from, end); `plus` means a blank in queries, but not in paths. */
 static int text_decode(const char *from, const char *end, bool plus, char *to, size_t n_bytes)
@@ -20,9 +13,10 @@ static int text_decode(const char *from, const char *end, bool plus, char *to, s
 		char c = *from;
 
 		if (c == '%') {
-			if (end - from < 3 || hex_digit(from[1]) < 0 || hex_digit(from[2]) < 0)
+			if (end - from < 3 || trc_hex_digit(from[1]) < 0 ||
+			    trc_hex_digit(from[2]) < 0)
 				return -EINVAL;
-			c = (char)(hex_digit(from[1]) << 4 | hex_digit(from[2]));
+			c = (char)(trc_hex_digit(from[1]) << 4 | trc_hex_digit(from[2]));
 			from += 2;
 		} else if (c == '+' && plus) {
 			c = ' ';

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include "format/hex.h"
 #include "format/raw.h"
 #include "reply.h"
 
@@ -9,14 +10,6 @@ enum {
 	NAME_BYTES_MAX = 512, /* of templates there are any number */
 	TURN_NS = 10000000,
 };
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 /* "0x401000" or "4198400" in [at, end); 0 = not a number, or none that is an address. */
 static uint64_t address_parse(const char *at, const char *end)
@@ -29,7 +22,7 @@ static uint64_t address_parse(const char *at, const char *end)
 		at += 2;
 	}
 	for (; at < end; at++) {
-		int d = hex_digit(*at);
+		int d = trc_hex_digit(*at);
 
 		if (d < 0 || (unsigned int)d >= base || n > (UINT64_MAX - (unsigned int)d) / base)
 			return 0;

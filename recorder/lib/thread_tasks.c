@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
+#include "format/hex.h"
 #include "format/raw.h"
 #include "format/schema.h"
 #include "recorder/shared/text.h"
@@ -250,14 +251,11 @@ static uint64_t take_hex(const char **at)
 	if ((*at)[0] == '0' && (*at)[1] == 'x')
 		*at += 2;
 	for (;; ++*at) {
-		char c = **at;
+		int digit = trc_hex_digit(**at);
 
-		if (c >= '0' && c <= '9')
-			n = n << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			n = n << 4 | (uint64_t)(c - 'a' + 10);
-		else
+		if (digit < 0)
 			return n;
+		n = n << 4 | (uint64_t)digit;
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cpu_event.h"
+#include "format/hex.h"
 #include "one_line.h"
 
 #define NAMES                                                                                      \
@@ -83,15 +84,6 @@ static bool piece_is_word(struct piece p, const char *word)
 
 /* ---- names ----------------------------------------------------------------------------- */
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* False if it is no rHEX of at most 64 bits. */
 static bool parse_raw(struct piece name, uint64_t *config)
 {
@@ -99,7 +91,7 @@ static bool parse_raw(struct piece name, uint64_t *config)
 	if (name.n < 2 || name.n > 17 || name.at[0] != 'r')
 		return false;
 	for (int i = 1; i < name.n; i++) {
-		int digit = hex_digit(name.at[i]);
+		int digit = trc_hex_digit(name.at[i]);
 
 		if (digit < 0)
 			return false;
