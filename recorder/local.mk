@@ -37,7 +37,7 @@ libtrccore_la_SOURCES = \
 	recorder/shared/layout.c recorder/shared/layout.h recorder/shared/slot_look.h \
 	recorder/guest/modules.c \
 	recorder/ring/offproc.c recorder/ring/offproc.h \
-	recorder/shared/one_line.h recorder/shared/text.h \
+	recorder/shared/one_line.h recorder/shared/power_of_two.h recorder/shared/text.h \
 	recorder/ring/otel.c recorder/ring/otel.h recorder/ring/otel_find.c \
 	recorder/ring/overflow.c \
 	recorder/ring/ring.c recorder/ring/ring_inline.h recorder/ring/rseq_x86_64.h recorder/ring/rseq_aarch64.h \

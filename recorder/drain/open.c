@@ -5,17 +5,9 @@
 #include "private.h"
 #include "recorder/shared/clock.h"
 #include "recorder/shared/copy_racing.h"
+#include "recorder/shared/power_of_two.h"
 
 enum { TIDS_MIN = 512 };
-
-static uint32_t power_of_two_at_least(uint64_t n)
-{
-	uint32_t p = 1;
-
-	while (p < n)
-		p <<= 1;
-	return p;
-}
 
 /* Gives every array its place in [base, ...); with base NULL only adds up the bytes. */
 static size_t place_arrays(struct trc_drain *d, unsigned char *base)
@@ -30,11 +22,11 @@ static size_t place_arrays(struct trc_drain *d, unsigned char *base)
 		n_strings += (uint64_t)h->string_sets[c] * TRC_SET_WAYS;
 	for (int c = 0; c < TRC_LABELS_CLASSES; c++)
 		n_label_sets += (uint64_t)h->label_sets[c] * TRC_SET_WAYS;
-	d->stacks.mask = power_of_two_at_least(2 * n_stacks + 16) - 1;
-	d->strings.mask = power_of_two_at_least(2 * n_strings + 16) - 1;
-	d->label_sets.mask = power_of_two_at_least(2 * n_label_sets + 16) - 1;
-	d->watch_mask = power_of_two_at_least(2 * (uint64_t)h->n_threads + 16) - 1;
-	d->tids.mask = power_of_two_at_least(2 * (uint64_t)h->n_threads + TIDS_MIN) - 1;
+	d->stacks.mask = (uint32_t)trc_power_of_two(2 * n_stacks + 16) - 1;
+	d->strings.mask = (uint32_t)trc_power_of_two(2 * n_strings + 16) - 1;
+	d->label_sets.mask = (uint32_t)trc_power_of_two(2 * n_label_sets + 16) - 1;
+	d->watch_mask = (uint32_t)trc_power_of_two(2 * (uint64_t)h->n_threads + 16) - 1;
+	d->tids.mask = (uint32_t)trc_power_of_two(2 * (uint64_t)h->n_threads + TIDS_MIN) - 1;
 #define PLACE(field, n)                                                                            \
 	do {                                                                                       \
 		if (base)                                                                          \

@@ -9,6 +9,7 @@
 #include "format/pages.h"
 #include "format/raw.h"
 #include "perf_buffer_private.h"
+#include "recorder/shared/power_of_two.h"
 
 enum {
 	PROCS_MAX = 4096,
@@ -153,15 +154,6 @@ static int open_events(struct trc_perf *p, uint32_t which, bool at_exec, char *s
 	return 0;
 }
 
-static uint32_t power_of_two_at_least(uint64_t n)
-{
-	uint32_t power = 1;
-
-	while (power < n)
-		power <<= 1;
-	return power;
-}
-
 static struct trc_perf *allocate(const struct trc_perf_options *o)
 {
 	long conf = sysconf(_SC_NPROCESSORS_CONF);
@@ -175,7 +167,7 @@ static struct trc_perf *allocate(const struct trc_perf_options *o)
 
 	if (max_counters > COUNTERS_MAX)
 		max_counters = COUNTERS_MAX;
-	n_pairs = power_of_two_at_least(2 * max_counters + 1);
+	n_pairs = (uint32_t)trc_power_of_two(2 * max_counters + 1);
 	counters_bytes = max_counters * sizeof(*p->counter);
 	p = trc_pages_map(head_bytes + counters_bytes + n_pairs * sizeof(*p->ids.pair));
 	if (!p)

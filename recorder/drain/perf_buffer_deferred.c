@@ -22,6 +22,7 @@
 #include "format/pages.h"
 #include "format/raw.h"
 #include "perf_buffer_private.h"
+#include "recorder/shared/power_of_two.h"
 
 enum {
 	RECORD_BYTES_MIN = 40, /* of such a record; no more of them fit a buffer */
@@ -68,10 +69,8 @@ bool trc_perf_may_defer(const struct perf_event_attr *switches,
 
 int trc_perf_chains_open(struct trc_perf_chains *chains, uint32_t n_procs, uint64_t data_bytes)
 {
-	uint64_t n = 1;
+	uint64_t n = trc_power_of_two(n_procs * data_bytes / RECORD_BYTES_MIN);
 
-	while (n < n_procs * data_bytes / RECORD_BYTES_MIN)
-		n <<= 1;
 	if (n > UINT32_MAX / 2)
 		return -E2BIG;
 	chains->chain = trc_pages_map(n * sizeof(*chains->chain));

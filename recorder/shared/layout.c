@@ -8,6 +8,7 @@
 #include <string.h>
 #include "copy_racing.h"
 #include "layout.h"
+#include "power_of_two.h"
 
 enum {
 	SHIFT_MAX = 6,
@@ -62,15 +63,6 @@ static uint32_t larger(uint32_t a, uint32_t b)
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
-}
-
-static uint64_t power_of_two_at_least(uint64_t n)
-{
-	uint64_t p = 1;
-
-	while (p < n)
-		p <<= 1;
-	return p;
 }
 
 static uint64_t stacks_bytes(const struct trc_shared *h)
@@ -153,8 +145,8 @@ static void plan_tables(struct trc_shared *h, uint32_t n_threads, uint64_t overf
 	h->n_modules = larger(MODULES_DEFAULT >> shift, MODULES_MIN);
 	h->n_epochs = larger(EPOCHS_DEFAULT >> shift, EPOCHS_MIN);
 	h->heap_bytes = larger(HEAP_BYTES_DEFAULT >> shift, HEAP_BYTES_MIN);
-	h->n_cells = (uint32_t)power_of_two_at_least((overflow_bytes >> shift) /
-						     sizeof(struct trc_cell));
+	h->n_cells =
+		(uint32_t)trc_power_of_two((overflow_bytes >> shift) / sizeof(struct trc_cell));
 	for (unsigned int c = 0; c < TRC_STACK_CLASSES; c++)
 		h->stack_sets[c] = larger(stack_class_sets[c] >> shift, 4);
 	for (unsigned int c = 0; c < TRC_STRING_CLASSES; c++)
@@ -197,8 +189,7 @@ int trc_layout_plan(struct trc_shared *h, const struct trc_layout_options *optio
 	h->n_procs = options->n_procs;
 	if (options->max_bytes)
 		return plan_within(h, options->max_bytes);
-	ring_bytes =
-		power_of_two_at_least(ring_bytes < RING_BYTES_MIN ? RING_BYTES_MIN : ring_bytes);
+	ring_bytes = trc_power_of_two(ring_bytes < RING_BYTES_MIN ? RING_BYTES_MIN : ring_bytes);
 	plan_rings(h, ring_bytes);
 	plan_tables(h, options->n_threads ? options->n_threads : THREADS_DEFAULT, overflow_bytes,
 		    0);
