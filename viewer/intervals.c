@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include "format/wire.h"
 #include "magnitudes.h"
 
 enum { STATE_VALUES = 256, LENGTH_VALUES = 256 };
@@ -31,11 +32,6 @@ static struct intervals_read read_begin(const struct trc_tracks *t)
 		.state = t->state.bytes.data,
 		.park = t->park.bytes.data,
 	};
-}
-
-static uint64_t zigzag(uint64_t difference)
-{
-	return difference << 1 ^ (0 - (difference >> 63));
 }
 
 static uint64_t park_next(struct intervals_read *r)
@@ -135,7 +131,7 @@ static void intervals_fill(struct trc_intervals *p, const struct trc_tracks *t,
 			    (state != TRC_STATE_WOKEN && state < TRC_STATE_PARKED))
 				continue;
 			park = park_next(&r);
-			trc_column_add(&p->park, zigzag(park - expected));
+			trc_column_add(&p->park, trc_zigzag(park - expected));
 			seen = park > seen ? park : seen;
 		}
 	}

@@ -35,11 +35,6 @@ uint64_t trc_rows_time_or_never(const struct trc_rows *r, int64_t ns)
 	return ns == TRC_NEVER ? 0 : trc_rows_time(r, ns) + 1;
 }
 
-unsigned int trc_rows_bits(uint64_t value)
-{
-	return value ? 64 - (unsigned int)__builtin_clzll(value) : 0;
-}
-
 uint64_t trc_rows_keep_from(const uint64_t by_length[65], uint64_t n_max)
 {
 	uint64_t n = 0;

@@ -26,6 +26,7 @@
 #include "analyzer/model/array.h"
 #include "analyzer/model/model.h"
 #include "cut.h"
+#include "format/wire.h"
 #include "html.h"
 #include "page.h"
 #include "source.h"
@@ -130,9 +131,13 @@ void trc_rows_user(struct trc_rows *r);
 uint64_t trc_rows_start(const struct trc_rows *r, int64_t start_ns, int64_t end_ns);
 uint64_t trc_rows_length(const struct trc_rows *r, int64_t start_ns, int64_t end_ns);
 /* The shortest length of which at most n_max rows of a table are (a power of two; 0 = all
- * fit).  Lengths lie in by_length by their number of bits. */
+ * fit).  Lengths lie in by_length by trc_bits(). */
 uint64_t trc_rows_keep_from(const uint64_t by_length[65], uint64_t n_max);
-unsigned int trc_rows_bits(uint64_t value);
+/* A sum that comes of lost events may be below nothing. */
+static inline uint64_t trc_rows_positive(int64_t ns)
+{
+	return ns > 0 ? (uint64_t)ns : 0;
+}
 
 /* rows_labels.c: label sets, and when each thread had which. */
 void trc_rows_labels(struct trc_rows *r);

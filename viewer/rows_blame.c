@@ -102,7 +102,7 @@ static size_t blame_choose_waits(struct trc_rows *r)
 	     i = trc_cut_next_overlapping(r->cut, i + 1, n)) {
 		if (!r->park_idx[i] || !is_blamed(&park[i]))
 			continue;
-		by_length[trc_rows_bits(blamed_length(r, &park[i]))]++;
+		by_length[trc_bits(blamed_length(r, &park[i]))]++;
 		n_blamed++;
 	}
 	r->blame_from_ns = trc_rows_keep_from(by_length, r->limits.blamed_waits);

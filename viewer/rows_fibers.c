@@ -7,15 +7,11 @@
 
 #include "rows.h"
 
-static uint64_t not_negative(int64_t ns)
-{
-	return ns > 0 ? (uint64_t)ns : 0;
-}
-
 /* All of its time that is accounted for. */
 static uint64_t fiber_length(const struct trc_fiber *f)
 {
-	return not_negative(f->run_ns) + not_negative(f->runnable_ns) + not_negative(f->waited_ns);
+	return trc_rows_positive(f->run_ns) + trc_rows_positive(f->runnable_ns) +
+	       trc_rows_positive(f->waited_ns);
 }
 
 uint32_t trc_rows_fiber(const struct trc_rows *r, uint32_t row)
@@ -35,7 +31,7 @@ static void choose_fibers(struct trc_rows *r, const struct trc_fiber *f)
 		return;
 	}
 	for (size_t i = 0; i < r->n_fibers; i++)
-		by_length[trc_rows_bits(fiber_length(&f[i]))]++;
+		by_length[trc_bits(fiber_length(&f[i]))]++;
 	from = trc_rows_keep_from(by_length, r->limits.fibers);
 	for (size_t i = 0; i < r->n_fibers; i++)
 		if (fiber_length(&f[i]) >= from)
@@ -92,9 +88,9 @@ static void write_fibers(struct trc_rows *r, const struct trc_fiber *f)
 		trc_column_add(&c[STACK], f->create_stack);
 		trc_column_add(&c[CREATED], trc_rows_time_or_never(r, f->created_ns));
 		trc_column_add(&c[ENDED], trc_rows_time_or_never(r, f->ended_ns));
-		trc_column_add(&c[RUN], not_negative(f->run_ns));
-		trc_column_add(&c[RUNNABLE], not_negative(f->runnable_ns));
-		trc_column_add(&c[WAITED], not_negative(f->waited_ns));
+		trc_column_add(&c[RUN], trc_rows_positive(f->run_ns));
+		trc_column_add(&c[RUNNABLE], trc_rows_positive(f->runnable_ns));
+		trc_column_add(&c[WAITED], trc_rows_positive(f->waited_ns));
 		trc_column_add(&c[RUNS], f->n_runs);
 		trc_column_add(&c[WAITS], f->n_waits);
 		trc_column_add(&c[STATE], f->state);
@@ -125,7 +121,7 @@ static void write_runs(struct trc_rows *r)
 
 	for (size_t i = 0; i < n; i++)
 		if (trc_rows_fiber(r, t[i].fiber) && has_run(r, &t[i]))
-			by_length[trc_rows_bits(trc_rows_length(r, t[i].start_ns, t[i].end_ns))]++;
+			by_length[trc_bits(trc_rows_length(r, t[i].start_ns, t[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.fiber_runs);
 	for (size_t i = 0; i < n; i++, t++) {
 		uint64_t length = trc_rows_length(r, t->start_ns, t->end_ns);
@@ -211,8 +207,7 @@ static void write_waits(struct trc_rows *r)
 
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_FIBER_WAITS, n)
 		if (trc_rows_fiber(r, all[i].fiber))
-			by_length[trc_rows_bits(
-				trc_rows_length(r, all[i].start_ns, all[i].end_ns))]++;
+			by_length[trc_bits(trc_rows_length(r, all[i].start_ns, all[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.fiber_waits);
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_FIBER_WAITS, n) {
 		const struct trc_fiber_wait *w = &all[i];

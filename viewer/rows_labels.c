@@ -58,7 +58,7 @@ static uint64_t spans_from(struct trc_rows *r, const struct trc_thread_span *s, 
 	for (size_t i = 0; i < n; i++)
 		if (s[i].value && trc_cut_has_set(r->cut, s[i].value) &&
 		    trc_cut_overlaps(r->cut, s[i].thread, s[i].start_ns, s[i].end_ns))
-			by_length[trc_rows_bits(span_length(r, &s[i]))]++;
+			by_length[trc_bits(span_length(r, &s[i]))]++;
 	return trc_rows_keep_from(by_length, r->limits.label_spans);
 }
 

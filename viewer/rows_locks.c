@@ -16,28 +16,28 @@ enum { LOCKS_MAX = 20000, EDGES_MAX = 20000 };
 	C(allocated, object ? object->allocated_at : 0)                                            \
 	C(waits, sum->waits.n)                                                                     \
 	C(threads, sum->threads)                                                                   \
-	C(waited, whole_ns(sum->waits.total_ns))                                                   \
+	C(waited, trc_rows_positive(sum->waits.total_ns))                                          \
 	C(wait_p50, known_ns(sum->waits.p50_ns))                                                   \
 	C(wait_p99, known_ns(sum->waits.p99_ns))                                                   \
 	C(wait_max, known_ns(sum->waits.max_ns))                                                   \
 	C(timed_out, sum->timed_out)                                                               \
 	C(write_waits, sum->write_waits)                                                           \
-	C(write_waited, whole_ns(sum->write_waited_ns))                                            \
+	C(write_waited, trc_rows_positive(sum->write_waited_ns))                                   \
 	C(holds_from, sum->holds_from)                                                             \
 	C(holds, sum->holds.n)                                                                     \
-	C(held, whole_ns(sum->holds.total_ns))                                                     \
+	C(held, trc_rows_positive(sum->holds.total_ns))                                            \
 	C(hold_p50, known_ns(sum->holds.p50_ns))                                                   \
 	C(hold_p99, known_ns(sum->holds.p99_ns))                                                   \
 	C(hold_max, known_ns(sum->holds.max_ns))                                                   \
 	C(holds_preempted, sum->holds.n ? known_ns(sum->holds_preempted_ns) : 0)                   \
 	C(write_holds, sum->write_holds)                                                           \
-	C(write_held, whole_ns(sum->write_held_ns))                                                \
+	C(write_held, trc_rows_positive(sum->write_held_ns))                                       \
 	C(sections, sum->sections)                                                                 \
 	C(caused_waits, sum->caused_waits)                                                         \
-	C(caused, whole_ns(sum->caused_ns))                                                        \
+	C(caused, trc_rows_positive(sum->caused_ns))                                               \
 	C(preempted_waits, known_ns(sum->preempted_waits_ns))                                      \
 	C(convoys, sum->convoys)                                                                   \
-	C(convoy, whole_ns(sum->convoy_ns))                                                        \
+	C(convoy, trc_rows_positive(sum->convoy_ns))                                               \
 	C(convoy_handovers, sum->convoy_handovers)                                                 \
 	C(convoy_start, sum->convoy_handovers ? trc_rows_time(r, sum->convoy_start_ns) : 0)
 
@@ -50,11 +50,6 @@ enum { N = sizeof(column_name) / sizeof(*column_name) };
 static uint64_t known_ns(int64_t ns)
 {
 	return ns == TRC_NEVER ? 0 : (uint64_t)ns + 1;
-}
-
-static uint64_t whole_ns(int64_t ns)
-{
-	return ns > 0 ? (uint64_t)ns : 0;
 }
 
 /* Of a lock in memory the variable with its member, or the address; of a file its path. */

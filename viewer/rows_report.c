@@ -5,12 +5,6 @@
 #include "analyzer/report/report.h"
 #include "rows.h"
 
-/* A sum that comes of lost events may be below nothing. */
-static uint64_t positive_ns(int64_t ns)
-{
-	return ns > 0 ? (uint64_t)ns : 0;
-}
-
 static void rows_write_report_latencies(struct trc_rows *r, const struct trc_array *rows)
 {
 	enum { THREAD, THREADS, COUNT, ALIVE, TOTAL, PREEMPTED, OWN, P50, P99, MAX, N };
@@ -32,13 +26,13 @@ static void rows_write_report_latencies(struct trc_rows *r, const struct trc_arr
 		trc_column_add(&c[THREAD], trc_rows_thread(r, group->thread));
 		trc_column_add(&c[THREADS], group->n_threads);
 		trc_column_add(&c[COUNT], group->n);
-		trc_column_add(&c[ALIVE], positive_ns(group->alive_ns));
-		trc_column_add(&c[TOTAL], positive_ns(group->total_ns));
-		trc_column_add(&c[PREEMPTED], positive_ns(group->preempted_ns));
-		trc_column_add(&c[OWN], positive_ns(group->own_ns));
-		trc_column_add(&c[P50], positive_ns(group->p50_ns));
-		trc_column_add(&c[P99], positive_ns(group->p99_ns));
-		trc_column_add(&c[MAX], positive_ns(group->max_ns));
+		trc_column_add(&c[ALIVE], trc_rows_positive(group->alive_ns));
+		trc_column_add(&c[TOTAL], trc_rows_positive(group->total_ns));
+		trc_column_add(&c[PREEMPTED], trc_rows_positive(group->preempted_ns));
+		trc_column_add(&c[OWN], trc_rows_positive(group->own_ns));
+		trc_column_add(&c[P50], trc_rows_positive(group->p50_ns));
+		trc_column_add(&c[P99], trc_rows_positive(group->p99_ns));
+		trc_column_add(&c[MAX], trc_rows_positive(group->max_ns));
 	}
 	trc_rows_columns(r, c, N);
 }
@@ -62,11 +56,11 @@ static void write_labels(struct trc_rows *r, const struct trc_array *rows)
 		trc_column_add(&c[KEY], trc_texts_id(&r->texts, row->label->key));
 		trc_column_add(&c[VALUE], trc_texts_id(&r->texts, row->label->value));
 		trc_column_add(&c[VALUES], row->n_values);
-		trc_column_add(&c[TIME], positive_ns(row->time_ns));
-		trc_column_add(&c[LOCKS], positive_ns(row->class_ns[TRC_WAIT_LOCKS]));
-		trc_column_add(&c[THREADS], positive_ns(row->class_ns[TRC_WAIT_THREADS]));
-		trc_column_add(&c[FILES], positive_ns(row->class_ns[TRC_WAIT_FILES]));
-		trc_column_add(&c[OUTSIDE], positive_ns(row->class_ns[TRC_WAIT_OUTSIDE]));
+		trc_column_add(&c[TIME], trc_rows_positive(row->time_ns));
+		trc_column_add(&c[LOCKS], trc_rows_positive(row->class_ns[TRC_WAIT_LOCKS]));
+		trc_column_add(&c[THREADS], trc_rows_positive(row->class_ns[TRC_WAIT_THREADS]));
+		trc_column_add(&c[FILES], trc_rows_positive(row->class_ns[TRC_WAIT_FILES]));
+		trc_column_add(&c[OUTSIDE], trc_rows_positive(row->class_ns[TRC_WAIT_OUTSIDE]));
 	}
 	trc_rows_columns(r, c, N);
 }

@@ -30,7 +30,7 @@ static void choose_unlocks(struct trc_rows *r)
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_UNLOCKS, n) {
 		if (!unlock_caused(r, u, i, &caused))
 			continue;
-		by_length[trc_rows_bits((uint64_t)caused.ns)]++;
+		by_length[trc_bits((uint64_t)caused.ns)]++;
 		n_wanted++;
 	}
 	from = trc_rows_keep_from(by_length, r->limits.unlocks);

@@ -41,21 +41,16 @@ static uint32_t thread_of_task(const struct trc_rows *r, uint32_t task)
 	return task ? r->task_shown[task - 1].thread : 0;
 }
 
-static uint64_t zigzag(uint64_t difference)
-{
-	return difference << 1 ^ (0 - (difference >> 63));
-}
-
 /* rows:V5: a time, less when its task begins. */
 static uint64_t in_task(const struct trc_rows *r, uint32_t task, uint64_t time, uint64_t without)
 {
-	return zigzag(time - (task ? r->task_shown[task - 1].start : without));
+	return trc_zigzag(time - (task ? r->task_shown[task - 1].start : without));
 }
 
 /* The same of an end. */
 static uint64_t end_in_task(const struct trc_rows *r, uint32_t task, uint64_t end, uint64_t without)
 {
-	return zigzag(end - (task ? r->task_shown[task - 1].end : without));
+	return trc_zigzag(end - (task ? r->task_shown[task - 1].end : without));
 }
 
 /* rows:V5: a column, or in place of it the one with differences. */
@@ -82,7 +77,7 @@ static uint64_t user_choose_tasks(struct trc_rows *r, const struct trc_task *t, 
 		return UINT64_MAX;
 	}
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_TASKS, n) {
-		by_length[trc_rows_bits(trc_rows_length(r, t[i].start_ns, t[i].end_ns))]++;
+		by_length[trc_bits(trc_rows_length(r, t[i].start_ns, t[i].end_ns))]++;
 		n_wanted++;
 	}
 	from = trc_rows_keep_from(by_length, r->limits.tasks);
@@ -171,7 +166,7 @@ static void write_regions(struct trc_rows *r)
 	const struct trc_region *all = trc_model_regions(r->m, &n);
 
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_REGIONS, n)
-		by_length[trc_rows_bits(trc_rows_length(r, all[i].start_ns, all[i].end_ns))]++;
+		by_length[trc_bits(trc_rows_length(r, all[i].start_ns, all[i].end_ns))]++;
 	from = trc_rows_keep_from(by_length, r->limits.regions);
 	TRC_CUT_EACH (i, r->cut, TRC_SELECTED_REGIONS, n) {
 		const struct trc_region *g = &all[i];
@@ -346,7 +341,7 @@ static void add_counter(struct trc_rows *r, struct trc_column *c, int64_t ts_ns,
 	trc_column_add(&c[COUNTER_TIME], trc_rows_time(r, ts_ns));
 	trc_column_add(&c[COUNTER_THREAD], trc_rows_thread(r, thread));
 	trc_column_add(&c[COUNTER_NAME], trc_texts_id(&r->texts, name));
-	trc_column_add(&c[COUNTER_VALUE], value << 1 ^ (0 - (value >> 63))); /* zigzag */
+	trc_column_add(&c[COUNTER_VALUE], value << 1 ^ (0 - (value >> 63))); /* trc_zigzag */
 }
 
 /* As a counter of its own.  Of so many steps that a page could not hold them, one in some. */

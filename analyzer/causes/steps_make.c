@@ -7,11 +7,6 @@
 #include "analyzer/model/image.h"
 #include "analyzer/model/waits.h"
 
-static unsigned int keys_of(const struct trc_unlock *unlock, uint64_t key[2])
-{
-	return trc_charge_keys(unlock->object, unlock->reason, key);
-}
-
 /* One more unlock with this key. */
 static int lock_count(struct trc_steps *s, uint64_t key)
 {
@@ -47,7 +42,7 @@ static int locks_make(struct trc_steps *s)
 
 	s->locks.row_bytes = sizeof(struct trc_steps_lock);
 	for (size_t i = 0; i < s->n_unlocks; i++)
-		for (unsigned int j = 0; j < keys_of(&s->unlock[i], key); j++)
+		for (unsigned int j = 0; j < trc_unlock_keys(&s->unlock[i], key); j++)
 			if (lock_count(s, key[j]))
 				return -ENOMEM;
 	s->n_unlock_rows = locks_place(s);
@@ -57,7 +52,7 @@ static int locks_make(struct trc_steps *s)
 		return -ENOMEM;
 	lock = s->locks.row;
 	for (size_t i = 0; i < s->n_unlocks; i++)
-		for (unsigned int j = 0; j < keys_of(&s->unlock[i], key); j++) {
+		for (unsigned int j = 0; j < trc_unlock_keys(&s->unlock[i], key); j++) {
 			struct trc_steps_lock *l = &lock[trc_index_get(&s->lock_row, key[j])];
 
 			if (!j)
@@ -133,13 +128,6 @@ static int releases_make(struct trc_steps *s)
 	return err;
 }
 
-static uint32_t thread_of_sample(const void *row)
-{
-	const struct trc_sample *sample = row;
-
-	return sample->stack ? sample->thread : 0;
-}
-
 /* Leaves only those of clocks. */
 static void samples_of_clocks(struct trc_steps *s)
 {
@@ -185,7 +173,7 @@ static int steps_make(struct trc_steps *s, const struct trc_model *m)
 					 sizeof(*s->on_cpu), trc_thread_of_on_cpu);
 	if (!err)
 		err = trc_by_thread_make(&s->samples, m, s->sample, s->n_samples,
-					 sizeof(*s->sample), thread_of_sample);
+					 sizeof(*s->sample), trc_thread_of_sample);
 	if (!err) {
 		samples_of_clocks(s);
 		err = locks_make(s);
@@ -299,7 +287,7 @@ static int steps_index_locks(struct trc_steps *s)
 
 	/* That of a lock comes before that of its readers. */
 	for (size_t i = 0; i < s->locks.n && !err; i++) {
-		keys_of(&s->unlock[s->unlock_row[lock[i].first]], key);
+		trc_unlock_keys(&s->unlock[s->unlock_row[lock[i].first]], key);
 		err = trc_index_put(&s->lock_row,
 				    key[trc_index_get(&s->lock_row, key[0]) != TRC_INDEX_NONE],
 				    (uint32_t)i);

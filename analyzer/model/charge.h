@@ -24,4 +24,10 @@ static inline struct trc_charge_unlock trc_charge_unlock_of(const struct trc_unl
 					  trc_charge_time(unlock->taken_ns), unlock->thread};
 }
 
+/* The locks that the unlock may be of, as keys: how many. */
+static inline unsigned int trc_unlock_keys(const struct trc_unlock *unlock, uint64_t key[2])
+{
+	return trc_charge_keys(unlock->object, unlock->reason, key);
+}
+
 #endif

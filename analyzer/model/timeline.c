@@ -18,6 +18,13 @@ uint32_t trc_thread_of_on_cpu(const void *on_cpu)
 	return ((const struct trc_on_cpu *)on_cpu)->thread;
 }
 
+uint32_t trc_thread_of_sample(const void *row)
+{
+	const struct trc_sample *sample = row;
+
+	return sample->stack ? sample->thread : 0;
+}
+
 int trc_by_thread_make(struct trc_by_thread *by, const struct trc_model *m, const void *rows,
 		       size_t n, size_t row_bytes, trc_thread_of_fn *thread_of)
 {

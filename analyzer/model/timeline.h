@@ -28,6 +28,8 @@ int trc_by_thread_make(struct trc_by_thread *by, const struct trc_model *m, cons
 void trc_by_thread_free(struct trc_by_thread *by);
 uint32_t trc_thread_of_park(const void *park);
 uint32_t trc_thread_of_on_cpu(const void *on_cpu);
+/* Samples without a stack are left out. */
+uint32_t trc_thread_of_sample(const void *sample);
 
 /* From here up to the next piece the thread is in this wait. */
 struct trc_wait_piece {

@@ -3,14 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include "format/waits/charges.h"
+#include "charge.h"
 #include "image.h"
 #include "parts.h"
-
-static unsigned int keys_of(const struct trc_unlock *unlock, uint64_t key[2])
-{
-	return trc_charge_keys(unlock->object, unlock->reason, key);
-}
 
 static int unlocks_of_make(struct trc_unlocks_of *of, const struct trc_unlock *unlock,
 			   size_t n_unlocks)
@@ -19,7 +14,7 @@ static int unlocks_of_make(struct trc_unlocks_of *of, const struct trc_unlock *u
 	uint64_t key[2];
 
 	for (size_t i = 0; i < n_unlocks; i++)
-		for (unsigned int j = 0; j < keys_of(&unlock[i], key); j++, n_rows++)
+		for (unsigned int j = 0; j < trc_unlock_keys(&unlock[i], key); j++, n_rows++)
 			if (!trc_index_number(&of->lock, key[j]))
 				return -ENOMEM;
 	n = of->lock.n;
@@ -28,14 +23,14 @@ static int unlocks_of_make(struct trc_unlocks_of *of, const struct trc_unlock *u
 	if (!of->first || !of->row || n_rows > UINT32_MAX)
 		return -ENOMEM;
 	for (size_t i = 0; i < n_unlocks; i++)
-		for (unsigned int j = 0; j < keys_of(&unlock[i], key); j++)
+		for (unsigned int j = 0; j < trc_unlock_keys(&unlock[i], key); j++)
 			of->first[trc_index_get(&of->lock, key[j]) + 2]++;
 	for (size_t i = 2; i < n + 3; i++)
 		of->first[i] += of->first[i - 1];
 	/* first[number + 1] moves up to where the next lock begins: then first[number] is its
 	 * begin. */
 	for (size_t i = 0; i < n_unlocks; i++)
-		for (unsigned int j = 0; j < keys_of(&unlock[i], key); j++)
+		for (unsigned int j = 0; j < trc_unlock_keys(&unlock[i], key); j++)
 			of->row[of->first[trc_index_get(&of->lock, key[j]) + 1]++] = (uint32_t)i;
 	return 0;
 }
@@ -76,7 +71,7 @@ static int unlocks_index_locks(struct trc_unlocks_of *of, const struct trc_unloc
 	int err = 0;
 
 	for (uint32_t number = 1; number <= n_locks && !err; number++) {
-		keys_of(&unlock[of->row[of->first[number]]], key);
+		trc_unlock_keys(&unlock[of->row[of->first[number]]], key);
 		err = trc_index_put(
 			&of->lock, key[trc_index_get(&of->lock, key[0]) != TRC_INDEX_NONE], number);
 	}

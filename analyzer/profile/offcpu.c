@@ -26,13 +26,6 @@ struct offcpu {
 	struct trc_array pieces; /* struct trc_wait_piece, of one thread */
 };
 
-uint32_t trc_profile_thread_of_sample(const void *row)
-{
-	const struct trc_sample *sample = row;
-
-	return sample->stack ? sample->thread : 0;
-}
-
 /* ---- time ---- */
 
 struct off_time {
@@ -190,7 +183,7 @@ static int offcpu_add_threads(struct trc_profile_sums *sums)
 					 trc_thread_of_on_cpu);
 	if (!err)
 		err = trc_by_thread_make(&o.samples, o.m, o.sample, o.n_samples, sizeof(*o.sample),
-					 trc_profile_thread_of_sample);
+					 trc_thread_of_sample);
 	for (size_t i = 0; i < o.n_threads && !err; i++)
 		err = offcpu_add_thread(&o, i);
 	free(o.outer);

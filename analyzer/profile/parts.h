@@ -57,10 +57,9 @@ int trc_profile_heap(struct trc_profile_sums *sums, struct trc_profile *p, bool 
 /* There is something to make that of. */
 bool trc_profile_has_heap(const struct trc_model *m);
 /* profile:L8: the stack of the thread's (its row) last sample by this time.  by: of
- * trc_profile_thread_of_sample(). */
+ * trc_thread_of_sample(). */
 void trc_profile_borrow_stack(const struct trc_sample *samples, const struct trc_by_thread *by,
 			      size_t thread, int64_t ts_ns, struct trc_profile_sample *to);
-uint32_t trc_profile_thread_of_sample(const void *row);
 int trc_profile_wall(struct trc_profile_sums *sums, struct trc_profile *p, struct trc_error *error);
 
 #endif

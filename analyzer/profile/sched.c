@@ -106,7 +106,7 @@ int trc_profile_latency(struct trc_profile_sums *sums, struct trc_profile *p,
 	a.park = trc_model_parks(sums->m, &unused);
 	a.sample = trc_model_samples(sums->m, &n_samples);
 	err = trc_by_thread_make(&a.samples, sums->m, a.sample, n_samples, sizeof(*a.sample),
-				 trc_profile_thread_of_sample);
+				 trc_thread_of_sample);
 	set_types(p, "latencies", "delay");
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_latency(&a, &latency[i]);

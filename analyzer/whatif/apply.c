@@ -211,13 +211,6 @@ static int changes_find(struct applying *a, struct trc_error *error)
 
 /* ---- samples ---- */
 
-static uint32_t thread_of_sample(const void *row)
-{
-	const struct trc_sample *sample = row;
-
-	return sample->stack ? sample->thread : 0;
-}
-
 /* Operations between two waits, up to the second and with it. */
 struct segment {
 	size_t from, to;
@@ -318,7 +311,7 @@ static int count_all_samples(struct applying *a)
 	for (size_t i = 0; i < n && !a->has_samples; i++)
 		a->has_samples = trc_model_is_clock_sample(a->p->m, &sample[i]);
 	err = trc_by_thread_make(&a->samples, a->p->m, sample, n, sizeof(*sample),
-				 thread_of_sample);
+				 trc_thread_of_sample);
 	return err;
 }
 
