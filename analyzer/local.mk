@@ -154,7 +154,8 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/sql/tables_heap.c analyzer/sql/tables_locks.c analyzer/sql/tables_now.c \
 	analyzer/sql/tables_rows.c \
 	analyzer/sql/tables_samples.c analyzer/sql/tables_sched.c analyzer/sql/tables_tasks.c \
-	analyzer/sql/vtab.c analyzer/sql/vtab.h analyzer/sql/vtab_causes.c analyzer/sql/vtab_events.c analyzer/sql/vtab_rows.c
+	analyzer/sql/vtab.c analyzer/sql/vtab.h analyzer/sql/vtab_causes.c analyzer/sql/vtab_events.c analyzer/sql/vtab_events.h \
+	analyzer/sql/vtab_events_plan.c analyzer/sql/vtab_rows.c
 libtrcanalyze_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS) $(CJSON_CFLAGS)
 # For programs only: libtool compiles each source once, and not for a shared object as well.
 libtrcanalyze_la_CFLAGS = $(AM_CFLAGS) -static
