@@ -322,6 +322,28 @@ async function notesAre(context) {
 	await page.close();
 }
 
+// A semaphore has no owner: its waits say so, and who posted it last, if that is known.
+async function semaphoresAre(context) {
+	const trace = path.join(pages, "semaphores.trc"), page = await openPage(context, makePage("semaphores", trace, []).file);
+	const waits = sql(trace, "SELECT id, object, waker_thread, end_ns FROM parks ORDER BY id"), zero = sql(trace, "SELECT value FROM trace_info WHERE key = 'trace_start_ns'")[0].value;
+	const [{waker, wake}] = sql(trace, `SELECT name AS waker, wake_ns - ${zero} AS wake FROM parks JOIN threads ON threads.id = waker_thread`);
+
+	same(waits.map((row) => row.end_ns === null), [false, true, true], "one wait has ended");
+	for (const {id, object, waker_thread} of waits) {
+		await page.evaluate((text) => { location.hash = text; }, `#sel=park:${id}`);
+		await page.waitForFunction((n) => window.trc.told().facts.SQL?.endsWith(`=${n}`), id);
+		const {facts} = await page.evaluate(() => window.trc.told());
+		same(facts.Holder, "none: a semaphore has no owner, any thread may post it", `wait ${id} for a semaphore: it has no owner`);
+		same(facts["Posted last by"], waker_thread ? undefined : object === 0x100 ? `${waker} at 0.000 00${Math.floor(wake / 1000)} 000 s`
+			: "not recorded: only posts that end a wait are", `wait ${id} for a semaphore: who posted it last`);
+	}
+	await page.keyboard.press("h");
+	await page.waitForSelector("#panel-now:not([hidden])");
+	check((await page.locator("#panel-now").innerText()).includes("2 threads wait for a semaphore: a semaphore has no owner"), "threads now: why there is no arrow");
+	same(page.troubles, [], "semaphores: no error, no warning, no request");
+	await page.close();
+}
+
 async function placesAre(context) {
 	for (const [name, options, left] of [["places", [], 65], ["places-part", ["--window", "20150ns..245150ns"], 0]]) {
 		const part = makePage(name, path.join(pages, "places.trc"), options), page = await openPage(context, part.file);
@@ -368,6 +390,7 @@ await withBrowser("light", async (context) => {
 	await contextsAre(context);
 	await placesAre(context);
 	await notesAre(context);
+	await semaphoresAre(context);
 	await labelsAre(context);
 	await tasksAre(context);
 	for (const [from, to] of someOf([[10000, 20000], [1, 29000], [2500, 17000]], 1))

@@ -38,7 +38,9 @@ awk 'BEGIN {
 	}
 }' >"$pages/places.txt"
 "$top_builddir/trc-assemble" "$pages/places.txt" "$pages/places.trc"
-"$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/noted.txt" "$pages/noted.trc"
+for name in noted semaphores; do
+	"$top_builddir/trc-assemble" "$top_srcdir/tests/viewer/$name.txt" "$pages/$name.trc"
+done
 size=$(wc -c <"$pages/demo.trc")
 head -c $((size * 2 / 3)) "$pages/demo.trc" >"$pages/cut.trc"
 browse "$work/window.mjs" "$analyze" "$pages"

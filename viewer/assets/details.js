@@ -30,6 +30,7 @@ import {BEYOND_END, BEYOND_START, MARK_FATAL, MARK_TRIGGER, joinedName, labelTex
 import {sampleDetails, samplesView} from "./samples.js";
 import {select, selectAt, selectCause, selectEffect, selectionBehind, selectionWoke,
 	threadOfInterval} from "./select.js";
+import {NO_OWNER, isOfSemaphore, postedLast} from "./semaphores.js";
 import {sourcePlace} from "./source.js";
 import {MERGED, PARKED, RUNNING, refOf} from "./states.js";
 import {spansShow, taskSplit} from "./tasks.js";
@@ -262,6 +263,7 @@ function parkDetails(sel) {
 			["Rank", rankText(p, "reason", i, `waits for ${known[0]}`)],
 			["Object", reason && reason[0] === "sleep" ? null : [waitedFor(sel.id), lockAddressCopy(p.object[i], stateIsLock[state])]],
 			[joinedName(sel.id) ? "Joins" : "Held by", threadLink(p.holder[i], start)],
+			...isOfSemaphore(p.reason[i]) && !p.holder[i] ? [["Holder", `none: ${NO_OWNER}`], ["Posted last by", ...p.waker[i] ? [] : postedLast(p.object[i], parkEnd(sel.id))]] : [],
 			["Woken by", threadLink(p.waker[i], wake), wake >= 0 ? ` at ${exactTime(wake)}` : null],
 			["Woken → ran", wake >= 0 && !open ? duration(Math.max(0, end - wake)) : null],
 			["Ended by", p.unlock[i] ? unlockText(p.unlock[i]) : null],

@@ -14,6 +14,7 @@ import {panelShow} from "./panel.js";
 import {objectAddress, objectOf, parkEnd, parkStart, reasonName, stackPath, stackTop, table,
 	trace} from "./rows.js";
 import {select} from "./select.js";
+import {NO_OWNER, postedLast} from "./semaphores.js";
 import {bucketText, drawnAgain, histogramView, listRow, plainTable, rovingKeys, rowClick,
 	sortedTable, spreadAt, spreadBuckets, spreadCount, spreadMake} from "./spread.js";
 import {objectKinds} from "./tops.js";
@@ -204,6 +205,8 @@ function lockWords(i) {
 			(all ? "" : ". How long others held it is not known: record with "), all ? "" : option);
 	else
 		say("how long it was held is not known: record with ", option);
+	if (lockKind(i) === "sem_lock")
+		say(`Who holds it is not recorded: ${NO_OWNER}. Posted last by: `, ...postedLast(r.object[i], trace.span));
 	if (r.convoys[i])
 		words.push(lockConvoys(i));
 	return words;

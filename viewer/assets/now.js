@@ -11,6 +11,7 @@ import {panelShow} from "./panel.js";
 import {objectOf, reasonName, recovered, stackPath, stackPlace, table, trace,
 	variableName} from "./rows.js";
 import {select, selectAt} from "./select.js";
+import {NO_OWNER, isOfSemaphore} from "./semaphores.js";
 import {rovingKeys} from "./spread.js";
 
 export const NOW_WAITING = 2, NOW_STATES = ["unknown", "not waiting", "waiting"];
@@ -227,11 +228,18 @@ function nowChoose(number) {
 	nowTellOf(told, number);
 }
 
+// That waits for semaphores have no arrow, and why.
+function nowSemaphores() {
+	const {rows} = now, n = Array.from(rows.thread).filter((number, i) => rows.state[i] === NOW_WAITING && isOfSemaphore(rows.reason[i]) && !holderOf(number)).length;
+
+	return n ? ` ${plural(n, "thread")} ${n === 1 ? "waits" : "wait"} for a semaphore: ${NO_OWNER}. The details of a wait tell who posted it last.` : "";
+}
+
 function nowPicture() {
 	const waiters = nowEdges(), places = nowPlaces(waiters), at = new Map(places.map((place) => [place.number, place]));
 
 	if (!places.length)
-		return [el("p", {class: "dim"}, "No thread waits for one that is known to hold what it waits for.")];
+		return [el("p", {class: "dim"}, `No thread waits for one that is known to hold what it waits for.${nowSemaphores()}`)];
 	const width = (Math.max(...places.map((p) => p.x)) + 1) * BOX.x + BOX.left, height = (Math.max(...places.map((p) => p.y)) + 1) * BOX.y;
 	const svg = svgElement("svg", {width, height, "aria-hidden": "true"}), box = el("div", {class: "now-graph", role: "group",
 		"aria-label": "Who waits for whom: arrows lead from box to box"}, svg);

@@ -9,6 +9,7 @@ import {NOW_WAITING, holderOf, now, nowEarlier, nowGo, nowName, nowSince} from "
 import {objectName, objectOf, reasonName, stackOwn, stackPlace, table, trace,
 	variableName} from "./rows.js";
 import {select} from "./select.js";
+import {NO_OWNER, isOfSemaphore, postedLast} from "./semaphores.js";
 
 const CHAIN_TOLD = 32, BLOCKED_TOLD = 10; // threads
 const HELD_TOLD = 12; // locks of a thread
@@ -109,6 +110,8 @@ function nowThreadTold(number) {
 	const go = () => i === undefined ? select({kind: "thread", id: number}) : nowGo(i);
 
 	return el("div", {class: "now-thread"}, el("p", {}, el("button", {type: "button", class: "link", onclick: go}, nowName(number)), ` ${nowSays(i)}`),
+		waits && !holderOf(number) && isOfSemaphore(now.rows.reason[i]) ? el("p", {class: "dim"}, `Nobody holds it: ${NO_OWNER}. Posted last by: `,
+			...postedLast(now.rows.object[i], trace.span)) : null,
 		i === undefined ? null : stackView(waits ? "Waits at" : "Last seen at", now.rows.stack[i]), ...told.flatMap((k) => nowLockTold(k, all)),
 		...nowMoreHeld(more).map((text) => el("p", {}, text)));
 }
