@@ -10,7 +10,7 @@ viewer_js = viewer/assets/data.js viewer/assets/format.js viewer/assets/sorting.
 	viewer/assets/flame_draw.js viewer/assets/flame.js viewer/assets/flame_profile.js viewer/assets/flame_marks.js viewer/assets/flame_ui.js \
 	viewer/assets/spread.js viewer/assets/heat.js viewer/assets/tasks.js viewer/assets/locks.js viewer/assets/lock_order.js viewer/assets/now.js viewer/assets/semaphores.js viewer/assets/now_told.js \
 	viewer/assets/sql_values.js viewer/assets/sql_served.js viewer/assets/sql.js viewer/assets/sql_result.js \
-	viewer/assets/tops.js viewer/assets/matches.js viewer/assets/search.js viewer/assets/when.js viewer/assets/input.js \
+	viewer/assets/tops.js viewer/assets/thread_waits.js viewer/assets/matches.js viewer/assets/search.js viewer/assets/when.js viewer/assets/input.js \
 	viewer/assets/address.js viewer/assets/carry.js viewer/assets/first.js \
 	viewer/assets/main.js
 # The SQL box: SQLite from vendor/, and the worker that runs it.

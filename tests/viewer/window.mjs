@@ -322,6 +322,39 @@ async function notesAre(context) {
 	await page.close();
 }
 
+// A row for each thread, with what it waited for as SQL sums it up, most for locks first; a click leads to the thread.
+async function threadsTold(context) {
+	const trace = path.join(pages, "demo.trc"), page = await openPage(context, makePage("threads-told", trace, []).file);
+	const box = page.locator("#tops details", {has: page.locator("summary", {hasText: /^Threads: which waited most/})});
+	const ofLocks = "reason IN ('mutex', 'cond_mutex', 'rwlock_read', 'rwlock_write', 'spin', 'once', 'futex_lock', 'sem_lock')";
+	const wanted = sql(trace, `SELECT tid, name, (SELECT coalesce(sum(waited_ns), 0) FROM parks WHERE thread = threads.id AND ${ofLocks}) AS ns FROM threads ORDER BY ns DESC, id`);
+	const inMs = (text) => text && parseFloat(text) * ({s: 1000, ms: 1, µs: 1e-3, ns: 1e-6})[text.split(" ")[1]];
+
+	check(!await box.evaluate((details) => details.open), "the table of threads is folded");
+	await box.locator("summary").click();
+	await box.locator("tbody tr").first().waitFor();
+	const rows = await box.locator("tbody tr").evaluateAll((all) => all.map((row) => [row.querySelector(".line").title, row.cells[1].textContent]));
+	same(rows.length, wanted.length, "each thread has a row");
+	for (const [i, {tid, ns}] of wanted.filter((row) => row.ns > 0).entries()) {
+		check(rows[i][0].includes(`thread id ${tid}:`), `row ${i} is of thread ${tid}`, rows[i]);
+		check(Math.abs(inMs(rows[i][1]) * 1e6 - ns) <= 0.006 * ns, `it waited ${ns} for locks`, rows[i]);
+	}
+	const most = sql(trace, `SELECT object, sum(waited_ns) AS ns, count(*) AS n FROM parks WHERE thread = (SELECT id FROM threads WHERE tid = ${wanted[0].tid}) AND ${ofLocks} GROUP BY object ORDER BY ns DESC`)[0];
+	const line = await box.locator("tbody tr").first().locator(".line").nth(1).innerText();
+	if (line.includes("mutex"))
+		check(line.endsWith(` in ${most.n} wait${most.n === 1 ? "" : "s"}`) && Math.abs(inMs(line) * 1e6 - most.ns) <= 0.006 * most.ns, "what it waited for longest", [line, most]);
+	await box.locator("tbody tr button").first().click();
+	same((await page.evaluate(() => window.trc.told())).facts["Thread id"], String(wanted[0].tid), "a click selects the thread");
+	for (const [order, valueOf] of [["lock", /^(0 ns|[\d.]+ (s|ms|µs|ns))$/], ["events", /^[\d,]+$/], ["name", /^$/], ["first", /^$/]]) {
+		await page.locator("#sort").selectOption(order);
+		const values = await page.locator("#labels .label:visible").evaluateAll((all) => all.filter((label) => / thread id |, thread id /.test(label.querySelector(".open").title))
+			.map((label) => [label.querySelector(".value").hidden ? "" : label.querySelector(".value").textContent, label.querySelector(".open").title]));
+		check(values.length > 2 && values.every(([value, title]) => valueOf.test(value) && (!value || title.includes(value))), `sorted by ${order}: beside each name stands by what`, values);
+	}
+	same(page.troubles, [], "threads: no error, no warning, no request");
+	await page.close();
+}
+
 // A semaphore has no owner: its waits say so, and who posted it last, if that is known.
 async function semaphoresAre(context) {
 	const trace = path.join(pages, "semaphores.trc"), page = await openPage(context, makePage("semaphores", trace, []).file);
@@ -391,6 +424,7 @@ await withBrowser("light", async (context) => {
 	await placesAre(context);
 	await notesAre(context);
 	await semaphoresAre(context);
+	await threadsTold(context);
 	await labelsAre(context);
 	await tasksAre(context);
 	for (const [from, to] of someOf([[10000, 20000], [1, 29000], [2500, 17000]], 1))

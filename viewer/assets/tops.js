@@ -20,6 +20,7 @@ import {sortHead, sortedRows} from "./sorting.js";
 import {sourceBanner} from "./source.js";
 import {rowClick} from "./spread.js";
 import {PARKED} from "./states.js";
+import {topThreads} from "./thread_waits.js";
 import {view} from "./view.js";
 
 const TOP_IDLE = 128; // added to the reason of waits that the report calls idle (viewer/rows_top.c)
@@ -416,7 +417,7 @@ function aboutTrace() {
 }
 
 export function topsDraw() {
-	const parts = [...topFunctions(), topHeap(), ...topWaits(), topIdle(), topHolders(), ...longestWaits(), topLatencies(), topFibers(), topFiberWaits(),
+	const parts = [...topFunctions(), topHeap(), ...topWaits(), topIdle(), topThreads(), topHolders(), ...longestWaits(), topLatencies(), topFibers(), topFiberWaits(),
 		topLabels(), aboutTrace()]; // in the report's order
 
 	byId("tops").replaceChildren(...parts.filter((t) => t));

@@ -5,7 +5,7 @@ import {HIDDEN_KEY, arrange, filterMake, filterRead, hideToggle, isHidden, isTra
 import {counterChosen, counterSums} from "./counters.js";
 import {visible} from "./data.js";
 import {screen} from "./draw.js";
-import {byId, count, el, plural} from "./format.js";
+import {byId, count, duration, el, plural} from "./format.js";
 import {groupMake, groupRows, groupToggle, idleFold} from "./groups.js";
 import {CLASS, stateClass} from "./palette.js";
 import {PROC_HEIGHT, procRows} from "./procs.js";
@@ -59,16 +59,17 @@ export function lifeTime(thread) {
 }
 
 // id -> [label, key: larger first, or a comparison]
+// The third is what a thread's place in the order comes from, in words; none where its name says it.
 export const threadOrders = {
-	first: ["interest", (a, b) => a.idle - b.idle || b.interest - a.interest],
-	start: ["start", (a, b) => a.firstSeen - b.firstSeen || a.serial - b.serial],
+	first: ["interest", (a, b) => a.idle - b.idle || b.interest - a.interest, (t) => duration(t.interest)],
+	start: ["start", (a, b) => a.firstSeen - b.firstSeen || a.serial - b.serial, (t) => duration(Math.max(0, t.firstSeen))],
 	name: ["name", (a, b) => a.name.localeCompare(b.name, "en", {numeric: true}) ||
 		a.serial - b.serial],
-	lock: ["waiting for locks", (a, b) => b.lockTime - a.lockTime],
-	ready: ["without a proc", (a, b) => b.readyTime - a.readyTime],
-	parked: ["in waits", (a, b) => b.waitTime - a.waitTime],
-	busy: ["running", (a, b) => b.runTime - a.runTime],
-	events: ["number of waits", (a, b) => b.parks - a.parks],
+	lock: ["waiting for locks", (a, b) => b.lockTime - a.lockTime, (t) => duration(t.lockTime)],
+	ready: ["without a proc", (a, b) => b.readyTime - a.readyTime, (t) => duration(t.readyTime)],
+	parked: ["in waits", (a, b) => b.waitTime - a.waitTime, (t) => duration(t.waitTime)],
+	busy: ["running", (a, b) => b.runTime - a.runTime, (t) => duration(t.runTime)],
+	events: ["number of waits", (a, b) => b.parks - a.parks, (t) => count(t.parks)],
 };
 
 export function threadKeys() {
@@ -358,15 +359,16 @@ export function samplesY(track) {
 // ---- labels: elements for the visible tracks only, taken from a pool ----
 
 /** `drawn`: what it says was told of; y: where it is. */
-/** @type {{row: HTMLElement, name: HTMLElement, tid: HTMLElement, pin: HTMLButtonElement, hide: HTMLButtonElement, open: HTMLButtonElement, track: Track | null, drawn: any[], y: number}[]} */
+/** @type {{row: HTMLElement, name: HTMLElement, value: HTMLElement, tid: HTMLElement, pin: HTMLButtonElement, hide: HTMLButtonElement, open: HTMLButtonElement, track: Track | null, drawn: any[], y: number}[]} */
 export const labelPool = [];
 
 function labelMake() {
 	const name = el("span", {class: "name"}), tid = el("span", {class: "tid"});
+	const value = el("span", {class: "value"});
 	const pin = el("button", {type: "button", class: "pin", title: "Keep at the top (P)"}, "⚲");
 	const hide = el("button", {type: "button", class: "pin hide"});
-	const open = el("button", {type: "button", class: "open"}, name, tid);
-	const label = {row: el("div", {class: "label", role: "listitem"}, open, hide, pin), name, tid, pin, hide, open, track: /** @type {Track | null} */ (null), drawn: [], y: NaN};
+	const open = el("button", {type: "button", class: "open"}, name, value, tid);
+	const label = {row: el("div", {class: "label", role: "listitem"}, open, hide, pin), name, value, tid, pin, hide, open, track: /** @type {Track | null} */ (null), drawn: [], y: NaN};
 
 	open.addEventListener("click", () => {
 		const {track} = label;
@@ -382,6 +384,22 @@ function labelMake() {
 	hide.addEventListener("click", () => hideToggle(label.track));
 	pin.addEventListener("click", () => pinToggle(pinOf(label.track)));
 	return label;
+}
+
+// What a thread is in its place of the order for; "" = its name.
+/** @param {Thread} thread */
+function orderValue(thread) {
+	const [, , valueOf] = threadOrders[tracks.sort];
+
+	return valueOf ? valueOf(thread) : "";
+}
+
+// Of a folded line, which of its threads waited longest for locks.
+/** @param {Track} track */
+function mostWaited(track) {
+	const most = (track.threads || []).reduce((best, thread) => !best || thread.lockTime > best.lockTime ? thread : best, /** @type {Thread | null} */ (null));
+
+	return most?.lockTime ? `; most for locks: ${most.label}, ${duration(most.lockTime)}` : "";
 }
 
 /** @param {Track} track */
@@ -404,12 +422,15 @@ function labelFill(label, track) {
 	row.classList.toggle("in-group", Boolean(track.inGroup));
 	pinFill(label.pin, track);
 	hideFill(label.hide, track);
+	const byOrder = thread ? orderValue(thread) : "";
+	label.value.textContent = byOrder;
+	label.value.hidden = tracks.sort === "first" || !byOrder; // the order as it is at first would fill all rows with figures
 	if (isFold(track)) {
 		const what = track.threads ? plural(threadsCount(track.threads), "thread") : track.share;
 		open.setAttribute("aria-expanded", String(track.isOpen));
 		name.textContent = `${track.isOpen ? "▾" : "▸"} ${track.name}`;
 		tid.textContent = track.key === "idle" || track.key === HIDDEN_KEY ? "" : what;
-		open.title = `${track.name}${what ? `: ${what}` : ""}${track.threads ? "" : " by this program"}; click to ` + (track.isOpen ? "fold" : "unfold");
+		open.title = `${track.name}${what ? `: ${what}` : ""}${track.threads ? "" : " by this program"}${mostWaited(track)}; click to ` + (track.isOpen ? "fold" : "unfold");
 		return;
 	}
 	open.removeAttribute("aria-expanded");
@@ -424,7 +445,7 @@ function labelFill(label, track) {
 	name.textContent = thread.name;
 	tid.textContent = thread.label !== thread.name ? thread.label.slice(thread.name.length + 2, -1) :
 		thread.named && thread.tid ? String(thread.tid) : "";
-	open.title = `${thread.name}, thread id ${thread.tid}` +
+	open.title = `${thread.name}, thread id ${thread.tid}${byOrder && `; ${threadOrders[tracks.sort][0]}: ${byOrder}`}` +
 		(thread.out ? "; left out of this page" : guest ? `; ${isHidden(thread) ? "hidden" : "not in the filter"}: shown since it is selected` : "");
 }
 
