@@ -13,12 +13,15 @@
 enum { FRAMES_LOOKED_AT = 3 };
 
 /* "std::sys::...::futex::Mutex::lock_contended" in both of Rust's manglings; before Rust 1.70
- * the module was futex_mutex. */
+ * the module was futex_mutex.  C++ waits in __cxa_guard_acquire() while another thread has a static variable
+ * initialized. */
 static bool is_lock_function(const char *name)
 {
 	static const char *const WAITS[] = {"14lock_contended", "14read_contended",
 					    "15write_contended"};
 
+	if (name && !strcmp(name, "__cxa_guard_acquire"))
+		return true;
 	if (!name || (strncmp(name, "_R", 2) != 0 && strncmp(name, "_ZN", 3) != 0) ||
 	    !strstr(name, "3std3sys") || !strstr(name, "futex"))
 		return false;

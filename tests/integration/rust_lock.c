@@ -1,6 +1,7 @@
 /*
  * rust_lock.c - locks as Rust's std makes them, in functions with the linker's names of Rust's
- * std, in both of its ways to write them: each is held by one thread, and another one waits.
+ * std, in both of its ways to write them, and one as C++ has it for the initialization of a static variable: each is
+ * held by one thread, and another one waits.
  * Beside them a count that a thread waits for in a function of the program's own, which is no
  * lock.
  *
@@ -21,13 +22,15 @@
 enum { ROUNDS = 40, HELD_US = 4000, BETWEEN_US = 1000 };
 
 /* 0 = free, 1 = held, 2 = held, and others may wait. */
-atomic_int table_lock, config_lock;
+atomic_int table_lock, config_lock, static_guard;
 atomic_int the_count;
 
 void lock_contended(atomic_int *lock) __asm__(
 	"_RNvMNtNtNtNtCs1_3std3sys4sync5mutex5futexNtB2_5Mutex14lock_contended");
 void write_contended(atomic_int *lock) __asm__(
 	"_ZN3std3sys4sync6rwlock5futex6RwLock15write_contended17h0123456789abcdefE");
+
+void guard_acquire(atomic_int *guard) __asm__("__cxa_guard_acquire");
 
 static long futex(atomic_int *word, int operation, int value)
 {
@@ -46,6 +49,12 @@ __attribute__((noinline)) void write_contended(atomic_int *lock)
 		futex(lock, FUTEX_WAIT, 2);
 }
 
+__attribute__((noinline)) void guard_acquire(atomic_int *guard)
+{
+	while (atomic_exchange(guard, 2))
+		futex(guard, FUTEX_WAIT, 2);
+}
+
 static void lock_it(atomic_int *lock)
 {
 	int seen = 0;
@@ -54,6 +63,8 @@ static void lock_it(atomic_int *lock)
 		return;
 	if (lock == &table_lock)
 		lock_contended(lock);
+	else if (lock == &static_guard)
+		guard_acquire(lock);
 	else
 		write_contended(lock);
 }
@@ -97,6 +108,12 @@ static void *wants_config(void *result)
 	return NULL;
 }
 
+static void *wants_static(void *result)
+{
+	*(uint64_t *)result = want(&static_guard);
+	return NULL;
+}
+
 /* One thread counts, and another one waits for each number. */
 static void *counts(void *unused)
 {
@@ -117,18 +134,21 @@ static void *waits_for_count(void *unused)
 
 int main(void)
 {
-	pthread_t thread[5];
-	uint64_t table_ns, config_ns;
+	pthread_t thread[7];
+	uint64_t table_ns, config_ns, static_ns;
 
 	if (pthread_create(&thread[0], NULL, holder, &table_lock) ||
 	    pthread_create(&thread[1], NULL, holder, &config_lock) ||
 	    pthread_create(&thread[2], NULL, wants_config, &config_ns) ||
+	    pthread_create(&thread[5], NULL, holder, &static_guard) ||
+	    pthread_create(&thread[6], NULL, wants_static, &static_ns) ||
 	    pthread_create(&thread[3], NULL, counts, NULL) ||
 	    pthread_create(&thread[4], NULL, waits_for_count, NULL))
 		return 1;
 	table_ns = want(&table_lock);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 7; i++)
 		pthread_join(thread[i], NULL);
-	printf("table_lock\t%" PRIu64 "\nconfig_lock\t%" PRIu64 "\n", table_ns, config_ns);
+	printf("table_lock\t%" PRIu64 "\nconfig_lock\t%" PRIu64 "\nstatic_guard\t%" PRIu64 "\n", table_ns,
+	       config_ns, static_ns);
 	return 0;
 }
