@@ -10,12 +10,13 @@
 #include "format/symbols.h"
 #include "named_locks.h"
 
-enum { FRAMES_LOOKED_AT = 3 };
+enum { FRAMES_LOOKED_AT = 3, ONCE_FRAMES = 2 };
 
 /* "std::sys::...::futex::Mutex::lock_contended" in both of Rust's manglings; before Rust 1.70
  * the module was futex_mutex.  C++ waits in __cxa_guard_acquire() while another thread has a static variable
- * initialized. */
-static bool is_lock_function(const char *name)
+ * initialized, and Rust in Once::call(), for LazyLock too, which also calls what initializes: that
+ * may wait for anything, a frame or more further in. */
+static bool is_lock_function(const char *name, uint32_t depth)
 {
 	static const char *const WAITS[] = {"14lock_contended", "14read_contended",
 					    "15write_contended"};
@@ -28,7 +29,7 @@ static bool is_lock_function(const char *name)
 	for (size_t i = 0; i < sizeof(WAITS) / sizeof(*WAITS); i++)
 		if (strstr(name, WAITS[i]))
 			return true;
-	return false;
+	return depth < ONCE_FRAMES && (strstr(name, "4Once4call") || strstr(name, "4Once4wait"));
 }
 
 static const struct trc_module_entry *module_at(const struct trc_named_locks *n, uint64_t address,
@@ -44,7 +45,8 @@ static const struct trc_module_entry *module_at(const struct trc_named_locks *n,
 	return NULL;
 }
 
-static int look_up(struct trc_named_locks *n, uint64_t address, uint32_t epoch, bool *is_lock)
+static int look_up(struct trc_named_locks *n, uint64_t address, uint32_t epoch, uint32_t depth,
+		   bool *is_lock)
 {
 	const struct trc_module_entry *module = module_at(n, address, epoch);
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
@@ -60,8 +62,8 @@ static int look_up(struct trc_named_locks *n, uint64_t address, uint32_t epoch, 
 		return err;
 	n_symbols = trc_symbols_find(n->symbols, module, address, symbol);
 	for (size_t i = 0; i < n_symbols && !*is_lock; i++)
-		*is_lock = is_lock_function(symbol[i].linkage ? symbol[i].linkage
-							      : symbol[i].function);
+		*is_lock = is_lock_function(
+			symbol[i].linkage ? symbol[i].linkage : symbol[i].function, depth);
 	return 0;
 }
 
@@ -83,7 +85,7 @@ int trc_named_locks_find(struct trc_named_locks *n, uint32_t stack, bool *is_loc
 		}
 		if (!view.frame[i])
 			continue;
-		err = look_up(n, view.frame[i] - 1, view.epoch, is_lock);
+		err = look_up(n, view.frame[i] - 1, view.epoch, i, is_lock);
 		if (!err)
 			err = trc_index_put(&n->known, key, *is_lock);
 	}

@@ -22,7 +22,7 @@
 enum { ROUNDS = 40, HELD_US = 4000, BETWEEN_US = 1000 };
 
 /* 0 = free, 1 = held, 2 = held, and others may wait. */
-atomic_int table_lock, config_lock, static_guard;
+atomic_int table_lock, config_lock, static_guard, lazy_state;
 atomic_int the_count;
 
 void lock_contended(atomic_int *lock) __asm__(
@@ -31,6 +31,7 @@ void write_contended(atomic_int *lock) __asm__(
 	"_ZN3std3sys4sync6rwlock5futex6RwLock15write_contended17h0123456789abcdefE");
 
 void guard_acquire(atomic_int *guard) __asm__("__cxa_guard_acquire");
+void once_call(atomic_int *state) __asm__("_RNvMs_NtNtNtNtCs1_3std3sys4sync4once5futexNtB4_4Once4call");
 
 static long futex(atomic_int *word, int operation, int value)
 {
@@ -55,6 +56,12 @@ __attribute__((noinline)) void guard_acquire(atomic_int *guard)
 		futex(guard, FUTEX_WAIT, 2);
 }
 
+__attribute__((noinline)) void once_call(atomic_int *state)
+{
+	while (atomic_exchange(state, 2))
+		futex(state, FUTEX_WAIT, 2);
+}
+
 static void lock_it(atomic_int *lock)
 {
 	int seen = 0;
@@ -65,6 +72,8 @@ static void lock_it(atomic_int *lock)
 		lock_contended(lock);
 	else if (lock == &static_guard)
 		guard_acquire(lock);
+	else if (lock == &lazy_state)
+		once_call(lock);
 	else
 		write_contended(lock);
 }
@@ -114,6 +123,12 @@ static void *wants_static(void *result)
 	return NULL;
 }
 
+static void *wants_lazy(void *result)
+{
+	*(uint64_t *)result = want(&lazy_state);
+	return NULL;
+}
+
 /* One thread counts, and another one waits for each number. */
 static void *counts(void *unused)
 {
@@ -134,21 +149,23 @@ static void *waits_for_count(void *unused)
 
 int main(void)
 {
-	pthread_t thread[7];
-	uint64_t table_ns, config_ns, static_ns;
+	pthread_t thread[9];
+	uint64_t table_ns, config_ns, static_ns, lazy_ns;
 
 	if (pthread_create(&thread[0], NULL, holder, &table_lock) ||
 	    pthread_create(&thread[1], NULL, holder, &config_lock) ||
 	    pthread_create(&thread[2], NULL, wants_config, &config_ns) ||
 	    pthread_create(&thread[5], NULL, holder, &static_guard) ||
 	    pthread_create(&thread[6], NULL, wants_static, &static_ns) ||
+	    pthread_create(&thread[7], NULL, holder, &lazy_state) ||
+	    pthread_create(&thread[8], NULL, wants_lazy, &lazy_ns) ||
 	    pthread_create(&thread[3], NULL, counts, NULL) ||
 	    pthread_create(&thread[4], NULL, waits_for_count, NULL))
 		return 1;
 	table_ns = want(&table_lock);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 9; i++)
 		pthread_join(thread[i], NULL);
-	printf("table_lock\t%" PRIu64 "\nconfig_lock\t%" PRIu64 "\nstatic_guard\t%" PRIu64 "\n", table_ns,
-	       config_ns, static_ns);
+	printf("table_lock\t%" PRIu64 "\nconfig_lock\t%" PRIu64 "\nstatic_guard\t%" PRIu64 "\nlazy_state\t%" PRIu64 "\n",
+	       table_ns, config_ns, static_ns, lazy_ns);
 	return 0;
 }

@@ -14,7 +14,7 @@ agrees()
 			bad += verdict != "ok"
 			printf "%-4s %-12s %10.3f of %10.3f ms\n", verdict, $1, trace[$1] / 1e6, $2 / 1e6
 		}
-		END { exit bad || FNR != 3 }' trace.tsv truth.tsv
+		END { exit bad || FNR != 4 }' trace.tsv truth.tsv
 }
 
 while another_run; do
@@ -32,7 +32,7 @@ expect "names of both of Rust's manglings are readable" test "$(tr , '\n' <<<"$m
 names=$(sql dump.trc "SELECT group_concat(DISTINCT o.name) FROM parks p JOIN objects o ON o.address = p.object AND o.kind = p.reason
 	WHERE p.reason = 'futex'")
 expect 'what is no lock is none' test "$names" = the_count
-expect 'releases are unlocks' test "$(sql dump.trc "SELECT count(DISTINCT object) FROM unlocks WHERE reason = 'futex_lock'")" = 3
+expect 'releases are unlocks' test "$(sql dump.trc "SELECT count(DISTINCT object) FROM unlocks WHERE reason = 'futex_lock'")" = 4
 "$trace_analyze" dump.trc >report.txt || fail 'no report'
 expect 'a finding tells of the lock' grep -q 'futex_lock table_lock' <(sed -n '/^Findings/,/^$/p' report.txt)
 grep -q 'no thread waited for a lock' report.txt && fail "the report knows no lock: $(head -8 report.txt)"
