@@ -9,8 +9,9 @@
  *   late:N1  a wait of an idle thread does not count.  A thread that waits for something from outside is never late: for
  *       a request, data of a peer, a time limit
  *   late:N2  a thread that sleeps, or of which nobody knows what it did, is late only if it gets its work from the
- *       others, so that it waits for them now and then.  A thread that sleeps and then hands out work leaves the
- *       others without work
+ *       others, so that it waits for them again and again: for one in ASKED_PART of its sleeps, or of their time.  A
+ *       thread that sleeps and then hands out work leaves the others without work, and may still wait for a lock
+ *       of theirs that is made of a semaphore, such as Python's
  *   late:N3  a thread that waits for its waiters as well, half as long or longer, is not late: they take turns
  *   late:N4  threads that others wait for by another finding are not told again
  *   late:N5  with a selection there is no such finding: which threads are idle is not known then
@@ -31,7 +32,8 @@ enum {
 	WAITS_PERCENT = 50,  /* of all that they wait for other threads */
 	PLACE_PERCENT = 25,  /* of what it is waited for: a place worth telling */
 	HANDED_LEAST = 10,   /* waits */
-	ASKED_LEAST = 3	     /* its own */
+	ASKED_LEAST = 3,     /* its own */
+	ASKED_PART = 8
 };
 
 /* Who waits for whom, by rows of threads. */
@@ -55,13 +57,19 @@ struct late {
 	uint64_t n;
 };
 
+/* A thread's waits that another thread ended, and its sleeps. */
+struct asked {
+	uint64_t n, n_slept;
+	int64_t ns, slept_ns;
+};
+
 struct finder {
 	struct trc_report *r;
 	struct trc_index pair_of, place_of;
 	struct trc_array pairs, places;
-	uint32_t *n_asked;  /* by row of thread: its waits that another thread ended */
-	int64_t *waited_ns; /* by row of thread: in waits that count */
-	struct late *late;  /* by row of thread */
+	struct asked *asked; /* by row of thread */
+	int64_t *waited_ns;  /* by row of thread: in waits that count */
+	struct late *late;   /* by row of thread */
 };
 
 /* ---- what is waited for ---- */
@@ -98,11 +106,16 @@ static bool sleeps_late(const struct finder *f, const struct trc_cause *row)
 	       !trc_report_is_idle(f->r, &park[row->park - 1]);
 }
 
+/* N2 */
+static bool is_asked(const struct asked *asked)
+{
+	return asked->n >= ASKED_LEAST && (asked->n >= asked->n_slept / ASKED_PART ||
+					   asked->ns >= asked->slept_ns / ASKED_PART);
+}
+
 /* What the thread in this row is at is its own doing. */
 static bool is_own(const struct finder *f, uint32_t thread, const struct trc_cause *row)
 {
-	bool is_asked = f->n_asked[thread] >= ASKED_LEAST; /* N2 */
-
 	switch (row->kind) {
 	case TRC_CAUSE_RUNNING:
 		return true;
@@ -110,9 +123,9 @@ static bool is_own(const struct finder *f, uint32_t thread, const struct trc_cau
 		return is_file(f, row);
 	case TRC_CAUSE_ACTIVE:
 	case TRC_CAUSE_OFF:
-		return is_asked;
+		return is_asked(&f->asked[thread]);
 	case TRC_CAUSE_SLEEPING:
-		return is_asked && sleeps_late(f, row);
+		return is_asked(&f->asked[thread]) && sleeps_late(f, row);
 	default:
 		return false;
 	}
@@ -177,14 +190,21 @@ static void sum_threads(struct finder *f)
 		const struct trc_park *park = &f->r->park[i];
 		const struct trc_thread *thread = trc_model_thread(f->r->m, park->thread);
 
+		int64_t ns = trc_park_end_ns(f->r->m, park) - trc_park_start_ns(f->r->m, park);
+		struct asked *asked = thread ? &f->asked[thread - f->r->thread] : NULL;
+
+		if (thread && park->reason == TRC_REASON_SLEEP) {
+			asked->n_slept++;
+			trc_report_add(&asked->slept_ns, ns);
+		}
 		if (!thread || !trc_blamed_counts(park))
 			continue;
-		if (park->waker && park->waker != park->thread)
-			f->n_asked[thread - f->r->thread]++;
+		if (park->waker && park->waker != park->thread) {
+			asked->n++;
+			trc_report_add(&asked->ns, ns);
+		}
 		if (counts(f->r, park))
-			trc_report_add(&f->waited_ns[thread - f->r->thread],
-				       trc_park_end_ns(f->r->m, park) -
-					       trc_park_start_ns(f->r->m, park));
+			trc_report_add(&f->waited_ns[thread - f->r->thread], ns);
 	}
 }
 
@@ -358,10 +378,10 @@ static int late_find(struct finder *f, struct trc_array *out)
 
 	f->pairs.row_bytes = sizeof(struct pair);
 	f->places.row_bytes = sizeof(struct place);
-	f->n_asked = calloc(f->r->n_threads + 1, sizeof(*f->n_asked));
+	f->asked = calloc(f->r->n_threads + 1, sizeof(*f->asked));
 	f->waited_ns = calloc(f->r->n_threads + 1, sizeof(*f->waited_ns));
 	f->late = calloc(f->r->n_threads + 1, sizeof(*f->late));
-	if (!f->n_asked || !f->waited_ns || !f->late)
+	if (!f->asked || !f->waited_ns || !f->late)
 		return -ENOMEM;
 	sum_threads(f);
 	err = trc_blamed_follow(f->r, counts, add_rows, f, &times);
@@ -381,7 +401,7 @@ int trc_find_waited_for(struct trc_report *r, struct trc_array *out)
 	trc_index_free(&f.place_of);
 	trc_array_free(&f.pairs);
 	trc_array_free(&f.places);
-	free(f.n_asked);
+	free(f.asked);
 	free(f.waited_ns);
 	free(f.late);
 	return err;

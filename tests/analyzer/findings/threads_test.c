@@ -346,32 +346,34 @@ END_TEST
 	"nothing 0 thread 0: 3 threads waited 24.4 ms, 81.2% of their time, for cond 0x60 at server+0x40;" \
 	" no thread waited for a lock; not recorded: scheduling, CPU samples\n"
 
-/* Three clients wait for one thread, from `waits` to `goes_on` in each round.  It is asked, or not; and does `what` from
+/* Three clients wait for one thread, from `waits` to `goes_on` in each round.  It is asked in each round, seldom or never; and does `what` from
  * 20 us to 210 us of each round: it begins with that, and ends with the line behind it. */
 static const struct late {
 	const char *name, *begin, *end;
 	int waits, goes_on;
-	bool asked;
+	int asked; /* in each so many rounds; 0 = never */
 	const char *found;
 } LATE[] = {
-	{"flusher", "", "wait reason=fsync object=5 since=%d stack=put", 10000, 213000, true,
+	{"flusher", "", "wait reason=fsync object=5 since=%d stack=put", 10000, 213000, 1,
 	 "waited_for 24240000 thread 9: flusher (109) keeps others waiting: 3 threads waited 24.2 ms for it,"
 	 " 80.8% of their time\n"
 	 "  for 94.1%, flusher (109) waited for fsync fd 5 at server+0x10\n"},
-	{"sleeper", "park reason=sleep stack=put", "resume reason=sleep", 10000, 213000, true,
+	{"sleeper", "park reason=sleep stack=put", "resume reason=sleep", 10000, 213000, 1,
 	 "waited_for 24240000 thread 9: sleeper (109) keeps others waiting: 3 threads waited 24.2 ms for it,"
 	 " 80.8% of their time\n"
 	 "  for 94.1%, sleeper (109) slept at server+0x10\n"},
-	{"syncer", "", "wait reason=fsync object=5 since=%d stack=put", 10000, 213000, false,
+	{"syncer", "", "wait reason=fsync object=5 since=%d stack=put", 10000, 213000, 0,
 	 "waited_for 22800000 thread 9: syncer (109) keeps others waiting: 3 threads waited 22.8 ms for it,"
 	 " 76.0% of their time\n"
 	 "  for 100.0%, syncer (109) waited for fsync fd 5 at server+0x10\n"},
 	{"it sleeps before it hands out work (N2)", "park reason=sleep stack=put",
-	 "resume reason=sleep", 10000, 213000, false, NOTHING},
+	 "resume reason=sleep", 10000, 213000, 0, NOTHING},
+	{"it seldom waits for them, as for a lock (N2)", "park reason=sleep stack=put",
+	 "resume reason=sleep", 10000, 213000, 10, NOTHING},
 	{"it reads what comes from outside (N1)", "",
-	 "wait reason=recv object=5 since=%d stack=put", 10000, 213000, true, NOTHING},
+	 "wait reason=recv object=5 since=%d stack=put", 10000, 213000, 1, NOTHING},
 	{"who waits is idle (N1)", "", "wait reason=fsync object=5 since=%d stack=put", 1000,
-	 246000, true,
+	 246000, 1,
 	 "nothing 0 thread 0: 1 thread waited 7.60 ms, 76.0% of its time, for fsync fd 5 at server+0x10;"
 	 " no thread waited for a lock; not recorded: scheduling, CPU samples\n"},
 };
@@ -388,8 +390,10 @@ START_TEST(a_thread_that_others_wait_for)
 		thread(&made, t, line);
 	}
 	thread(&made, 9, strstr(late->found, late->name) ? late->name : "late");
-	for (int at = 1000; at < ROUNDS * ROUND_NS; at += ROUND_NS) {
-		if (late->asked) {
+	for (int round = 0; round < ROUNDS; round++) {
+		int at = 1000 + round * ROUND_NS;
+
+		if (late->asked && round % late->asked == 0) {
 			event(&made, at + 500, 2,
 			      "unpark reason=cond object=0x70 count=1 stack=get");
 			event(&made, at + 600, 9, "resume reason=cond object=0x70");
@@ -404,7 +408,7 @@ START_TEST(a_thread_that_others_wait_for)
 		      "unpark reason=cond object=0x60 count=3 stack=put");
 		for (int t = 2; t < 5; t++)
 			event(&made, at + late->goes_on, t, "resume reason=cond object=0x60");
-		if (late->asked)
+		if (late->asked && (round + 1) % late->asked == 0)
 			event(&made, at + 247000, 9, "park reason=cond object=0x70 stack=start");
 	}
 	found_in(&made, late->found);
