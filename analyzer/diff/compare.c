@@ -204,7 +204,8 @@ static double values_before(const struct trc_diff_values *v)
 }
 
 /* The logarithm of a sum that has most from a single event says more than it knows: the values
- * themselves have to be as certain. */
+ * themselves have to be as certain.  What a busier machine does is in the logarithms: by so much more or less of a value no change,
+ * however large, would be certain. */
 static double p_of_values(const struct comparing *c, const struct candidate *candidate,
 			  struct trc_diff_values *v)
 {
@@ -220,7 +221,7 @@ static double p_of_values(const struct comparing *c, const struct candidate *can
 		v->tested[i].variance += v->least * scale * scale;
 	}
 	v->least *= scale * scale;
-	v->machine *= scale * scale;
+	v->machine = 0;
 	change = trc_diff_change_of(v, c->spread[candidate->measure]);
 	return p_of(&change);
 }

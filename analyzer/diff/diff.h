@@ -11,7 +11,7 @@
  *   diff:D3  the noise of an amount is estimated from slices of the trace's time; neighbouring slices
  *       are not taken to be independent (statistics.h).  With several traces before, the differences among
  *       these traces are noise, too.  A difference in the time that runnable threads had no proc is noise as
- *       well, except for how long threads ran
+ *       well, except for how long threads ran: as a factor, so that what is gone on a busier machine is gone
  *   diff:D4  a row changed if its change is beyond noise although so many rows were looked at:
  *       by Holm's method the probability that any row of equal runs is called changed is at most
  *       TRC_DIFF_ALARM

@@ -199,6 +199,13 @@ static bool enough(const struct trc_diff_item *item, unsigned int measure)
 	       (item && item->n_spans >= TRC_DIFF_EVENTS);
 }
 
+/* A queue grows by more than what it waits for. */
+static bool is_queue(unsigned int measure)
+{
+	return measure == TRC_DIFF_LOCK_WAITED || measure == TRC_DIFF_LOCK_WAITS ||
+	       measure == TRC_DIFF_SECTION_CAUSED || measure == TRC_DIFF_THREADS_LOCKS;
+}
+
 static double run_noise(const struct trc_diff *diff, unsigned int measure)
 {
 	double noise = diff->n_before == 1 ? RUN_NOISE_ALONE : RUN_NOISE;
@@ -211,13 +218,8 @@ static double run_noise(const struct trc_diff *diff, unsigned int measure)
 		return RUN_NOISE_ALONE;
 	case TRC_DIFF_CPU_SHARE: /* what is slower in a run as a whole is not in it */
 		return RUN_NOISE;
-	case TRC_DIFF_LOCK_WAITED:
-	case TRC_DIFF_LOCK_WAITS:
-	case TRC_DIFF_SECTION_CAUSED:
-	case TRC_DIFF_THREADS_LOCKS:
-		return 2 * noise; /* a queue grows by more than what it waits for */
 	default:
-		return noise;
+		return is_queue(measure) ? 2 * noise : noise;
 	}
 }
 
@@ -265,11 +267,25 @@ static void set_tested(struct trc_diff_values *v, double noise)
 	}
 }
 
-/* On a machine that was busier than before all takes longer, by nobody knows how much: about as
- * much as threads lacked procs more. */
-static void add_machine(const struct trc_diff *diff, struct trc_diff_values *v)
+/* Where the machine was busier there is nothing of it. */
+static bool is_gone_where_busier(const struct trc_diff_values *v, double without_proc)
 {
-	double noise = trc_diff_without_proc(diff), scale = 1;
+	bool after = v->of[v->n - 1].value > 0, before = false;
+
+	for (size_t i = 0; i + 1 < v->n; i++)
+		before |= v->of[i].value > 0;
+	return (!after && without_proc > 0) || (!before && without_proc < 0);
+}
+
+/* On a machine that was busier than before all takes longer, by nobody knows how much: about as
+ * much as threads lacked procs more.  It does not make what took time take none. */
+static void add_machine(const struct trc_diff *diff, unsigned int measure,
+			struct trc_diff_values *v)
+{
+	double noise = trc_diff_without_proc(diff) * (is_queue(measure) ? 2 : 1), scale = 1;
+
+	if (is_gone_where_busier(v, noise))
+		return;
 
 	for (size_t i = 0; i < v->n && !v->logarithms; i++)
 		scale = fmax(i ? scale : 0, v->of[i].value);
@@ -301,7 +317,7 @@ static bool percentiles_of(const struct trc_diff *diff, unsigned int percent, co
 		v->tested[i].variance += v->least;
 		v->of[i].value = exp(v->tested[i].value);
 	}
-	add_machine(diff, v);
+	add_machine(diff, TRC_DIFF_TASK_P50, v);
 	return true;
 }
 
@@ -332,7 +348,7 @@ bool trc_diff_values_of(const struct trc_diff *diff, unsigned int measure, const
 	}
 	set_tested(v, run_noise(diff, measure));
 	if (is_time(measure))
-		add_machine(diff, v);
+		add_machine(diff, measure, v);
 	return true;
 }
 

@@ -24,7 +24,8 @@ struct run {
 	uint64_t seed;
 	double lock, task, function, all;
 	double length_ms;
-	double flush, table, buffers; /* the sixth thread: how long it runs, how much it allocates */
+	double flush, table,
+		buffers; /* the sixth thread: how long it runs, how much it allocates */
 };
 
 /* ---- made-up runs ---- */
@@ -134,7 +135,8 @@ static void flush(struct events *e, const struct run *run, uint64_t *state)
 
 	for (unsigned int i = 0; i < 14000 * run->table; i++)
 		if (uniform(state) < drawn && ++sample)
-			say(e, 1 + i * 1e-4, "thread=7 alloc sample=%u address=%u bytes=512 period=512 stack=fill",
+			say(e, 1 + i * 1e-4,
+			    "thread=7 alloc sample=%u address=%u bytes=512 period=512 stack=fill",
 			    sample, 0x100000 + 512 * sample);
 	while (at_ms + 2 < run->length_ms) {
 		double ran_ms = run->all * run->flush * (0.75 + 0.5 * uniform(state));
@@ -147,10 +149,11 @@ static void flush(struct events *e, const struct run *run, uint64_t *state)
 				continue;
 			sample++;
 			say(e, at_ms + 0.01 * i,
-			    "thread=7 alloc sample=%u address=%u bytes=512 period=512 stack=format", sample,
-			    0x100000 + 512 * sample);
+			    "thread=7 alloc sample=%u address=%u bytes=512 period=512 stack=format",
+			    sample, 0x100000 + 512 * sample);
 			if (freed_ms < run->length_ms)
-				say(e, freed_ms, "thread=6 free sample=%u address=%u bytes=512 period=512",
+				say(e, freed_ms,
+				    "thread=6 free sample=%u address=%u bytes=512 period=512",
 				    sample, 0x100000 + 512 * sample);
 		}
 		say(e, at_ms + ran_ms, "thread=7 park reason=sleep stack=format");
@@ -170,7 +173,7 @@ static void flush(struct events *e, const struct run *run, uint64_t *state)
 	"module give path=\"/none/give\" start=0x6000 limit=0x7000 bias=0x6000\n"                  \
 	"module fill path=\"/none/fill\" start=0x7000 limit=0x8000 bias=0x7000\n"                  \
 	"module format path=\"/none/format\" start=0x8000 limit=0x9000 bias=0x8000\n"              \
-	"stack fill 0x7011\nstack format 0x8011\nthread 7 tid=107 name=\"flusher 1\"\n"           \
+	"stack fill 0x7011\nstack format 0x8011\nthread 7 tid=107 name=\"flusher 1\"\n"            \
 	"stack parse 0x1011\nstack price 0x2011\nstack sign 0x3011\nstack pack 0x4011\n"           \
 	"stack take 0x5011\nstack give 0x6011\n"                                                   \
 	"thread 2 tid=102 name=\"w\"\nthread 3 tid=103 name=\"w\"\nthread 4 tid=104 name=\"w\"\n"  \
@@ -373,7 +376,8 @@ START_TEST(ten_percent_slower)
 			trc_diff_sums_free(before[k]);
 	}
 	for (unsigned int k = 0; k < N; k++) {
-		printf("%s, 10 %% slower: found in %u of %u pairs\n", SLOWER[k].what, found[k], pairs);
+		printf("%s, 10 %% slower: found in %u of %u pairs\n", SLOWER[k].what, found[k],
+		       pairs);
 		ck_assert_uint_ge(found[k], pairs * 95 / 100);
 	}
 }
@@ -389,8 +393,8 @@ static struct trc_diff_sums *sleeps(int n, int ns, const char *ended)
 
 	fprintf(out, "info ended \"%s\"\nthread 1 tid=101\n", ended);
 	for (int i = 0; i < n; i++)
-		fprintf(out, "@%d thread=1 park reason=sleep\n@%d thread=1 resume reason=sleep\n", i * ns,
-			i * ns + ns / 2);
+		fprintf(out, "@%d thread=1 park reason=sleep\n@%d thread=1 resume reason=sleep\n",
+			i * ns, i * ns + ns / 2);
 	fclose(out);
 	sums = sums_of_text(text, "made-up.trc");
 	free(text);
@@ -402,7 +406,8 @@ static const struct {
 	const char *ended;
 	const char *line; /* NULL = nothing is told of the work */
 } WORK[] = {
-	{200, 2000, "exit 0", "perhaps the same work, by the number of waits (200): the run took 2.00 times as long as before\n"},
+	{200, 2000, "exit 0",
+	 "perhaps the same work, by the number of waits (200): the run took 2.00 times as long as before\n"},
 	{203, 1000, "exit 0", "(203): the run took 1.02 times"},
 	{210, 1000, "exit 0", NULL},
 	{200, 2000, "killed by signal 15 (SIGTERM)", NULL},
@@ -420,8 +425,9 @@ START_TEST(the_same_work)
 	ck_assert(!trc_diff_compare(&diff, &before, 1, after));
 	trc_diff_print(diff, out, 0, false);
 	fclose(out);
-	ck_assert_msg(WORK[_i].line ? strstr(text, WORK[_i].line) != NULL : !strstr(text, "same work"), "%s",
-		      text);
+	ck_assert_msg(WORK[_i].line ? strstr(text, WORK[_i].line) != NULL
+				    : !strstr(text, "same work"),
+		      "%s", text);
 	free(text);
 	trc_diff_free(diff);
 	trc_diff_sums_free(before);
@@ -430,8 +436,8 @@ START_TEST(the_same_work)
 END_TEST
 
 /* A thread that is put on a proc every 1000 ns, and `preempted` or not after 500 ns; that it was on one when
- * the trace began is known from its leaving. */
-static struct trc_diff_sums *switches(int n, int preempted)
+ * the trace began is known from its leaving.  While it is on the proc it waits for a file. */
+static struct trc_diff_sums *switches(int n, int preempted, int waited_ns)
 {
 	struct trc_diff_sums *sums;
 	size_t n_bytes;
@@ -440,11 +446,16 @@ static struct trc_diff_sums *switches(int n, int preempted)
 
 	fprintf(out, "thread 1 tid=101\n@0 thread=1 log message=\"x\"\n"
 		     "@100 source=kernel thread=1 proc_stop preempted=0\n");
-	for (int i = 1; i <= n; i++)
-		fprintf(out,
-			"@%d source=kernel thread=1 proc_start\n"
-			"@%d source=kernel thread=1 proc_stop preempted=%d\n",
-			i * 1000, i * 1000 + 500, preempted);
+	for (int i = 1; i <= n; i++) {
+		fprintf(out, "@%d source=kernel thread=1 proc_start\n", i * 1000);
+		if (waited_ns)
+			fprintf(out,
+				"@%d thread=1 park reason=fsync object=5\n"
+				"@%d thread=1 resume reason=fsync object=5\n",
+				i * 1000 + 20, i * 1000 + 20 + waited_ns);
+		fprintf(out, "@%d source=kernel thread=1 proc_stop preempted=%d\n", i * 1000 + 500,
+			preempted);
+	}
 	fclose(out);
 	sums = sums_of_text(text, "made-up.trc");
 	free(text);
@@ -470,14 +481,15 @@ static char *lines_of(struct trc_diff_sums *before, struct trc_diff_sums *after)
 
 START_TEST(busier_machine)
 {
-	char *text = lines_of(switches(100, 0), switches(100, 1));
+	char *text = lines_of(switches(100, 0, 0), switches(100, 1, 0));
 
-	ck_assert_msg(strstr(text, "the machine was busier: threads that could run had no proc for 49."
-				   "7% of that time, before 0.0%") != NULL,
+	ck_assert_msg(strstr(text,
+			     "the machine was busier: threads that could run had no proc for 49."
+			     "7% of that time, before 0.0%") != NULL,
 		      "%s", text);
 	free(text);
 	/* Without switch records in one of them nobody knows. */
-	text = lines_of(sleeps(200, 1000, "exit 0"), switches(100, 1));
+	text = lines_of(sleeps(200, 1000, "exit 0"), switches(100, 1, 0));
 	ck_assert_msg(!strstr(text, "the machine was"), "%s", text);
 	free(text);
 }
@@ -528,6 +540,37 @@ START_TEST(noise_of_the_rest)
 	trc_diff_sums_free(before[0]);
 	trc_diff_sums_free(before[1]);
 	trc_diff_sums_free(after);
+}
+END_TEST
+
+/* In how long the waits are that a machine explains on which threads had no proc for half of the time. */
+static const struct {
+	const char *what;
+	int preempted_before, waited_before_ns, preempted, waited_ns;
+	const char *line; /* NULL = it did not change beyond noise */
+} BUSIER[] = {
+	{"longer waits may be the machine's", 0, 150, 1, 300, NULL},
+	{"that there are none is not", 0, 200, 1, 0, "gone  certain      waited: fsync"},
+	{"nor that there were none, when it was busier", 1, 0, 0, 200,
+	 "new  certain      waited: fsync"},
+	{"waits where there were none may be", 0, 0, 1, 200, NULL},
+	{"what is a small part of what it was is not", 0, 440, 1, 6, "waited: fsync"},
+	{"nor many times as much", 1, 6, 0, 440, "waited: fsync"},
+};
+
+START_TEST(beyond_a_busier_machine)
+{
+	char *text =
+		lines_of(switches(100, BUSIER[_i].preempted_before, BUSIER[_i].waited_before_ns),
+			 switches(100, BUSIER[_i].preempted, BUSIER[_i].waited_ns));
+
+	if (BUSIER[_i].line)
+		ck_assert_msg(strstr(text, BUSIER[_i].line) != NULL, "%s: %s", BUSIER[_i].what,
+			      text);
+	else
+		ck_assert_msg(strstr(text, "nothing changed beyond noise: 1 row") != NULL, "%s: %s",
+			      BUSIER[_i].what, text);
+	free(text);
 }
 END_TEST
 
@@ -621,6 +664,7 @@ int main(void)
 	tcase_add_test(t, variance_of_ratios);
 	tcase_add_test(t, busier_machine);
 	tcase_add_loop_test(t, noise_of_the_rest, 0, sizeof(NOISE) / sizeof(*NOISE));
+	tcase_add_loop_test(t, beyond_a_busier_machine, 0, sizeof(BUSIER) / sizeof(*BUSIER));
 	tcase_add_loop_test(t, recorded_differently, 0, sizeof(DIFFERENT) / sizeof(*DIFFERENT));
 	suite_add_tcase(s, t);
 	t = tcase_create("runs");
