@@ -41,7 +41,8 @@ struct trc_cli {
 	size_t n_paths;
 	struct trc_ring_trace ring; /* what the model reads, if `path` is a ring */
 	struct trc_model *model;
-	sqlite3 *db; /* by trc_cli_sql() */
+	struct trc_symbols *symbols; /* of all models */
+	sqlite3 *db;		     /* by trc_cli_sql() */
 	enum trc_output output;
 	struct trc_selection selection;
 	const char *selects; /* the first option that narrows; NULL = none was given */

@@ -11,6 +11,7 @@
 #include "analyzer/open/memory.h"
 #include "analyzer/sql/sql.h"
 #include "config.h"
+#include "format/symbols.h"
 #include "format/utf8.h"
 
 static const struct trc_verb *const verbs[] = {
@@ -376,6 +377,7 @@ int trc_cli_open(struct trc_cli *cli)
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}
+	trc_model_share_symbols(cli->model, &cli->symbols);
 	trc_progress_watch(cli->model);
 	if (trc_reader_warning(trc_model_reader(cli->model)))
 		trc_cli_error(cli, "warning: %s", trc_reader_warning(trc_model_reader(cli->model)));
@@ -454,6 +456,7 @@ int main(int argc, char **argv)
 	if (status == TRC_EXIT_OK)
 		status = run_requests(&c);
 	trc_cli_close(&c.cli);
+	trc_symbols_close(c.cli.symbols);
 	trc_selection_free(&c.cli.selection);
 	return close_stdout(&c.cli, status);
 }

@@ -75,6 +75,7 @@ static int open_before(struct trc_cli *cli, struct comparison *c, const char *li
 			      ? trc_open_model(&before->model, &before->ring, before->path, &error)
 			      : -ENOMEM;
 		if (!err) {
+			trc_model_share_symbols(before->model, &cli->symbols);
 			c->same_build &= trc_diff_same_build(before->model, cli->model);
 			continue;
 		}

@@ -597,6 +597,9 @@ const struct trc_coverage *trc_model_coverage(const struct trc_model *m, size_t 
  * TRC_NEVER for a recording, which has everything. */
 int64_t trc_model_window_ns(const struct trc_model *m);
 const struct trc_stacks *trc_model_stacks(const struct trc_model *m);
+/* Models of several processes of one program read its files once.  The model opens *symbols if it is NULL, and leaves the closing,
+ * after that of all these models, to the caller.  Before TRC_PART_SYMBOLS is needed. */
+void trc_model_share_symbols(struct trc_model *m, struct trc_symbols **symbols);
 /* The symbols of the frames; NULL before TRC_PART_SYMBOLS was needed. */
 struct trc_symbols *trc_model_symbols(const struct trc_model *m);
 /* The variable at an address, and the offset into the variable; NULL = not known.  Modules come and

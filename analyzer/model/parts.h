@@ -116,7 +116,8 @@ struct trc_model {
 	uint32_t *stack_first;
 	struct trc_array stack_frame, frame, frame_origin;
 	struct trc_symbols *symbols;
-	struct trc_jit *jit; /* NULL = none */
+	struct trc_symbols **shared_symbols; /* NULL = symbols are the model's own */
+	struct trc_jit *jit;		     /* NULL = none */
 
 	struct trc_image
 		*image; /* what rows are mapped of, which are not the arrays' own; NULL = none */

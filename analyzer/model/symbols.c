@@ -222,12 +222,26 @@ static int stacks_symbolize(struct symbolize *s)
 	return err;
 }
 
+void trc_model_share_symbols(struct trc_model *m, struct trc_symbols **symbols)
+{
+	m->shared_symbols = symbols;
+}
+
+static int open_symbols(struct trc_model *m)
+{
+	struct trc_symbols **symbols = m->shared_symbols ? m->shared_symbols : &m->symbols;
+	int err = *symbols ? 0 : trc_symbols_open(symbols, TRC_SYMBOLS_FETCHED);
+
+	m->symbols = *symbols;
+	return err;
+}
+
 int trc_derive_symbols(struct trc_model *m, struct trc_error *error)
 {
 	struct symbolize s = {.m = m,
 			      .places = {.row_bytes = sizeof(struct place)},
 			      .tails = {.row_bytes = sizeof(struct tails)}};
-	int err = trc_symbols_open(&m->symbols, TRC_SYMBOLS_FETCHED);
+	int err = open_symbols(m);
 
 	if (!err) {
 		m->jit = trc_jit_open(m->reader);
@@ -306,7 +320,7 @@ void trc_derive_symbols_free(struct trc_model *m)
 	m->stacks = (struct trc_stacks){0};
 	trc_jit_close(m->jit);
 	m->jit = NULL;
-	if (m->symbols)
+	if (m->symbols && !m->shared_symbols)
 		trc_symbols_close(m->symbols);
 	m->symbols = NULL;
 }

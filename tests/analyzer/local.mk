@@ -15,7 +15,8 @@ model_tests = tests/analyzer/model/model_waits_test tests/analyzer/model/model_u
 	tests/analyzer/model/margin_test \
 	tests/analyzer/model/model_lock_order_test tests/analyzer/model/model_locks_test \
 	tests/analyzer/model/model_fibers_test tests/analyzer/model/selection_test \
-	tests/analyzer/model/between_test tests/analyzer/model/tail_unlocks_test tests/analyzer/causes/causes_test \
+	tests/analyzer/model/between_test tests/analyzer/model/tail_unlocks_test \
+	tests/analyzer/model/shared_symbols_test tests/analyzer/causes/causes_test \
 	tests/analyzer/causes/draws_test tests/analyzer/causes/task_times_test \
 	tests/analyzer/causes/thread_times_test \
 	tests/analyzer/causes/together_test \
@@ -30,6 +31,9 @@ libtrcmodelfixture_la_LIBADD = libtrcanalyze.la libtrcassemble.la $(CHECK_LIBS)
 tests_analyzer_model_model_waits_test_SOURCES = tests/analyzer/model/model_waits_test.c
 tests_analyzer_model_model_waits_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_model_waits_test_LDADD = libtrcmodelfixture.la
+tests_analyzer_model_shared_symbols_test_SOURCES = tests/analyzer/model/shared_symbols_test.c
+tests_analyzer_model_shared_symbols_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_analyzer_model_shared_symbols_test_LDADD = libtrcmodelfixture.la
 tests_analyzer_model_tail_unlocks_test_SOURCES = tests/analyzer/model/tail_unlocks_test.c
 tests_analyzer_model_tail_unlocks_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_analyzer_model_tail_unlocks_test_LDADD = libtrcmodelfixture.la
