@@ -9,9 +9,10 @@
  *   late:N1  a wait of an idle thread does not count.  A thread that waits for something from outside is never late: for
  *       a request, data of a peer, a time limit
  *   late:N2  a thread that sleeps, or of which nobody knows what it did, is late only if it gets its work from the
- *       others, so that it waits for them again and again: for one in ASKED_PART of its sleeps, or of their time.  A
- *       thread that sleeps and then hands out work leaves the others without work, and may still wait for a lock
- *       of theirs that is made of a semaphore, such as Python's
+ *       others, so that it waits for them now and then.  A thread that sleeps and then hands out work leaves the
+ *       others without work, and may still wait now and then for a lock of theirs that is made of a semaphore, such as
+ *       Python's.  So sleeps count only if it waits for the others for one in ASKED_PART of its sleeps, or of
+ *       their time, or if one in DONE_PART of its own doing is something else
  *   late:N3  a thread that waits for its waiters as well, half as long or longer, is not late: they take turns
  *   late:N4  threads that others wait for by another finding are not told again
  *   late:N5  with a selection there is no such finding: which threads are idle is not known then
@@ -33,13 +34,14 @@ enum {
 	PLACE_PERCENT = 25,  /* of what it is waited for: a place worth telling */
 	HANDED_LEAST = 10,   /* waits */
 	ASKED_LEAST = 3,     /* its own */
-	ASKED_PART = 8
+	ASKED_PART = 8,
+	DONE_PART = 4
 };
 
 /* Who waits for whom, by rows of threads. */
 struct pair {
 	uint32_t waiter, by;
-	int64_t ns;
+	int64_t ns, slept_ns; /* slept_ns: a part of it */
 	uint64_t n;
 };
 
@@ -57,10 +59,11 @@ struct late {
 	uint64_t n;
 };
 
-/* A thread's waits that another thread ended, and its sleeps. */
+/* A thread's waits that another thread ended, and its sleeps; what others waited for its own doing, and for its sleeps. */
 struct asked {
 	uint64_t n, n_slept;
 	int64_t ns, slept_ns;
+	int64_t others_ns, others_slept_ns;
 };
 
 struct finder {
@@ -106,16 +109,11 @@ static bool sleeps_late(const struct finder *f, const struct trc_cause *row)
 	       !trc_report_is_idle(f->r, &park[row->park - 1]);
 }
 
-/* N2 */
-static bool is_asked(const struct asked *asked)
-{
-	return asked->n >= ASKED_LEAST && (asked->n >= asked->n_slept / ASKED_PART ||
-					   asked->ns >= asked->slept_ns / ASKED_PART);
-}
-
 /* What the thread in this row is at is its own doing. */
 static bool is_own(const struct finder *f, uint32_t thread, const struct trc_cause *row)
 {
+	bool is_asked = f->asked[thread].n >= ASKED_LEAST; /* N2 */
+
 	switch (row->kind) {
 	case TRC_CAUSE_RUNNING:
 		return true;
@@ -123,9 +121,9 @@ static bool is_own(const struct finder *f, uint32_t thread, const struct trc_cau
 		return is_file(f, row);
 	case TRC_CAUSE_ACTIVE:
 	case TRC_CAUSE_OFF:
-		return is_asked(&f->asked[thread]);
+		return is_asked;
 	case TRC_CAUSE_SLEEPING:
-		return is_asked(&f->asked[thread]) && sleeps_late(f, row);
+		return is_asked && sleeps_late(f, row);
 	default:
 		return false;
 	}
@@ -133,7 +131,7 @@ static bool is_own(const struct finder *f, uint32_t thread, const struct trc_cau
 
 /* ---- sums ---- */
 
-static int add_pair(struct finder *f, uint32_t waiter, uint32_t by, int64_t ns)
+static int add_pair(struct finder *f, uint32_t waiter, uint32_t by, int64_t ns, bool sleeps)
 {
 	uint32_t number = trc_index_number(&f->pair_of, (uint64_t)waiter << 32 | by);
 	struct pair *pair = number > f->pairs.n ? trc_array_add(&f->pairs)
@@ -145,6 +143,8 @@ static int add_pair(struct finder *f, uint32_t waiter, uint32_t by, int64_t ns)
 	pair->by = by;
 	pair->n++;
 	trc_report_add(&pair->ns, ns);
+	if (sleeps)
+		trc_report_add(&pair->slept_ns, ns);
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static int add_rows(void *context, uint32_t waiter, const struct trc_cause *row,
 
 		if (!row[i].leaf || by == waiter || !is_own(f, by, &row[i]))
 			continue;
-		err = add_pair(f, waiter, by, ns);
+		err = add_pair(f, waiter, by, ns, row[i].kind == TRC_CAUSE_SLEEPING);
 		if (!err)
 			err = add_place(f, by, &row[i], ns);
 	}
@@ -216,10 +216,38 @@ static void scale(struct finder *f, double times)
 
 	for (size_t i = 0; i < f->pairs.n && times > 1; i++) {
 		pair[i].ns = trc_estimate_whole((double)pair[i].ns * times);
+		pair[i].slept_ns = trc_estimate_whole((double)pair[i].slept_ns * times);
 		pair[i].n = (uint64_t)trc_estimate_whole((double)pair[i].n * times);
 	}
 	for (size_t i = 0; i < f->places.n && times > 1; i++)
 		place[i].ns = trc_estimate_whole((double)place[i].ns * times);
+}
+
+/* N2 */
+static bool sleeps_count(const struct asked *asked)
+{
+	return asked->n >= asked->n_slept / ASKED_PART ||
+	       asked->ns >= asked->slept_ns / ASKED_PART ||
+	       asked->others_slept_ns <= asked->others_ns - asked->others_ns / DONE_PART;
+}
+
+/* Of who leaves the others without work. */
+static void drop_sleeps(struct finder *f)
+{
+	struct pair *pair = f->pairs.row;
+	struct place *place = f->places.row;
+
+	for (size_t i = 0; i < f->pairs.n; i++) {
+		trc_report_add(&f->asked[pair[i].by].others_ns, pair[i].ns);
+		trc_report_add(&f->asked[pair[i].by].others_slept_ns, pair[i].slept_ns);
+	}
+	for (size_t i = 0; i < f->pairs.n; i++)
+		if (!sleeps_count(&f->asked[pair[i].by]))
+			pair[i].ns -= pair[i].slept_ns;
+	for (size_t i = 0; i < f->places.n; i++)
+		if (place[i].cause.kind == TRC_CAUSE_SLEEPING &&
+		    !sleeps_count(&f->asked[place[i].by]))
+			place[i].ns = 0;
 }
 
 /* N3 */
@@ -388,6 +416,7 @@ static int late_find(struct finder *f, struct trc_array *out)
 	if (err)
 		return err;
 	scale(f, times);
+	drop_sleeps(f);
 	sum_late(f);
 	return tell_latest(f, out);
 }

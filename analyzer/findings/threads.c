@@ -17,6 +17,11 @@ struct worked {
 	int64_t at_work;      /* it ran, could have run, or was blocked */
 };
 
+/* A thread's sleeps, in ns. */
+struct slept {
+	int64_t all, longer; /* longer: than SHORT_NS */
+};
+
 struct pool {
 	uint32_t n, busiest; /* rows of threads */
 	struct worked sum, most;
@@ -32,15 +37,18 @@ static int64_t all_of(const struct worked *worked)
 	return ns;
 }
 
-static void pool_add(struct pool *pool, const struct trc_report *r, uint32_t row, int64_t slept_ns)
+/* With its short sleeps a thread is one of those that are not idle; they are nothing that says that it works. */
+static void pool_add(struct pool *pool, const struct trc_report *r, uint32_t row,
+		     const struct slept *slept)
 {
 	int64_t alive_ns = trc_report_lifetime_ns(r, &r->thread[row]);
 	struct worked one = {trc_thread_busy_ns(r, row), r->class_ns[row][TRC_WAIT_FILES],
 			     alive_ns};
+	int64_t short_ns = slept->all - slept->longer;
 
 	if (r->selection && !alive_ns)
 		return;
-	trc_report_add(&one.blocked, slept_ns);
+	trc_report_add(&one.blocked, slept->longer);
 	for (int class = 0; class < TRC_WAIT_CLASSES; class ++)
 		one.at_work -= r->class_ns[row][class];
 	one.at_work = one.at_work > 0 ? one.at_work : 0;
@@ -48,7 +56,8 @@ static void pool_add(struct pool *pool, const struct trc_report *r, uint32_t row
 	trc_report_add(&pool->sum.ran, one.ran);
 	trc_report_add(&pool->sum.blocked, one.blocked);
 	trc_report_add(&pool->sum.at_work, one.at_work);
-	pool->n_busy += one.at_work > alive_ns / 10;
+	trc_report_add(&pool->sum.at_work, short_ns);
+	pool->n_busy += one.at_work > alive_ns / 10 || short_ns > alive_ns / 10 - one.at_work;
 	if (!pool->n++ || one.at_work > pool->most.at_work) {
 		pool->busiest = row;
 		pool->most = one;
@@ -64,20 +73,23 @@ static bool is_one_worker(const struct pool *pool)
 	       pool->most.at_work >= pool->sum.at_work / 100 * BUSIEST_PERCENT;
 }
 
-/* How long each thread, by its row, slept for more than a short time; NULL without memory. */
-static int64_t *slept_by_thread(const struct trc_report *r)
+/* By row of the thread; NULL without memory. */
+static struct slept *slept_by_thread(const struct trc_report *r)
 {
-	int64_t *slept_ns = calloc(r->n_threads + 1, sizeof(*slept_ns));
+	struct slept *slept = calloc(r->n_threads + 1, sizeof(*slept));
 
-	for (size_t i = 0; slept_ns && i < r->n_parks; i++) {
+	for (size_t i = 0; slept && i < r->n_parks; i++) {
 		const struct trc_park *park = &r->park[i];
 		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
 		int64_t ns = trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park);
 
-		if (thread && park->reason == TRC_REASON_SLEEP && ns > SHORT_NS)
-			trc_report_add(&slept_ns[thread - r->thread], ns);
+		if (!thread || park->reason != TRC_REASON_SLEEP)
+			continue;
+		trc_report_add(&slept[thread - r->thread].all, ns);
+		if (ns > SHORT_NS)
+			trc_report_add(&slept[thread - r->thread].longer, ns);
 	}
-	return slept_ns;
+	return slept;
 }
 
 /*
@@ -219,15 +231,15 @@ int trc_find_one_worker(struct trc_report *r, struct trc_array *out)
 {
 	struct trc_pools pools = {0};
 	struct pool *pool = NULL;
-	int64_t *slept_ns = slept_by_thread(r);
+	struct slept *slept = slept_by_thread(r);
 	int err = trc_pools_of(&pools, r);
 
 	if (!err) {
 		pool = calloc(pools.n + 1, sizeof(*pool));
-		err = pool && slept_ns ? 0 : -ENOMEM;
+		err = pool && slept ? 0 : -ENOMEM;
 	}
 	for (uint32_t i = 0; !err && i < r->n_threads; i++)
-		pool_add(&pool[pools.of[i]], r, i, slept_ns[i]);
+		pool_add(&pool[pools.of[i]], r, i, &slept[i]);
 	for (uint32_t i = 0; pool && i < pools.n && !err; i++) {
 		bool shares = is_one_worker(&pool[i]) && !thread_is_told(r, out, pool[i].busiest);
 
@@ -237,7 +249,7 @@ int trc_find_one_worker(struct trc_report *r, struct trc_array *out)
 			err = tell_pool(r, out, &pool[i]);
 	}
 	free(pool);
-	free(slept_ns);
+	free(slept);
 	trc_pools_free(&pools);
 	return err;
 }

@@ -499,32 +499,44 @@ START_TEST(one_of_a_pool_works)
 }
 END_TEST
 
-/* It sleeps for 2.7 ms at a time; a thread that sleeps for 1 ms may ask for work. */
-static void one_sleeps(struct made *made, int times, int us)
+/* `thread` sleeps so often for so long, with 300 us between, and then waits as the others of its pool do. */
+static void sleeps(struct made *made, int thread, int times, int us)
 {
-	begin(made);
-	pool(made, 4);
-	for (int i = 0; i < 4; i++)
-		if (i != 2)
-			pool_waits(made, 10 + i, 100);
 	for (int i = 0; i < times; i++)
 		fprintf(made->trace,
-			"@%d thread=12 park reason=sleep stack=put\n@%d thread=12 resume reason=sleep\n",
-			1000 * (us + 300) * i + 100000, 1000 * ((us + 300) * i + us) + 100000);
-	pool_waits(made, 12, 9200);
-	fputs(END, made->trace);
+			"@%d thread=%d park reason=sleep stack=put\n@%d thread=%d resume reason=sleep\n",
+			1000 * (us + 300) * i + 100000, thread,
+			1000 * ((us + 300) * i + us) + 100000, thread);
+	pool_waits(made, thread, 9200);
 }
+
+/* Who sleeps for 1 ms at a time may ask for work, and may work: it is no one worker, nor one of those that are idle. */
+static const struct {
+	int times, us, other_times, other_us;
+	const char *found;
+} SLEEPERS[] = {
+	{3, 2700, 0, 0,
+	 "one_worker cost 0-10000000 thread 12 park 0: 1 of 4 threads does 96.8% of their work: pool-2 (112) worked for "
+	 "9.20 ms (8.10 ms of it in sleeps and waits for files), the other 3 300 µs together\n  cost 6825000\n"},
+	{7, 1000, 0, 0, NOTHING_FOUND(NO_LOCK, NEITHER)},
+	{3, 2700, 7, 1000, NOTHING_FOUND(NO_LOCK, NEITHER)},
+};
 
 START_TEST(one_of_a_pool_sleeps_at_its_work)
 {
 	struct made made;
 
-	one_sleeps(&made, 3, 2700);
-	found_in(&made, "one_worker cost 0-10000000 thread 12 park 0: 1 of 4 threads does 96.8% of "
-			"their work: pool-2 (112) worked for 9.20 ms (8.10 ms of it in sleeps and "
-			"waits for files), the other 3 300 µs together\n  cost 6825000\n");
-	one_sleeps(&made, 7, 1000);
-	found_in(&made, NOTHING_FOUND(NO_LOCK, NEITHER));
+	begin(&made);
+	pool(&made, 4);
+	pool_waits(&made, 10, 100);
+	pool_waits(&made, 13, 100);
+	if (SLEEPERS[_i].other_times)
+		sleeps(&made, 11, SLEEPERS[_i].other_times, SLEEPERS[_i].other_us);
+	else
+		pool_waits(&made, 11, 100);
+	sleeps(&made, 12, SLEEPERS[_i].times, SLEEPERS[_i].us);
+	fputs(END, made.trace);
+	found_in(&made, SLEEPERS[_i].found);
 }
 END_TEST
 
@@ -800,7 +812,8 @@ int main(void)
 	tcase_add_test(tests, of_many_locks_a_few);
 	tcase_add_test(tests, seven_in_all_with_two_notes);
 	tcase_add_test(tests, one_of_a_pool_works);
-	tcase_add_test(tests, one_of_a_pool_sleeps_at_its_work);
+	tcase_add_loop_test(tests, one_of_a_pool_sleeps_at_its_work, 0,
+			    sizeof(SLEEPERS) / sizeof(*SLEEPERS));
 	tcase_add_test(tests, two_of_a_pool_are_not_one);
 	tcase_add_test(tests, asking_again_and_again);
 	tcase_add_test(tests, being_woken_is_not_asking);
