@@ -119,7 +119,7 @@ static int find_lock(struct applying *a, size_t change, struct trc_error *error)
 	struct trc_near near = trc_near_to(c->name);
 
 	for (size_t i = 0; i < n; i++) {
-		if (object_is_lock(&object[i]))
+		if (object_is_lock(&object[i]) && i < TRC_NEAR_NAMES)
 			trc_near_add(&near, object[i].name);
 		if (strcmp(object[i].name, c->name) != 0)
 			continue;
@@ -160,10 +160,8 @@ static int find_function(struct applying *a, size_t change, struct trc_error *er
 
 	if (!wanted)
 		return -ENOMEM;
-	for (size_t i = 0; i < stacks->n_frames; i++) {
+	for (size_t i = 0; i < stacks->n_frames; i++)
 		wanted[i + 1] = is_function(&stacks->frame[i], c->name);
-		trc_near_add(&near, stacks->frame[i].function);
-	}
 	for (size_t i = 0; i < stacks->n_stacks; i++) {
 		for (uint32_t f = stacks->stack_first[i]; f < stacks->stack_first[i + 1]; f++) {
 			if (!wanted[stacks->stack_frame[f]])
@@ -173,6 +171,8 @@ static int find_function(struct applying *a, size_t change, struct trc_error *er
 		}
 	}
 	free(wanted);
+	for (size_t i = 0; !found && i < stacks->n_frames && i < TRC_NEAR_NAMES; i++)
+		trc_near_add(&near, stacks->frame[i].function);
 	return found ? 0
 		     : change_no_such(error, c, &near,
 				      " in any stack of the trace; try trace-record -F 1000");

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Names longer than this are not compared. */
-enum { TRC_NEAR_BYTES = 64 };
+/* Names longer than this are not compared, nor need more names be than so many: a trace may have any number. */
+enum { TRC_NEAR_BYTES = 64, TRC_NEAR_NAMES = 100000 };
 
 struct trc_near {
 	const char *wanted, *best; /* best: NULL = none is near; the caller's */
