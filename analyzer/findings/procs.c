@@ -214,8 +214,8 @@ static int turns_set_why(struct trc_report *r, struct turns *t)
 	return 0;
 }
 
-/* How many the process might use when the recording began; 0 = not known.  Its threads need not have been on all. */
-static uint64_t procs_had(const struct trc_report *r)
+/* How many the machine has; 0 = not known.  The threads may be kept to fewer, or were on fewer by chance. */
+static uint64_t procs_of_machine(const struct trc_report *r)
 {
 	const char *text = trc_reader_info_get(r->reader, "procs");
 
@@ -242,7 +242,7 @@ static int turns_tell(struct turns *t, struct trc_report *r, struct trc_array *o
 	if (n_short <= t->n_procs && n_short < n_threads)
 		trc_line_add(&line, "%u of ", n_short); /* what ran instead are others */
 	trc_finding_threads(&line, n_short > t->n_procs ? n_short : n_threads);
-	n_procs = procs_had(r);
+	n_procs = procs_of_machine(r);
 	if (t->n_procs < n_procs)
 		snprintf(of, sizeof(of), " of %" PRIu64, n_procs);
 	trc_line_add(&line, " on %u%s proc%s waited %s to run, %s of the time that %s could",
