@@ -132,7 +132,7 @@ EXTRA_DIST += recorder/libtrc-preload.map
 # Names of code and pprof, which need libraries that libtrc does without: loaded on request.
 noinst_LTLIBRARIES += libtrcencode.la
 libtrcencode_la_SOURCES = \
-	recorder/profile/encode.c recorder/profile/encode.h recorder/profile/encode_private.h \
+	recorder/profile/encode.c recorder/profile/encode.h recorder/profile/encode_private.h recorder/profile/field.h \
 	recorder/profile/encode_names.c \
 	recorder/profile/encode_pprof.c \
 	recorder/profile/encode_text.c

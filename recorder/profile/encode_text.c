@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "encode_private.h"
+#include "field.h"
 
 struct row {
 	size_t key_off, key_bytes; /* in `keys`: the frames, then the labels as text */
@@ -53,32 +54,16 @@ static bool text_array_grow(struct trc_encode_text *e, void *array, size_t n, si
 	return true;
 }
 
-static void text_put_quoted(FILE *f, const char *text)
-{
-	putc('"', f);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			fprintf(f, "\\u%04x", c);
-		else
-			putc(c, f);
-	}
-	putc('"', f);
-}
-
 static void sample_put_labels(FILE *f, const struct trc_encode_sample *sample)
 {
 	for (size_t i = 0; i < sample->n_labels; i++) {
 		const struct trc_pprof_label *l = &sample->label[i];
 
 		fputs(i ? ", " : "", f);
-		text_put_quoted(f, l->key);
+		trc_field_quote(f, l->key, (uint32_t)strlen(l->key));
 		fputs(": ", f);
 		if (l->text)
-			text_put_quoted(f, l->text);
+			trc_field_quote(f, l->text, (uint32_t)strlen(l->text));
 		else
 			fprintf(f, "%" PRId64 "%s%s", l->number, l->unit && *l->unit ? " " : "",
 				l->unit ? l->unit : "");
@@ -262,13 +247,6 @@ static void put_values(const struct trc_encode_text *e, const int64_t *value, FI
 	}
 }
 
-/* A name may hold anything: it is one field of one line. */
-static void text_put_name(FILE *f, const char *name)
-{
-	for (; *name; name++)
-		putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, f);
-}
-
 static void text_put_frame(const struct trc_encode_text *e, uint32_t epoch, uint64_t frame, FILE *f)
 {
 	struct trc_symbol symbol[TRC_SYMBOL_INLINE_MAX];
@@ -279,12 +257,12 @@ static void text_put_frame(const struct trc_encode_text *e, uint32_t epoch, uint
 		fprintf(f, "#\t0x%" PRIx64 "\n", frame);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(f, "#\t0x%" PRIx64 "\t", frame);
-		text_put_name(f, symbol[i].function ? symbol[i].function : "?");
+		trc_field_put(f, symbol[i].function ? symbol[i].function : "?");
 		if (offset >= 0)
 			fprintf(f, "+0x%" PRIx64, (uint64_t)offset);
 		if (symbol[i].file) {
 			fputs("\t", f);
-			text_put_name(f, symbol[i].file);
+			trc_field_put(f, symbol[i].file);
 			fprintf(f, ":%u", symbol[i].line);
 		}
 		putc('\n', f);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "format/schema.h"
 #include "format/waits.h"
+#include "field.h"
 #include "thread_text.h"
 
 struct text {
@@ -47,29 +48,6 @@ const char *trc_thread_state(const struct trc_thread_row *row)
 	return trc_thread_is_name(row->is);
 }
 
-/* Names may hold anything: they are one field of one line. */
-static void thread_put_name(FILE *f, const char *name)
-{
-	for (; *name; name++)
-		putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, f);
-}
-
-static void thread_put_quoted(FILE *f, const char *text, uint32_t n_bytes)
-{
-	putc('"', f);
-	for (uint32_t i = 0; i < n_bytes; i++) {
-		unsigned char c = (unsigned char)text[i];
-
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			fprintf(f, "\\u%04x", c);
-		else
-			putc(c, f);
-	}
-	putc('"', f);
-}
-
 static void put_time(FILE *f, uint64_t ns)
 {
 	if (ns < 1000000)
@@ -98,7 +76,7 @@ static void thread_put_head(FILE *f, const struct trc_thread_row *row)
 {
 	fprintf(f, "thread %u ", row->tid);
 	if (row->name[0]) {
-		thread_put_quoted(f, row->name, (uint32_t)strlen(row->name));
+		trc_field_quote(f, row->name, (uint32_t)strlen(row->name));
 		putc(' ', f);
 	}
 	fprintf(f, "[%s", trc_thread_state(row));
@@ -126,10 +104,10 @@ static void thread_put_labels(FILE *f, const struct trc_thread_row *row)
 		const struct trc_label *l = &row->label[i];
 
 		fputs(i ? ", " : "", f);
-		thread_put_quoted(f, l->key, l->key_bytes);
+		trc_field_quote(f, l->key, l->key_bytes);
 		fputs(": ", f);
 		if (!l->is_number)
-			thread_put_quoted(f, l->value, l->value_bytes);
+			trc_field_quote(f, l->value, l->value_bytes);
 		else
 			fprintf(f, "%" PRId64 "%s%.*s", l->number, l->value_bytes ? " " : "",
 				(int)l->value_bytes, l->value);
@@ -142,9 +120,9 @@ static void put_symbols(struct text *t, const struct trc_symbol *symbol, size_t 
 			const char *path)
 {
 	for (size_t i = 0; i < n; i++) {
-		thread_put_name(t->f, symbol[i].function ? symbol[i].function : "?");
+		trc_field_put(t->f, symbol[i].function ? symbol[i].function : "?");
 		fputs(symbol[i].inlined ? " (inlined)\n\t" : "\n\t", t->f);
-		thread_put_name(t->f, symbol[i].file ? symbol[i].file : path);
+		trc_field_put(t->f, symbol[i].file ? symbol[i].file : path);
 		if (symbol[i].file)
 			fprintf(t->f, ":%u", symbol[i].line);
 		fprintf(t->f, " 0x%" PRIx64 "\n", frame);
@@ -163,7 +141,7 @@ static void thread_put_frame(struct text *t, uint32_t epoch, uint64_t frame)
 		return;
 	}
 	fputs("?\n\t", t->f);
-	thread_put_name(t->f, path);
+	trc_field_put(t->f, path);
 	fprintf(t->f, " 0x%" PRIx64 "\n", frame);
 }
 
