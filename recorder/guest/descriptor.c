@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include "descriptor.h"
 #include "format/raw.h"
+#include "recorder/ring/content_hash.h"
 #include "recorder/ring/rec.h"
 #include "recorder/unwind/poison.h"
 
@@ -38,12 +39,6 @@ bool trc_descriptors_ask_sockets(void)
 {
 	return !atomic_load_explicit(&ask_nothing, memory_order_relaxed) &&
 	       !atomic_load_explicit(&ask_no_sockets, memory_order_relaxed);
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
 }
 
 /* ---- changes ----------------------------------------------------------------------------- */
@@ -95,7 +90,7 @@ static bool descriptor_look(int fd, struct statx *st)
 static bool identify(int fd, struct identity *identity)
 {
 	struct statx st;
-	uint64_t h = mix(trc_self.session, (unsigned int)fd);
+	uint64_t h = trc_hash_add(trc_self.session, (unsigned int)fd);
 
 	if (!descriptor_look(fd, &st))
 		return false;
@@ -104,10 +99,11 @@ static bool identify(int fd, struct identity *identity)
 		identity->key = 0;
 		return true;
 	}
-	h = mix(mix(h, st.stx_mode & S_IFMT), st.stx_ino);
-	h = mix(h, (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor);
+	h = trc_hash_add(trc_hash_add(h, st.stx_mode & S_IFMT), st.stx_ino);
+	h = trc_hash_add(h, (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor);
 	if (st.stx_mask & STATX_BTIME)
-		h = mix(mix(h, (uint64_t)st.stx_btime.tv_sec), st.stx_btime.tv_nsec);
+		h = trc_hash_add(trc_hash_add(h, (uint64_t)st.stx_btime.tv_sec),
+				 st.stx_btime.tv_nsec);
 	identity->key = h | 1;
 	return true;
 }
@@ -119,7 +115,7 @@ static const char EPOLL_TEXT[] = "anon_inode:[eventpoll]";
 
 static uint64_t check_of(uint64_t identity, uint64_t name)
 {
-	return mix(mix(1, identity), name) | 1;
+	return trc_hash_add(trc_hash_add(1, identity), name) | 1;
 }
 
 /* 0 if it is not known, or another string has its place now. */
@@ -189,7 +185,9 @@ void trc_descriptor_name(const struct trc_wait *wait, struct trc_descriptor_name
 	    atomic_load_explicit(&ask_nothing, memory_order_relaxed))
 		return;
 	if (identity.is_epoll)
-		identity.key = mix(mix(trc_self.session, (unsigned int)fd), TRC_REASON_EPOLL) | 1;
+		identity.key = trc_hash_add(trc_hash_add(trc_self.session, (unsigned int)fd),
+					    TRC_REASON_EPOLL) |
+			       1;
 	else if (!identify(fd, &identity))
 		return;
 	name->id = remembered(fd, &identity);

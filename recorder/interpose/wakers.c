@@ -11,6 +11,7 @@
 #include "span.h"
 #include "wakers.h"
 #include "recorder/guest/descriptor.h"
+#include "recorder/ring/content_hash.h"
 #include "recorder/ring/waiters.h"
 #include "recorder/unwind/poison.h"
 
@@ -24,21 +25,15 @@ struct ends {
 
 enum { KEYS_OF_INODES = 0x11, KEYS_OF_NUMBERS = 0x22, KEYS_OF_ADDRESSES = 0x33 };
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-	return h ^ h >> 29;
-}
-
 static uint64_t as_key(uint64_t h)
 {
-	h = mix(h, 0) & ~(uint64_t)(TRC_IO_KEY_STEP - 1);
+	h = trc_hash_add(h, 0) & ~(uint64_t)(TRC_IO_KEY_STEP - 1);
 	return h ? h : TRC_IO_KEY_STEP;
 }
 
 static uint64_t key_of_inode(const struct stat *st)
 {
-	return as_key(mix(mix(KEYS_OF_INODES, st->st_dev), st->st_ino));
+	return as_key(trc_hash_add(trc_hash_add(KEYS_OF_INODES, st->st_dev), st->st_ino));
 }
 
 /* fstat() of any libc, and of none. */
@@ -88,7 +83,8 @@ static bool host_of(const union address *a, struct host *host)
 
 static uint64_t mix_host(uint64_t h, const struct host *host)
 {
-	return mix(mix(mix(h, host->word[0]), host->word[1]), host->port);
+	return trc_hash_add(trc_hash_add(trc_hash_add(h, host->word[0]), host->word[1]),
+			    host->port);
 }
 
 /* The peer is on this machine: its address is ours, or of the loopback interface. */
@@ -122,7 +118,7 @@ static struct ends ends_of_socket(int fd)
 	    !host_of(&peer, &there) || !is_near(&here, &there) ||
 	    trc_raw5(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &type_bytes))
 		return NONE;
-	h = mix(KEYS_OF_ADDRESSES, (uint64_t)type);
+	h = trc_hash_add(KEYS_OF_ADDRESSES, (uint64_t)type);
 	return (struct ends){as_key(mix_host(mix_host(h, &here), &there)),
 			     as_key(mix_host(mix_host(h, &there), &here))};
 }
@@ -140,7 +136,7 @@ static struct ends ends_of(int fd, const struct stat *st)
 		return ends_of_socket(fd);
 	case 0: /* an inode that all of them share */
 		key = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
-		key = as_key(mix(KEYS_OF_NUMBERS, key)) | TRC_IO_BY_NUMBER;
+		key = as_key(trc_hash_add(KEYS_OF_NUMBERS, key)) | TRC_IO_BY_NUMBER;
 		return (struct ends){key, key};
 	default:
 		return NONE;
@@ -152,7 +148,8 @@ static uint64_t seal_of(const struct stat *st, struct ends ends)
 {
 	uint64_t inode = key_of_inode(st);
 
-	return ends.in & TRC_IO_BY_NUMBER ? inode : mix(mix(inode, ends.in), ends.out);
+	return ends.in & TRC_IO_BY_NUMBER ? inode
+					  : trc_hash_add(trc_hash_add(inode, ends.in), ends.out);
 }
 
 static struct ends io_remembered(int fd)

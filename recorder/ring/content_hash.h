@@ -69,6 +69,13 @@ static inline uint64_t trc_hash_mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+/* The hash `h` of numbers, and one more. */
+static inline uint64_t trc_hash_add(uint64_t h, uint64_t number)
+{
+	h = (h ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+	return h ^ h >> 29;
+}
+
 /* Two lanes, so that the multiplications overlap (the folded product is wyhash's idea). */
 static inline uint64_t trc_hash_lane_a(uint64_t a, uint64_t word)
 {
