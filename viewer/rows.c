@@ -365,6 +365,7 @@ int trc_rows_write(struct trc_rows *r, struct trc_tracks *tracks)
 void trc_rows_free(struct trc_rows *r)
 {
 	free(r->caused);
+	free(r->pathed);
 	trc_texts_free(&r->texts);
 	trc_index_free(&r->objects);
 	free(r->object_name);

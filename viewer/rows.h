@@ -94,6 +94,8 @@ struct trc_rows {
 	const char *trace;		/* name of its file; NULL = not known; borrowed */
 	uint32_t *caused; /* ids of waits whose causes are in the page, sorted; owned */
 	size_t n_caused;
+	uint32_t *pathed; /* ids of tasks whose critical paths are in the page, sorted; owned */
+	size_t n_pathed;
 	bool failed; /* out of memory */
 	uint8_t *
 		left_out[TRC_ROWS_TABLES]; /* a bit for each row of the model; NULL = none; owned */

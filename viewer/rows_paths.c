@@ -15,7 +15,12 @@
 
 /* Rows of causes that are derived: for one task, and for all of the page.  What would take more has no path.  One that takes too many is
  * given up early, but leaves nothing in the page: it counts as some of them, so that a few do not take the place of all others. */
-enum { ROWS_OF_TASK = 1 << 16, ROWS_OF_PAGE = 1 << 19, ROWS_GIVEN_UP = ROWS_OF_TASK / 16 };
+enum {
+	ROWS_OF_TASK = 1 << 16,
+	ROWS_OF_PAGE = 1 << 19,
+	ROWS_GIVEN_UP = ROWS_OF_TASK / 16,
+	ROWS_OF_BOX = 1 << 17
+};
 
 struct chosen {
 	const struct trc_task *task;
@@ -258,6 +263,42 @@ static void write_paths(struct paths *p)
 	trc_rows_columns(r, c, N);
 }
 
+static int by_id(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static size_t n_leaves(const struct paths *p, const struct chosen *task)
+{
+	const struct piece *piece = (const struct piece *)p->pieces.row + task->first;
+	size_t n = 0;
+
+	for (size_t i = 0; i < task->n; i++)
+		n += piece[i].n;
+	return n;
+}
+
+/* For the SQL box: these ids, and no others, the slowest as far as there is room for their rows. */
+static int keep_ids(struct paths *p)
+{
+	const struct chosen *task = p->tasks.row;
+	size_t n;
+	const struct trc_task *first = trc_model_tasks(p->r->m, &n);
+
+	p->r->pathed = calloc(p->tasks.n + 1, sizeof(*p->r->pathed));
+	if (!p->r->pathed)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0; i < p->tasks.n && (n += n_leaves(p, &task[i])) <= ROWS_OF_BOX; i++)
+		if (task[i].n)
+			p->r->pathed[p->r->n_pathed++] = (uint32_t)(task[i].task - first) + 1;
+	if (p->r->n_pathed)
+		qsort(p->r->pathed, p->r->n_pathed, sizeof(*p->r->pathed), by_id);
+	return 0;
+}
+
 void trc_rows_paths(struct trc_rows *r)
 {
 	struct paths p = {.r = r,
@@ -267,6 +308,8 @@ void trc_rows_paths(struct trc_rows *r)
 
 	if (!err)
 		err = find_paths(&p);
+	if (!err)
+		err = keep_ids(&p);
 	if (err)
 		r->failed = true;
 	tasks_sort(&p.tasks, by_number);

@@ -19,7 +19,7 @@ struct box {
 	struct trc_texts texts;
 	struct trc_sqlbox_missing missing;
 	bool any; /* a table was written */
-	char *causes_why;
+	char *causes_why, *paths_why;
 };
 
 struct column {
@@ -412,31 +412,52 @@ static int box_count_rows(struct box *b, const struct trc_sql_table *d,
 	return 0;
 }
 
-/* As the page has the causes of some waits only, it says of which. */
+/* A table of which the page has the rows of some waits or tasks only: it says of which, in `why`, if they are not all. */
+static int box_write_some(struct box *b, const struct trc_sql_table *d,
+			  struct trc_sqlbox_some *some, bool is_whole, const char *why)
+{
+	size_t n_missing = b->missing.n;
+	int err = why ? write_table(b, d->name, d, some) : -ENOMEM;
+
+	sqlite3_free(some->from);
+	/* If there was no room for it, that is said. */
+	return err || is_whole || b->missing.n != n_missing ? err : lacks(b, d->name, -1, why);
+}
+
 static int box_write_causes(struct box *b, const struct trc_sql_table *d)
 {
-	size_t n, n_missing = b->missing.n;
+	const struct trc_rows *r = b->r;
 	struct trc_sqlbox_some some;
-	int err = trc_sqlbox_some_causes(&some, b->db, b->r);
+	size_t n;
+	int err = trc_sqlbox_some_causes(&some, b->db, r);
 
-	if (!err)
-		err = write_table(b, d->name, d, &some);
-	sqlite3_free(some.from);
-	trc_model_parks(b->r->m, &n);
+	if (err)
+		return err;
+	trc_model_parks(r->m, &n);
 	if (asprintf(
 		    &b->causes_why,
 		    "the causes of %zu of %zu waits are here: of waits for locks and threads the %" PRIu64
 		    " longest of each place",
-		    b->r->n_caused, n, b->r->limits.causes) < 0) {
+		    r->n_caused, n, r->limits.causes) < 0)
 		b->causes_why = NULL;
-		return -ENOMEM;
-	}
+	return box_write_some(b, d, &some, n == r->n_caused, b->causes_why);
+}
+
+static int box_write_paths(struct box *b, const struct trc_sql_table *d)
+{
+	const struct trc_rows *r = b->r;
+	struct trc_sqlbox_some some;
+	size_t n;
+	int err = trc_sqlbox_some_paths(&some, b->db, r);
+
 	if (err)
 		return err;
-	/* If there was no room for it, that is said. */
-	return n > b->r->n_caused && b->missing.n == n_missing
-		       ? lacks(b, d->name, -1, b->causes_why)
-		       : 0;
+	trc_model_tasks(r->m, &n);
+	if (asprintf(&b->paths_why,
+		     "the paths of %zu of %zu tasks are here: of each type the %" PRIu64 " slowest",
+		     r->n_pathed, n, r->limits.paths) < 0)
+		b->paths_why = NULL;
+	return box_write_some(b, d, &some, n == r->n_pathed, b->paths_why);
 }
 
 /* Any other table. */
@@ -470,8 +491,13 @@ static int write_described(struct box *b)
 			err = box_write_causes(b, d);
 			continue;
 		}
+		if (!strcmp(d->name, "task_path")) {
+			err = box_write_paths(b, d);
+			continue;
+		}
 		if (!d->rows && !d->make) {
-			err = lacks(b, d->name, -1, "it is derived for each question");
+			err = lacks(b, d->name, -1,
+				    "it is derived for each region that is asked for");
 			continue;
 		}
 		err = write_rows(b, d, &some);
@@ -582,6 +608,7 @@ int trc_sqlbox_write(struct trc_rows *r)
 	trc_texts_free(&b.texts);
 	trc_sqlbox_missing_free(&b.missing);
 	free(b.causes_why);
+	free(b.paths_why);
 	sqlite3_close(b.db);
 	return err;
 }

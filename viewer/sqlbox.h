@@ -66,6 +66,7 @@ int trc_sqlbox_some(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_
 		    const char *table);
 /* The causes that the page has. */
 int trc_sqlbox_some_causes(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r);
+int trc_sqlbox_some_paths(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r);
 
 /* --- sqlbox_values.c: the values of a column, of any type --- */
 

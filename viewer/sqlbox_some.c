@@ -1,6 +1,6 @@
 /*
- * sqlbox_some.c - tables of which the SQL box has some rows: causes of the waits that rows_causes.c chose; in a page of a part, the
- * times of the part's tasks and regions.
+ * sqlbox_some.c - tables of which the SQL box has some rows: causes of the waits that rows_causes.c chose, and paths of the tasks that
+ * rows_paths.c chose; in a page of a part, the times of the part's tasks and regions.
  *
  * A model that keeps the lists of these times knows where the rows of each task begin (trc_task_rows_first()), so that the part's
  * rows are found without a look at the others.
@@ -87,21 +87,29 @@ static char *from_runs(sqlite3 *db, const struct trc_rows *r, const struct of_ta
 	return sqlite3_str_finish(sql);
 }
 
-static char *from_causes(sqlite3 *db, const struct trc_rows *r)
+/* Of these ids, in their order: `table` has the id of each row's owner in `column`. */
+static int some_of(struct trc_sqlbox_some *some, sqlite3 *db, const char *table, const char *column,
+		   const uint32_t *ids, size_t n)
 {
 	sqlite3_str *sql = sqlite3_str_new(db);
 
 	sqlite3_str_appendall(sql, "json_each('[");
-	for (size_t i = 0; i < r->n_caused; i++)
-		sqlite3_str_appendf(sql, i ? ",%u" : "%u", r->caused[i]);
-	sqlite3_str_appendall(sql, "]') AS w CROSS JOIN causes AS t ON t.wait = w.value");
-	return sqlite3_str_finish(sql);
+	for (size_t i = 0; i < n; i++)
+		sqlite3_str_appendf(sql, i ? ",%u" : "%u", ids[i]);
+	sqlite3_str_appendf(sql, "]') AS w CROSS JOIN \"%w\" AS t ON t.\"%w\" = w.value", table,
+			    column);
+	*some = (struct trc_sqlbox_some){.from = sqlite3_str_finish(sql)};
+	return some->from ? 0 : -ENOMEM;
 }
 
 int trc_sqlbox_some_causes(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r)
 {
-	*some = (struct trc_sqlbox_some){.from = from_causes(db, r)};
-	return some->from ? 0 : -ENOMEM;
+	return some_of(some, db, "causes", "wait", r->caused, r->n_caused);
+}
+
+int trc_sqlbox_some_paths(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r)
+{
+	return some_of(some, db, "task_path", "task", r->pathed, r->n_pathed);
 }
 
 int trc_sqlbox_some(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r,

@@ -91,16 +91,34 @@ async function causesAre(page, trace, name, lacking) {
 	same(longest.filter(({id}) => !waits.includes(id)), [], `${name}: the longest of each place are there`);
 }
 
+// Of the slowest tasks of each type.
+async function pathsAre(page, trace, name, lacking) {
+	const tasks = (await ask(page, "SELECT DISTINCT task FROM task_path ORDER BY 1")).csv.trim().split("\n").slice(1), [{n}] = rowsOf(trace, "SELECT count(*) AS n FROM tasks");
+
+	await sameAnswers(page, trace, [`SELECT * FROM task_path WHERE task IN (${tasks.join()}) ORDER BY task, id`], [`${name}: critical paths of ${tasks.length} tasks`]);
+	if (tasks.length < n)
+		check(lacking.has("task_path"), `${name}: that others are missing is said`);
+	if (name !== "demo")
+		return;
+	const slowest = rowsOf(trace, "SELECT CAST(id AS TEXT) AS id FROM (SELECT id, row_number() OVER (PARTITION BY type ORDER BY duration_ns DESC, id) AS k FROM tasks) WHERE k <= 100 ORDER BY CAST(id AS INTEGER)");
+	same(tasks, slowest.map(({id}) => id), `${name}: the slowest of each type have their paths`);
+	same((await ask(page, "SELECT why FROM page_missing WHERE table_name = 'task_path'")).csv.split("\n")[1],
+		`the paths of ${tasks.length} of ${n} tasks are here: of each type the 100 slowest`, `${name}: of which`);
+	check((await ask(page, "SELECT * FROM region_path")).error.includes("it is derived for each region that is asked for; trace-analyze --sql has it, and the SQL box of trace-view"),
+		`${name}: why paths of regions are not there, and who has them`);
+}
+
 async function tablesAre(page, trace, name) {
 	const {csv} = await ask(page, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
 	const tables = csv.trim().split("\n").slice(1).filter((table) => table !== "page_missing");
 	const lacking = new Set((await ask(page, "SELECT DISTINCT table_name FROM page_missing")).csv.trim().split("\n").slice(1));
 
-	const whole = tables.filter((table) => table !== "causes"); // of them it has those of some waits
+	const whole = tables.filter((table) => !["causes", "task_path"].includes(table)); // it has those of some waits and tasks
 	for (const table of whole)
 		check(!lacking.has(table), `${name}: ${table} is whole`);
 	await sameAnswers(page, trace, whole.map((table) => `SELECT * FROM "${table}"`), whole.map((table) => `${name}: ${table}`));
 	await causesAre(page, trace, name, lacking);
+	await pathsAre(page, trace, name, lacking);
 	// What is neither here nor said to be missing would be lost.
 	const all = native(trace, "SELECT 'events' AS name UNION SELECT 'event_' || name FROM kinds").trim().split("\n").slice(1);
 	for (const table of [...all, "parks", "causes", "allocs", "on_cpu", "selected"])
@@ -254,7 +272,7 @@ async function saysWhatItLacks(page) {
 	check((await page.locator(".sql-scope").innerText()).includes("events"), "the first line says what is not here");
 	same((await ask(page, "SELECT rows FROM page_missing WHERE table_name = 'events'")).csv, `rows\n${all}\n`, "how many events");
 	same((await ask(page, "SELECT * FROM events")).error, "no such table: events, it is not in the page: it would make the page " +
-		"several times as large; trace-analyze --sql has it", "and why");
+		"several times as large; trace-analyze --sql has it, and the SQL box of trace-view", "and why");
 }
 
 function policyOf(page) {

@@ -18,7 +18,7 @@ static const struct trc_html_limits few = {
 	.logs = 10,
 	.counters = 100,
 	.samples = 10,
-	.columns = 500,
+	.columns = 512,
 };
 
 int main(int argc, char **argv)

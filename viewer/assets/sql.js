@@ -192,7 +192,7 @@ function sqlLack(why) {
 
 	if (table === "waits")
 		return ": waits are the rows of parks";
-	return lack ? `, it is not in the page: ${lack[2]}; trace-analyze --sql has it` : "";
+	return lack ? `, it is not in the page: ${lack[2]}; trace-analyze --sql has it, and the SQL box of trace-view` : "";
 }
 
 function sqlAnsweredNow() {
