@@ -329,9 +329,35 @@ static void add_frames(struct trc_report *r, struct trc_line *line, uint32_t sta
 	}
 }
 
+/* The first caller with a name, of those that all stacks of the place have; NULL = it has a name itself, or none has one. */
+static const struct trc_frame *first_named(const struct trc_report *r, uint32_t stack)
+{
+	uint32_t place = stack < r->n_canonical ? r->canonical[stack] : 0;
+	const struct trc_report_callers *callers = &r->callers[place];
+	const uint32_t *frame;
+	size_t n;
+
+	frame = own_frames(r, callers->stack ? callers->stack : stack, &n);
+	if (callers->stack && callers->n_frames < n)
+		n = callers->n_frames;
+	if (!n || r->stacks->frame[frame[0] - 1].function)
+		return NULL;
+	for (size_t i = 1; i < n; i++)
+		if (!is_trc(r, &frame[i]) && r->stacks->frame[frame[i] - 1].function)
+			return &r->stacks->frame[frame[i] - 1];
+	return NULL;
+}
+
 void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack)
 {
+	const struct trc_frame *named = first_named(r, stack);
+
 	add_frames(r, line, stack, 1);
+	if (!named)
+		return;
+	trc_line_add(line, " (below ");
+	trc_line_data(line, named->function, room_for(r, FUNCTION_WIDTH));
+	trc_line_add(line, ")");
 }
 
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack)

@@ -263,7 +263,7 @@ integration_tests = \
 	tests/integration/sampled_guest.sh \
 	tests/integration/samples_due.sh \
 	tests/integration/short_threads.sh \
-	tests/integration/titles.sh \
+	tests/integration/titles.sh tests/integration/stripped.sh \
 	tests/integration/lock_meets.sh \
 	tests/integration/lock_remade.sh \
 	tests/integration/idle_pool.sh \
