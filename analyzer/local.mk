@@ -98,7 +98,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/many_json.c \
 	analyzer/report/many_print.c \
 	analyzer/report/many_rows.h \
-	analyzer/words/names.c analyzer/words/stack_text.h \
+	analyzer/words/names.c analyzer/words/troubles.c analyzer/words/stack_text.h \
 	analyzer/report/now.c \
 	analyzer/words/selection.c \
 	analyzer/report/shares.c \

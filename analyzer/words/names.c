@@ -306,8 +306,7 @@ static void add_frame(struct trc_report *r, struct trc_line *line, const struct 
 			trc_line_data(line, name, room_for(r, FILE_WIDTH));
 		trc_line_add(line, ":%u", frame->line);
 		*file = frame->file;
-	} else if (r->module_shown && frame->module &&
-		   frame->module < trc_reader_modules(r->reader)) {
+	} else if (r->module_shown && frame->module < trc_reader_modules(r->reader)) {
 		r->module_shown[frame->module] = true;
 	}
 }
@@ -456,57 +455,6 @@ void trc_report_frames(struct trc_report *r, uint32_t stack, size_t max)
 		trc_line_add(&line, "and %zu more", n - max);
 		trc_report_line(r, &line);
 	}
-}
-
-/* A program that executes itself again has its modules once more. */
-static bool trouble_was_told(const struct trc_report *r, struct trc_symbols *symbols,
-			     uint32_t until, const char *path, const char *trouble)
-{
-	for (uint32_t i = 1; i < until; i++) {
-		const struct trc_module_entry *module =
-			r->module_shown[i] ? trc_reader_module(r->reader, i) : NULL;
-		const char *before = module && !strcmp(module->path, path)
-					     ? trc_symbols_trouble(symbols, module)
-					     : NULL;
-
-		if (before && !strcmp(before, trouble))
-			return true;
-	}
-	return false;
-}
-
-void trc_report_troubles(struct trc_report *r)
-{
-	struct trc_symbols *symbols = trc_model_symbols(r->m);
-	struct trc_line line;
-	bool any = false, lacks = false;
-
-	for (uint32_t i = 1; symbols && i < trc_reader_modules(r->reader); i++) {
-		const struct trc_module_entry *module = trc_reader_module(r->reader, i);
-		const char *trouble;
-
-		if (!r->module_shown[i] || !module)
-			continue;
-		trouble = trc_symbols_trouble(symbols, module);
-		if (!trouble || trouble_was_told(r, symbols, i, module->path, trouble))
-			continue;
-		if (!any)
-			trc_report_heading(r, "No source lines for", NULL);
-		any = true;
-		trc_line_begin(&line, r->width, r->colour);
-		trc_line_add(&line, "  ");
-		trc_line_data(&line, module->path, 60);
-		trc_line_add(&line, ": %s", trouble);
-		trc_report_line(r, &line);
-		lacks |= !strcmp(trouble, TRC_SYMBOLS_NO_DEBUG_FILE);
-	}
-	if (!lacks)
-		return;
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_style(&line, TRC_STYLE_DIM);
-	trc_line_add(&line, "  debug packages have them, or servers that DEBUGINFOD_URLS names");
-	trc_line_style(&line, TRC_STYLE_PLAIN);
-	trc_report_line(r, &line);
 }
 
 /* ---- threads ---- */

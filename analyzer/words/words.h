@@ -253,7 +253,7 @@ int trc_report_canonical_init(struct trc_report *r);
 /* After that, both; 0 or -ENOMEM. */
 int trc_report_same_place_init(struct trc_report *r);
 int trc_report_ends_init(struct trc_report *r);
-/* Modules whose functions were shown without lines, and why. */
+/* troubles.c: modules whose functions were shown without lines, and why; addresses without names. */
 void trc_report_troubles(struct trc_report *r);
 
 /* ---- descriptors.c ---- */

@@ -303,6 +303,18 @@ static const struct report_line LINES[] = {
 	 "@6000000 thread=2 resume reason=mutex object=0x10\n",
 	 "   1.00 ms    25.0%   an unknown thread did what is not known\n"
 	 "                        server+0x40 < server+0x50", false},
+	{"code that no file has and no map names: what would give it names",
+	 MODULES THREADS "stack made 0x9010 0x3061 0x2031\n"
+			 "@1000 thread=2 park reason=mutex object=0x10 stack=made\n"
+			 "@2000 thread=2 resume reason=mutex object=0x10\n",
+	 "No source lines for\n"
+	 "  addresses in no file, as of code made by a virtual machine: no /tmp/perf-42.map\n"
+	 "  java -XX:+DumpPerfMapAtExit and node --perf-basic-prof write it\n"
+	 "  /none/server: not found\n", false},
+	{"... which is not said where all code is of files",
+	 MODULES THREADS "@1000 thread=2 park reason=mutex object=0x10 stack=get\n"
+			 "@2000 thread=2 resume reason=mutex object=0x10\n",
+	 "addresses in no file", true},
 	{"no waits: no section for them", "@1 counter name=\"c\" value=1\n", "Critical sections",
 	 true},
 };
