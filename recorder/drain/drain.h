@@ -211,6 +211,9 @@ void trc_drain_used(struct trc_drain *d, uint64_t used_ns);
 /* Adds a record of the kernel's, in order for each proc.  Records of threads that have not made
  * themselves known are left out; their samples are counted as lost. */
 void trc_drain_kernel(struct trc_drain *d, const struct trc_perf_record *record);
+/* How much more samples of the kernel's event and losses of such samples stand for, in the trace, than
+ * the records that came: by the first samples that threads take themselves. */
+int64_t trc_drain_first_ns(const struct trc_drain *d, uint32_t event);
 /* Sets the events that the kernel samples: event i of perf_buffer.h is entry[i]; this function
  * gives them numbers.  Borrowed until trc_drain_close(). */
 void trc_drain_kernel_events(struct trc_drain *d, const struct trc_sample_event_entry *entry,

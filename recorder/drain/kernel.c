@@ -239,12 +239,16 @@ static void note_modules(struct trc_drain *d, const struct trc_perf_record *r, u
 static void kernel_add_sample(struct trc_drain *d, const struct trc_perf_record *r, uint32_t thread)
 {
 	uint32_t stack, epoch = epoch_of(d, r->raw_ns);
+	uint64_t value;
 	struct trc_args_sample *args;
 
 	if (!thread) {
 		add_loss(d, r, 0, 1, TRC_SAMPLE_LOSS_NO_THREAD);
 		return;
 	}
+	value = trc_drain_kernel_value(d, r, thread);
+	if (!value)
+		return;
 	if (!d->windowed)
 		trc_drain_make_room(d);
 	d->had_room = false;
@@ -256,7 +260,7 @@ static void kernel_add_sample(struct trc_drain *d, const struct trc_perf_record 
 		return;
 	*args = (struct trc_args_sample){
 		.event = record_event_number(r),
-		.value = r->value,
+		.value = value,
 		.period = r->period,
 		.stack = stack,
 		.labels = 0, /* the thread's, at that time: for the reader to find */

@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libtrcdrain.la
 libtrcdrain_la_SOURCES = \
 	recorder/shared/copy_racing.h recorder/drain/drain.c recorder/drain/drain.h recorder/drain/private.h \
+	recorder/drain/first_samples.c \
 	recorder/drain/kernel.c \
 	recorder/drain/open.c \
 	recorder/drain/otel_service.c recorder/drain/otel_service.h recorder/drain/otel_service_ask.c \

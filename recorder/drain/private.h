@@ -37,6 +37,7 @@ struct trc_tid_map {
 		uint32_t serial, before_serial;
 		uint64_t start, before_end;
 		uint64_t ended, before_ended; /* as their slots told; 0 = not told */
+		uint64_t counts;	      /* of `serial`: first_samples.c */
 	} * entry, *before;
 	uint32_t mask, used;
 	uint64_t since; /* `looked` of the pass in which they became full last */
@@ -186,6 +187,7 @@ struct trc_drain {
 	const struct trc_sample_event_entry *kernel_event; /* [n_kernel_events] */
 	uint32_t n_kernel_events;
 	bool kernel_events_told;
+	int64_t first_ns[TRC_CPU_EVENTS_MAX]; /* trc_drain_first_ns() */
 	/* Modules that no recorded stack of the process has led to, some of the latest.  Each is
 	 * valid for the epochs from the first to the last in which it was met. */
 	struct trc_drain_kernel_module {
@@ -315,6 +317,9 @@ void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);
 void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
 			 uint64_t end);
+/* What was counted of the thread that has this tid now, to be counted on; NULL = the thread is not the
+ * latest with this tid, or began before `since`. */
+uint64_t *trc_drain_tid_counts(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t since);
 /* True if it is known by now which thread had the tid at that time.  If false, a thread that had
  * the tid then may still make itself known. */
 bool trc_drain_tid_is_settled(const struct trc_drain *d, uint32_t tid, uint64_t ticks);
@@ -333,6 +338,23 @@ void trc_drain_sample_events(struct trc_drain *d);
 /* A trace that joins a ring in use does not count earlier losses.  `left` is the drain after which
  * the new drain goes on. */
 void trc_drain_sample_begin(struct trc_drain *d, const struct trc_drain *left);
+
+/* ---- first_samples.c ---- */
+
+/* The value of a thread's nth sample by the kernel, from 1, as this thread took first samples. */
+static inline uint64_t trc_drain_value_after_first(uint32_t nth, uint64_t value)
+{
+	return nth < TRC_CPU_FIRST_SAMPLES ? 0 : nth == TRC_CPU_FIRST_SAMPLES ? value / 2 : value;
+}
+
+/* True if entry i of the mapping's table is about threads' first samples of the kernel's event
+ * *kernel. */
+bool trc_drain_is_first_event(const struct trc_drain *d, uint32_t i, uint32_t *kernel);
+/* A sample, or lost ones: first samples of an event that the kernel samples get this event's number. */
+void trc_drain_first_sample(struct trc_drain *d, struct trc_event *event);
+/* The value that a sample of the kernel's has in the trace; 0 = the thread's own stand for it. */
+uint64_t trc_drain_kernel_value(struct trc_drain *d, const struct trc_perf_record *r,
+				uint32_t thread);
 
 /* ---- ids ---- */
 

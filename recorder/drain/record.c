@@ -367,6 +367,8 @@ static void record_general(struct trc_drain *d, struct trc_drain_stream *s, cons
 				      (uint32_t)event.args.thread_start.creator, event.time);
 	if (d->windowed)
 		trc_drain_watch_event(d, &event);
+	if (event.kind == TRC_KIND_SAMPLE || event.kind == TRC_KIND_SAMPLES_LOST)
+		trc_drain_first_sample(d, &event);
 	d->totals.samples += event.kind == TRC_KIND_SAMPLE;
 	if (event.kind == TRC_KIND_SAMPLES_LOST)
 		d->totals.lost_samples += event.args.samples_lost.lost_samples;

@@ -28,7 +28,9 @@ static uint64_t unarmed(const struct trc_drain *d, const struct trc_sample_event
 
 	bool left = since_ns & TRC_SAMPLE_EVENT_LEFT;
 
-	if (!slot->counts_all || !slot->period || (since_ns && (left ? !d->final : !d->used_ns)))
+	/* What first samples leave over trace-record tells (recorder/tool/due.c). */
+	if (slot->how == TRC_SAMPLE_KERNEL || !slot->counts_all || !slot->period ||
+	    (since_ns && (left ? !d->final : !d->used_ns)))
 		return 0;
 	if (since_ns && !left && d->used_ns > since_ns)
 		due_ns += d->used_ns - since_ns;
@@ -60,17 +62,20 @@ static bool entry_copy(struct trc_drain *d, uint32_t i, struct entry *e)
 static void tell_sample_loss(struct trc_drain *d, uint32_t event, int cause, uint64_t n)
 {
 	struct trc_drain_stream *s = &d->cells.stream;
+	struct trc_event e = {.kind = TRC_KIND_SAMPLES_LOST};
 	struct trc_args_samples_lost *args;
 
 	if (!s->last_time)
 		s->last_time = d->earliest;
+	e.args.samples_lost = (struct trc_args_samples_lost){
+		.event = event, .lost_samples = n, .cause = (uint64_t)cause};
+	trc_drain_first_sample(d, &e);
 	args = trc_drain_row(d, s, TRC_KIND_SAMPLES_LOST, 0, s->last_time);
 	d->unflushed++;
 	d->totals.lost_samples += n;
 	if (!args)
 		return;
-	*args = (struct trc_args_samples_lost){
-		.event = event, .lost_samples = n, .cause = (uint64_t)cause};
+	*args = e.args.samples_lost;
 	trc_drain_row_done(d, s, TRC_KIND_SAMPLES_LOST, 0, s->last_time, args);
 }
 
@@ -157,12 +162,15 @@ void trc_drain_sample_events(struct trc_drain *d)
 	struct trc_sample_event_entry written[TRC_SAMPLE_EVENTS_MAX + TRC_CPU_EVENTS_MAX];
 	struct entry entry[TRC_SAMPLE_EVENTS_MAX];
 	bool changed = d->n_kernel_events && !d->kernel_events_told;
+	uint32_t kernel;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {
 		if (!entry_copy(d, i, &entry[n]))
 			continue;
 		changed |= entry_has_changed(d, i, &entry[n]);
+		if (trc_drain_is_first_event(d, i, &kernel))
+			continue; /* it has the kernel's entry */
 		written[n] = as_written(i, &entry[n]);
 		n++;
 	}

@@ -103,6 +103,7 @@ void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uin
 		e->serial = serial;
 		e->start = start;
 		e->ended = end;
+		e->counts = 0;
 	} else if (serial == e->serial) {
 		e->ended = end ? end : e->ended;
 	} else if (serial >= e->before_serial) {
@@ -112,9 +113,9 @@ void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uin
 	}
 }
 
-static const struct trc_tid_entry *tid_entry(const struct trc_drain *d, uint32_t tid)
+static struct trc_tid_entry *tid_entry(const struct trc_drain *d, uint32_t tid)
 {
-	const struct trc_tid_entry *e = tid_find(d->tids.entry, d->tids.mask, tid);
+	struct trc_tid_entry *e = tid_find(d->tids.entry, d->tids.mask, tid);
 
 	return e->tid ? e : tid_find(d->tids.before, d->tids.mask, tid);
 }
@@ -137,6 +138,13 @@ uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks)
 	e = tid_entry(d, tid);
 	return e->before_serial && ticks < e->start && ticks <= e->before_end ? e->before_serial
 									      : e->serial;
+}
+
+uint64_t *trc_drain_tid_counts(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t since)
+{
+	struct trc_tid_entry *e = tid_entry(d, tid);
+
+	return e->tid && e->serial == serial && e->start >= since ? &e->counts : NULL;
 }
 
 /* ---- slots of threads ------------------------------------------------------------------ */

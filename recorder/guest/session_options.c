@@ -103,6 +103,19 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 	return word < 0 ? -EINVAL : 0;
 }
 
+/* What trace-record samples by the kernel: of these events only the threads' first samples are ours. */
+static int parse_kernel_events(struct trc_session_options *o, char *error, size_t n_bytes)
+{
+	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
+	int n = trc_cpu_events_parse(secure_getenv("TRC_KERNEL_EVENTS"), 0, TRC_SAMPLE_BY_KERNEL,
+				     event, error, n_bytes);
+	int err = n <= 0 ? n : trc_cpu_events_settle(event, (unsigned int)n, true, error, n_bytes);
+
+	for (int i = 0; !err && i < n && o->n_cpu_events < TRC_CPU_EVENTS_MAX; i++)
+		o->cpu_event[o->n_cpu_events++] = event[i];
+	return err;
+}
+
 /* Three variables, which mean something together. */
 static int parse_cpu_events(struct trc_session_options *o, char *error, size_t n_bytes)
 {
@@ -125,10 +138,11 @@ static int parse_cpu_events(struct trc_session_options *o, char *error, size_t n
 		return -EINVAL;
 	}
 	n = trc_cpu_events_parse(list, frequency_hz, by, o->cpu_event, error, n_bytes);
-	if (n <= 0)
+	if (n < 0)
 		return n;
 	o->n_cpu_events = (unsigned int)n;
-	return trc_cpu_events_settle(o->cpu_event, o->n_cpu_events, false, error, n_bytes);
+	n = trc_cpu_events_settle(o->cpu_event, o->n_cpu_events, false, error, n_bytes);
+	return n ? n : parse_kernel_events(o, error, n_bytes);
 }
 
 void trc_session_flight(struct trc_session_options *o)

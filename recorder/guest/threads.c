@@ -275,6 +275,8 @@ uint32_t trc_thread_creating(uint64_t *stack, uint64_t *at)
 	*stack = *at = 0;
 	if (!trc_recording() || !trc_self_ready())
 		return 0;
+	if (atomic_load_explicit(&trc_sampling, memory_order_relaxed))
+		trc_sample_thread_creates();
 	*stack = trc_stack_here();
 	*at = trc_clock_now();
 	return trc_self.serial;

@@ -271,7 +271,7 @@ static int base_begin(const struct trc_cpu_event *event, unsigned int n, char *e
 
 	base.n = 0;
 	for (unsigned int i = 0; i < n; i++)
-		if (event[i].how != TRC_SAMPLE_KERNEL)
+		if (event[i].how != TRC_SAMPLE_KERNEL || event[i].first_by_signal)
 			set_add(&base, &event[i]);
 	err = set_apply(error, n_bytes);
 	if (err)

@@ -18,6 +18,9 @@ enum {
 	/* A thread that ticks find by chance is behind by more once in 8,000 ticks. */
 	BEHIND_TICKS = 8,
 	LOOK_NS = 10000000,
+	/* A program may end some at its beginning that has a fixed set of threads from then on.  First samples,
+	 * and no handing on of counters, would cost these threads something at each switch. */
+	ENDED_MIN = 32,
 	WAITS_MAX = 1000, /* for who holds a sampler, which takes a few system calls */
 };
 
@@ -35,14 +38,14 @@ static _Atomic uint64_t own_ended_ns; /* what those have used that have ended */
 /* ---- the calling thread ---------------------------------------------------------------- */
 
 /* Whether it could be: a thread that has a sampler has been seen to. */
-static bool thread_arm(uint32_t tid)
+static bool thread_arm(uint32_t tid, bool begins)
 {
 	uint32_t run = atomic_load_explicit(&trc_sampling, memory_order_relaxed);
 	struct trc_sampler *s = run ? trc_sampler_enter(tid, run) : NULL;
 
 	if (!s)
 		return !run || trc_sampler_of(tid) != NULL;
-	trc_sampler_arm(s);
+	trc_sampler_arm(s, begins);
 	trc_sampler_release(s);
 	return true;
 }
@@ -62,9 +65,48 @@ void trc_sample_thread_begin(void)
 	 * (sample_signal.c). */
 	if (s && trc_self.sampler != s)
 		trc_sampler_leave(s, tid);
-	if (!thread_arm(tid))
+	if (!thread_arm(tid, true))
 		count_missing();
 	trc_self.sampler = trc_sampler_of(tid);
+}
+
+/* sample:S9 */
+static void first_begin(void)
+{
+	uint64_t now = trc_clock_now();
+
+	for (unsigned int i = 0; i < trc_sample.n; i++)
+		if (trc_sample.event[i].first_by_signal)
+			/* relaxed: a thread that begins later has its start from a later clock. */
+			atomic_store_explicit(
+				&trc_rec.shared->sample_event[trc_sample.number[i] - 1].first_from,
+				now, memory_order_relaxed);
+	/* relaxed: who sees it not is sampled by the kernel alone. */
+	atomic_store_explicit(&trc_sample.first_on, true, memory_order_relaxed);
+}
+
+static void count_ended(void)
+{
+	/* relaxed: a count. */
+	if (trc_recording() && !atomic_load_explicit(&trc_sample.first_on, memory_order_relaxed) &&
+	    atomic_fetch_add_explicit(&trc_sample.n_ended, 1, memory_order_relaxed) + 1 ==
+		    ENDED_MIN)
+		first_begin();
+}
+
+void trc_sample_thread_creates(void)
+{
+	uint32_t tid;
+	struct trc_sampler *s;
+
+	if (!atomic_load_explicit(&trc_sample.first_on, memory_order_relaxed))
+		return;
+	tid = (uint32_t)trc_raw1(SYS_gettid, 0);
+	s = trc_sampler_of(tid);
+	if (!s || !trc_sampler_hold(s))
+		return;
+	trc_sampler_keep_counter(s, tid);
+	trc_sampler_release(s);
 }
 
 void trc_sample_thread_end(void)
@@ -75,6 +117,7 @@ void trc_sample_thread_end(void)
 	trc_self.sampler = NULL;
 	if (s)
 		trc_sampler_leave(s, tid);
+	count_ended();
 }
 
 /* Not in a child that runs in our memory. */
@@ -225,7 +268,7 @@ static void arm_other(uint32_t tid)
 {
 	if (!tid || trc_sample_is_own_thread(tid))
 		return;
-	if (!thread_arm(tid))
+	if (!thread_arm(tid, false))
 		count_missing();
 	/* It may have become one in the meantime. */
 	if (trc_sample_is_own_thread(tid) && trc_sampler_of(tid))
@@ -403,16 +446,23 @@ static void events_turn(bool on)
 			trc_sample_event_off(trc_rec.shared, trc_sample.number[i], now_ns);
 }
 
-/* Those that are sampled by signals. */
+/* By signals, all of its samples or each thread's first ones. */
+static bool is_ours(const struct trc_cpu_event *e)
+{
+	return e->how == TRC_SAMPLE_TIMER || e->how == TRC_SAMPLE_SIGNAL || e->first_by_signal;
+}
+
 static int enter_events(const struct trc_cpu_event *events, unsigned int n)
 {
 	trc_sample.n = 0;
 	trc_sample.turns = TRC_CPU_EVENTS_MAX;
 	trc_sample.tick_ns = trc_cpu_tick_ns();
+	atomic_store_explicit(&trc_sample.n_ended, 0, memory_order_relaxed);
+	atomic_store_explicit(&trc_sample.first_on, false, memory_order_relaxed);
 	for (unsigned int i = 0; i < n; i++) {
 		uint32_t number;
 
-		if (events[i].how != TRC_SAMPLE_TIMER && events[i].how != TRC_SAMPLE_SIGNAL)
+		if (!is_ours(&events[i]))
 			continue;
 		number = trc_sample_event_add(trc_rec.shared, &events[i]);
 		if (!number)
@@ -421,6 +471,11 @@ static int enter_events(const struct trc_cpu_event *events, unsigned int n)
 			trc_sample.turns = trc_sample.n;
 			trc_sample.behind_ns = events[i].period + BEHIND_TICKS * trc_sample.tick_ns;
 		}
+		if (events[i].first_by_signal &&
+		    atomic_load_explicit(&trc_rec.shared->sample_event[number - 1].first_from,
+					 memory_order_relaxed))
+			/* As in an earlier sampling of this session. */
+			atomic_store_explicit(&trc_sample.first_on, true, memory_order_relaxed);
 		trc_sample.number[trc_sample.n] = number;
 		trc_sample.event[trc_sample.n++] = events[i];
 	}

@@ -22,6 +22,14 @@
  *   sample:S8  such a timer that is behind its thread by more than 8 ticks is not found by ticks.
  *       A thread that sees this opens a counter, which takes the timer's place at the counter's
  *       first overflow.  The sample then stands for all the time that the timer is behind
+ *   sample:S9  of a clock that the kernel samples, new threads take the first TRC_CPU_FIRST_SAMPLES
+ *       samples themselves, as in S5, once so many threads have ended that short ones matter.  So
+ *       a thread that lives for less than so many periods has its share.  The kernel's own counters
+ *       begin with a whole period, and the drain leaves out their samples of this time
+ *       (recorder/drain/first_samples.c)
+ *   sample:S10  from then on a thread that creates threads has a counter of its own, which need not
+ *       count: the kernel then hands no counter on between it and these threads, and what was left
+ *       of its period does not end with one of them (perf_buffer:V6)
  */
 #ifndef TRC_RECORDER_SAMPLING_SAMPLE_H
 #define TRC_RECORDER_SAMPLING_SAMPLE_H
@@ -50,6 +58,8 @@ void trc_sample_stop(void);
 
 /* The calling thread begins to record.  Context: the thread itself, with its signals blocked. */
 void trc_sample_thread_begin(void);
+/* The calling thread is about to create one.  Context: the thread itself. */
+void trc_sample_thread_creates(void);
 /* The calling thread ends.  Context: the thread itself. */
 void trc_sample_thread_end(void);
 /* The calling thread is one of trc's own, from here to its end: it is not sampled. */

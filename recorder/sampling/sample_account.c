@@ -91,9 +91,15 @@ static uint64_t above(uint64_t n, uint64_t limit)
 	return n > limit ? n - limit : 0;
 }
 
-static uint64_t due(const struct trc_source *source, uint64_t used_ns, uint64_t period)
+/* Of first samples (S9) no more than these: the kernel's stand for the rest. */
+static uint64_t due(const struct trc_source *source, uint64_t used_ns,
+		    const struct trc_cpu_event *e)
 {
-	return used_ns < source->first_period ? 0 : 1 + (used_ns - source->first_period) / period;
+	uint64_t n = used_ns < source->first_period
+			     ? 0
+			     : 1 + (used_ns - source->first_period) / e->period;
+
+	return e->first_by_signal && n > TRC_CPU_FIRST_SAMPLES ? TRC_CPU_FIRST_SAMPLES : n;
 }
 
 /* Called at the end only: before it, what has not come yet may come.  A tick has come for what
@@ -104,7 +110,7 @@ static void account_timer(struct trc_sampler *s, unsigned int i, uint64_t used_n
 
 	used_ns = above(used_ns, trc_sample.tick_ns);
 	tell(s, i, is_own(s) && blocks_signal() ? TRC_SAMPLE_LOSS_BUSY : TRC_SAMPLE_LOSS_NO_THREAD,
-	     above(due(source, used_ns, trc_sample.event[i].period), source->taken));
+	     above(due(source, used_ns, &trc_sample.event[i]), source->taken));
 }
 
 void trc_source_stood(struct trc_source *source, uint64_t used_ns, uint64_t counted_ns)
@@ -136,7 +142,7 @@ static uint64_t stood_at_most(const struct trc_source *source, const struct trc_
 			      uint64_t used_ns)
 {
 	uint64_t n = source->stood_ns / e->period;
-	uint64_t missing = above(due(source, used_ns, e->period), source->taken);
+	uint64_t missing = above(due(source, used_ns, e), source->taken);
 
 	return n < missing ? n : missing;
 }
@@ -159,9 +165,9 @@ static uint64_t stood(const struct trc_source *source, const struct trc_cpu_even
 static uint64_t throttled(const struct trc_source *source, const struct trc_cpu_event *e,
 			  uint64_t used_ns, uint64_t enabled_ns)
 {
-	uint64_t all = due(source, enabled_ns, e->period);
+	uint64_t all = due(source, enabled_ns, e);
 	uint64_t missing = above(all, source->taken - source->made_up + SLACK_SAMPLES);
-	uint64_t at_most = above(due(source, used_ns, e->period), source->taken);
+	uint64_t at_most = above(due(source, used_ns, e), source->taken);
 
 	if (!trc_source_counts_all(e) || missing < all / SHARE_MIN)
 		return 0;
@@ -175,7 +181,7 @@ static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t now_
 	uint64_t used_ns = now_ns - source->cpu_ns, enabled_ns, blocked, n;
 
 	if (!trc_source_is_ours(source) || !trc_source_enabled_ns(source, &enabled_ns)) {
-		n = e->is_clock ? above(due(source, used_ns, e->period), source->taken) : 1;
+		n = e->is_clock ? above(due(source, used_ns, e), source->taken) : 1;
 		n = above(n, source->told);
 		source->told += n;
 		tell(s, i, TRC_SAMPLE_LOSS_NOT_OURS, n);

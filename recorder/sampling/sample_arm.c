@@ -350,11 +350,42 @@ static bool needs_counter(const struct trc_source *source, const struct trc_cpu_
 	       (e->how == TRC_SAMPLE_SIGNAL || source->cpu_ns < trc_sample.grown_ns);
 }
 
-static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
+/* A thread without its first samples (S9) is sampled all the same: by the kernel. */
+static void arm_first(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e,
+		      bool begins)
+{
+	/* relaxed: a thread at the edge is sampled by the kernel alone. */
+	if (begins && atomic_load_explicit(&trc_sample.first_on, memory_order_relaxed))
+		arm_counter(source, tid, e);
+}
+
+void trc_sampler_keep_counter(struct trc_sampler *s, uint32_t tid)
+{
+	for (unsigned int i = 0; i < trc_sample.n; i++)
+		if (s->source[i].kind == TRC_SOURCE_COUNTER)
+			return;
+	for (unsigned int i = 0; i < trc_sample.n; i++) {
+		struct trc_source *source = &s->source[i];
+
+		if (source->kind != TRC_SOURCE_NONE || !trc_sample.event[i].first_by_signal)
+			continue;
+		source->taken = TRC_CPU_FIRST_SAMPLES;
+		if (!trc_source_open_counter(source, tid, &trc_sample.event[i]))
+			source->kind = TRC_SOURCE_COUNTER;
+		return;
+	}
+}
+
+static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e,
+		      bool begins)
 {
 	int err = -EMFILE;
 
 	*source = (struct trc_source){.cpu_ns = trc_cpu_time_of(tid)};
+	if (e->first_by_signal) {
+		arm_first(source, tid, e, begins);
+		return 0;
+	}
 	source->turn_ns = trc_source_turn_ns(source, source->cpu_ns);
 	if (needs_counter(source, e))
 		err = arm_counter(source, tid, e);
@@ -384,12 +415,12 @@ static void tell_missing(uint32_t tid, unsigned int i)
 	trc_self.quiet = quiet;
 }
 
-void trc_sampler_arm(struct trc_sampler *s)
+void trc_sampler_arm(struct trc_sampler *s, bool begins)
 {
 	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
 
 	for (unsigned int i = 0; i < trc_sample.n; i++)
-		if (arm_source(&s->source[i], tid, &trc_sample.event[i]))
+		if (arm_source(&s->source[i], tid, &trc_sample.event[i], begins))
 			tell_missing(tid, i);
 	/* relaxed: until then a sample that has come counts nothing.  Now, as opening a counter
 	 * takes longer than some threads work. */

@@ -68,8 +68,16 @@ struct trc_sample_state {
 	uint64_t grown_ns;  /* what a thread has used that has lived long enough for a timer */
 	unsigned int turns; /* which event begins with counters (S7); TRC_CPU_EVENTS_MAX = none */
 	uint64_t behind_ns; /* a timer that is behind by more is not found by ticks (S8) */
+	_Atomic uint32_t n_ended; /* threads, since sampling began */
+	_Atomic bool first_on;	  /* S9: new threads take their first samples */
 };
 extern TRC_HIDDEN struct trc_sample_state trc_sample;
+
+/* S9: there are no more first samples to come.  A counter that is still there stands. */
+static inline bool trc_first_are_over(const struct trc_sampler *s, unsigned int i)
+{
+	return trc_sample.event[i].first_by_signal && s->source[i].taken >= TRC_CPU_FIRST_SAMPLES;
+}
 
 /* Takes the sampler of this thread down, and arms the thread anew.  Context: any thread, signal
  * handlers. */
@@ -137,7 +145,10 @@ uint64_t trc_cpu_time_of(uint32_t tid);
 
 /* ---- sample_arm.c.  Context: any thread, signal handlers; the sampler is the caller's. ---- */
 
-void trc_sampler_arm(struct trc_sampler *s);
+/* `begins`: the thread begins just now (S9). */
+void trc_sampler_arm(struct trc_sampler *s, bool begins);
+/* S10: the sampler, which is held, has a counter from now on. */
+void trc_sampler_keep_counter(struct trc_sampler *s, uint32_t tid);
 void trc_sampler_disarm(struct trc_sampler *s);
 /* True if a counter's descriptor is still ours: the program may have closed the descriptor. */
 bool trc_source_is_ours(const struct trc_source *source);

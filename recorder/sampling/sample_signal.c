@@ -187,6 +187,35 @@ static void leave_abort(const void *context)
 #endif
 }
 
+/* S9: as far as its first samples go.  What is beyond the kernel's samples stand for. */
+static uint64_t within_first(struct trc_source *source, const struct trc_cpu_event *e,
+			     uint64_t value)
+{
+	uint64_t taken = source->taken;
+
+	if (!e->first_by_signal || taken < TRC_CPU_FIRST_SAMPLES)
+		return value;
+	source->taken = TRC_CPU_FIRST_SAMPLES - 1;
+	return value - (taken - source->taken) * e->period;
+}
+
+/* S9: true if the first samples are all taken.  The counter goes, or stands until who has the
+ * sampler takes it down. */
+static bool first_are_taken(struct trc_sampler *s, unsigned int i)
+{
+	struct trc_source *source = &s->source[i];
+
+	if (!trc_first_are_over(s, i))
+		return false;
+	if (trc_sampler_hold(s)) {
+		/* First: a child that is forked meanwhile closes what it finds here. */
+		trc_source_disarm_counter(source);
+		source->kind = TRC_SOURCE_NONE;
+		trc_sampler_release(s);
+	}
+	return true;
+}
+
 /* False: its descriptor is not ours any more. */
 static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 			 const void *context)
@@ -196,12 +225,13 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 	uint64_t before = s->source[i].taken;
 	uint64_t value = trc_source_value(&s->source[i], &trc_sample.event[i], cpu_ns);
 
+	value = within_first(&s->source[i], &trc_sample.event[i], value);
 	/* First: another thread may take the sampler down meanwhile, and miss it. */
 	s->source[i].taken++;
 	record(i, s->source[i].taken - before, value, context);
 	if (s->source[i].taken / ACCOUNT_EVERY != before / ACCOUNT_EVERY)
 		trc_source_account(s, i, false);
-	return trc_source_turn(s, i, cpu_ns) ||
+	return first_are_taken(s, i) || trc_source_turn(s, i, cpu_ns) ||
 	       trc_source_resume(&s->source[i], trc_sample.event[i].period);
 }
 
@@ -226,6 +256,11 @@ static bool take_if_stands(struct trc_sampler *s, unsigned int i, uint64_t cpu_n
 	return !trc_source_stands(&s->source[i]) || take_counter(s, i, cpu_ns, context);
 }
 
+static bool samples_now(const struct trc_sampler *s, unsigned int i)
+{
+	return s->source[i].kind == TRC_SOURCE_COUNTER && !trc_first_are_over(s, i);
+}
+
 /* The one that the signal is from, and those that it came instead of.  False: one of them is not
  * ours any more. */
 static bool take_counters(struct trc_sampler *s, const struct cause *cause, const void *context)
@@ -235,12 +270,12 @@ static bool take_counters(struct trc_sampler *s, const struct cause *cause, cons
 	uint64_t cpu_ns;
 
 	for (unsigned int i = 0; i < trc_sample.n; i++)
-		n_counters += s->source[i].kind == TRC_SOURCE_COUNTER;
-	told = n_counters == 1 && cause->sampler && s->source[cause->i].kind == TRC_SOURCE_COUNTER;
+		n_counters += samples_now(s, i);
+	told = n_counters == 1 && cause->sampler && samples_now(s, cause->i);
 	cpu_ns = trc_cpu_time_of(0);
 	trc_sampler_count(s, cpu_ns);
 	for (unsigned int i = 0; i < trc_sample.n && n_counters; i++)
-		if (s->source[i].kind == TRC_SOURCE_COUNTER)
+		if (samples_now(s, i))
 			whole &= told ? take_told(s, i, cpu_ns, context)
 				      : take_if_stands(s, i, cpu_ns, context);
 	return whole;

@@ -38,6 +38,9 @@ enum {
 	 * time before it has a timer (sample:S7).  The tick that a timer may miss at a thread's end is
 	 * then no more than a hundredth of what the thread has used, on average half. */
 	TRC_CPU_COUNTER_TICKS = 100,
+	/* So many samples of a clock that the kernel samples each thread takes itself, by signals, at its
+	 * beginning (sample:S9). */
+	TRC_CPU_FIRST_SAMPLES = 4,
 };
 
 struct trc_cpu_event {
@@ -58,6 +61,7 @@ struct trc_cpu_event {
 	uint64_t frequency_hz; /* as asked for; 0 = a period, or nothing, was asked for */
 	enum trc_sample_by by;
 	enum trc_sample_how how; /* 0 until trc_cpu_events_settle() */
+	bool first_by_signal;	 /* the kernel samples it, but for each thread's first samples */
 };
 
 /*

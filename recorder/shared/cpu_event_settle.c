@@ -310,6 +310,14 @@ static enum trc_sample_how how_choose(const struct trc_cpu_event *e, bool can_ke
 	return e->by == TRC_SAMPLE_BY_KERNEL ? TRC_SAMPLE_KERNEL : TRC_SAMPLE_SIGNAL;
 }
 
+/* Whoever wants no signals at all says so. */
+static bool may_begin_by_signal(void)
+{
+	const char *word = secure_getenv("TRC_FIRST_SAMPLES");
+
+	return !word || strcmp(word, "kernel") != 0;
+}
+
 /* 0, or -errno with a sentence in error. */
 static int event_settle(struct trc_cpu_event *e, bool can_kernel, char *error, size_t n_bytes)
 {
@@ -331,6 +339,7 @@ static int event_settle(struct trc_cpu_event *e, bool can_kernel, char *error, s
 		snprintf(e->name, sizeof(e->name), "cpu-clock");
 	}
 	e->how = how_choose(e, can_kernel);
+	e->first_by_signal = e->how == TRC_SAMPLE_KERNEL && e->is_clock && may_begin_by_signal();
 	e->is_auto = false;
 	if (e->how == TRC_SAMPLE_TIMER)
 		note_tick(e);

@@ -111,6 +111,9 @@ struct trc_sample_event_slot {
 	 * TRC_SAMPLE_EVENT_LEFT the process is about to execute another program: if it does, there is no
 	 * such time. */
 	_Atomic uint64_t armed_ns, due_ns, since_ns;
+	/* Of an event that the kernel samples, in ticks: threads that began since then take their first
+	 * samples themselves (sample:S9); 0 = none do. */
+	_Atomic uint64_t first_from;
 	/* Lost samples that no event could report, by enum trc_sample_loss. */
 	_Atomic uint64_t lost[8];
 	char name[48], unit[16], note[160];

@@ -1,9 +1,11 @@
 /*
  * due.c - CPU time of a process that is in no sample of the kernel's.
  *
- * Each thread's counter begins with a whole period.  A thread that uses less CPU time than a period
- * has no sample, and what a thread used after its last sample is in none: no record counts this
- * time.  The CPU time of the whole process says how many samples of a clock there should have been.
+ * The CPU time of the whole process says how many samples of a clock there should have been.  Where
+ * threads take their first samples themselves (sample:S9), what is missing is what they used before
+ * and after that, mostly the kernel's work at their starts and ends.  Where they do not, each
+ * thread's counter begins with a whole period: a thread that uses less CPU time than a period has no
+ * sample, and what a thread used after its last sample is in none.
  */
 #include <time.h>
 #include "recorder/shared/clock.h"
@@ -12,6 +14,7 @@
 enum {
 	SLACK_SAMPLES = 2, /* that were under way at the end */
 	SHARE_MIN = 50,	   /* below this share of what was due it is what long threads leave over */
+	CHANCE = 3,	   /* standard errors of random samples, which are at most sqrt(samples) */
 };
 
 void trc_process_used(struct trc_process *p)
@@ -41,15 +44,18 @@ void trc_process_came(struct trc_process *p, const struct trc_perf_record *r)
 static uint64_t due_missing(const struct trc_process *p, uint32_t i)
 {
 	const struct trc_cpu_event *e = &p->options->sampling.kernel[i];
-	uint64_t due;
+	int64_t came = (int64_t)p->came[i] +
+		       (p->first_ns[i] + trc_drain_first_ns(p->drain, i)) / (int64_t)e->period;
+	int64_t due, n;
 
 	if (p->used_ns <= p->used_before_ns) /* of another one of this pid */
 		return 0;
-	due = (p->used_ns - p->used_before_ns) / e->period;
-	if (!e->is_clock || e->exclude_user || e->exclude_kernel ||
-	    due <= p->came[i] + SLACK_SAMPLES || due - p->came[i] < due / SHARE_MIN)
+	due = (int64_t)((p->used_ns - p->used_before_ns) / e->period);
+	n = due - came;
+	if (!e->is_clock || e->exclude_user || e->exclude_kernel || n <= SLACK_SAMPLES ||
+	    n < due / SHARE_MIN || (e->first_by_signal && n * n < CHANCE * CHANCE * due))
 		return 0;
-	return due - p->came[i];
+	return (uint64_t)n;
 }
 
 void trc_process_tell_due(struct trc_process *p)
@@ -58,7 +64,6 @@ void trc_process_tell_due(struct trc_process *p)
 		.what = TRC_PERF_SAMPLES_LOST,
 		.raw_ns = trc_clock_vdso(),
 		.pid = (uint32_t)p->pid,
-		.cause = TRC_SAMPLE_LOSS_SHORT,
 	};
 
 	if (!p->drain)
@@ -67,6 +72,8 @@ void trc_process_tell_due(struct trc_process *p)
 		trc_drain_used(p->drain, p->used_ns);
 	for (uint32_t i = 0; i < p->options->sampling.n_kernel; i++) {
 		r.event = i;
+		r.cause = p->options->sampling.kernel[i].first_by_signal ? TRC_SAMPLE_LOSS_UNARMED
+									 : TRC_SAMPLE_LOSS_SHORT;
 		r.lost = due_missing(p, i);
 		if (r.lost)
 			trc_drain_kernel(p->drain, &r);

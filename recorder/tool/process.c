@@ -238,6 +238,8 @@ static void end_drain(struct trc_process *p, enum trc_drain_end how)
 	p->lost_events += totals.lost_events;
 	p->samples += totals.samples;
 	p->lost_samples += totals.lost_samples;
+	for (uint32_t i = 0; i < TRC_CPU_EVENTS_MAX; i++)
+		p->first_ns[i] += trc_drain_first_ns(p->drain, i);
 	trc_drain_next(p->drain, &p->bases);
 	trc_drain_close(p->drain);
 	p->drain = NULL;

@@ -26,6 +26,15 @@ static void tell_command(struct trc_sampling *s, const struct trc_cpu_event *ask
 	s->for_command_hz = asked->frequency_hz ? asked->frequency_hz : s->for_command_hz;
 }
 
+/* Settled by the command's process as what the kernel samples. */
+static void tell_command_first(struct trc_sampling *s, const struct trc_cpu_event *e)
+{
+	size_t n = strlen(s->first_for_command);
+
+	snprintf(s->first_for_command + n, sizeof(s->first_for_command) - n, "%s%s:%llu",
+		 n ? "," : "", e->name, (unsigned long long)e->period);
+}
+
 int trc_sampling_settle(struct trc_sampling *s, char *error, size_t n_bytes)
 {
 	struct trc_cpu_event asked[TRC_CPU_EVENTS_MAX];
@@ -37,10 +46,13 @@ int trc_sampling_settle(struct trc_sampling *s, char *error, size_t n_bytes)
 	s->n_events = (unsigned int)n;
 	n = trc_cpu_events_settle(s->event, s->n_events, true, error, n_bytes);
 	for (unsigned int i = 0; !n && i < s->n_events; i++) {
-		if (s->event[i].how == TRC_SAMPLE_KERNEL)
-			s->kernel[s->n_kernel++] = s->event[i];
-		else
+		if (s->event[i].how != TRC_SAMPLE_KERNEL) {
 			tell_command(s, &asked[i]);
+			continue;
+		}
+		s->kernel[s->n_kernel++] = s->event[i];
+		if (s->event[i].first_by_signal)
+			tell_command_first(s, &s->event[i]);
 	}
 	return n;
 }
@@ -54,9 +66,12 @@ void trc_sampling_environment(const struct trc_sampling *s)
 	snprintf(hz, sizeof(hz), "%llu", (unsigned long long)s->for_command_hz);
 	unsetenv("TRC_CPU_EVENTS");
 	unsetenv("TRC_CPU_FREQUENCY");
+	unsetenv("TRC_KERNEL_EVENTS");
 	setenv("TRC_SAMPLE_BY", "signal", 1);
 	if (*s->for_command)
 		setenv("TRC_CPU_EVENTS", s->for_command, 1);
 	if (s->for_command_hz)
 		setenv("TRC_CPU_FREQUENCY", hz, 1);
+	if (*s->first_for_command)
+		setenv("TRC_KERNEL_EVENTS", s->first_for_command, 1);
 }

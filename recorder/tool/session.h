@@ -59,7 +59,8 @@ struct trc_process {
 	/* Where the kernel samples: CPU time, when this process was found and as of the last look;
 	 * and samples of each event that came, or are known to be lost. */
 	uint64_t used_before_ns, used_ns, came[TRC_CPU_EVENTS_MAX];
-	uint64_t found_ns, look_ns; /* when it was found, and is to be looked at next */
+	int64_t first_ns[TRC_CPU_EVENTS_MAX]; /* trc_drain_first_ns() of earlier images */
+	uint64_t found_ns, look_ns;	      /* when it was found, and is to be looked at next */
 	char path[TRC_FILE_PATH_BYTES];
 
 	struct trc_flight *flight; /* NULL = a recording */

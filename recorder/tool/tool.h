@@ -50,6 +50,7 @@ struct trc_sampling {
 	/* Those that the command's process samples itself. */
 	char for_command[TRC_CPU_EVENTS_MAX * 72];
 	uint64_t for_command_hz;
+	char first_for_command[TRC_CPU_EVENTS_MAX * 72]; /* only of each thread's first samples */
 };
 
 struct trc_tool_options {

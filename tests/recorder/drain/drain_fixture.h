@@ -13,6 +13,7 @@
 void drain_ids(TCase *t);
 void drain_modules(TCase *t);
 void drain_cells(TCase *t);
+void drain_first(TCase *t);
 void drain_observers(TCase *t);
 /* With a mapping of its own. */
 TCase *drain_follow(void);

@@ -18,6 +18,7 @@ test_perf_maps_SOURCES = tests/recorder/drain/test_perf_maps.c
 test_perf_maps_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_perf_maps_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
 test_drain_SOURCES = tests/recorder/drain/test_drain.c tests/recorder/drain/drain_cells.c \
+	tests/recorder/drain/drain_first.c \
 	tests/recorder/drain/drain_follow.c tests/recorder/drain/drain_ids.c tests/recorder/drain/drain_modules.c \
 	tests/recorder/drain/drain_observers.c \
 	tests/recorder/drain/drain_fixture.c \
@@ -46,7 +47,7 @@ test_ring_file_SOURCES = tests/recorder/drain/test_ring_file.c tests/recorder/dr
 	tests/recorder/drain/fake_ring.h
 test_ring_file_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_ring_file_LDADD = libtrcdrain.la libtrccore.la libtrcunwind.la libtrcformat.la $(CHECK_LIBS)
-test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS)
+test_drain_LDADD = libtrcdrain.la libtrccore.la libtrcformat.la $(CHECK_LIBS) -lm
 endif
 
 # The name of the service that a process publishes for OpenTelemetry.

@@ -100,7 +100,8 @@ START_TEST(losses_that_go_on_lasted_up_to_the_last_look)
 	usleep(1100000);
 	before = trc_clock_ordered();
 	trc_drain_pass(f.drain);
-	fake_put(&f, 0, trc_clock_ordered() - f.shared->start.ticks, TRC_KIND_RELEASE, 0, 1, gap, 2);
+	fake_put(&f, 0, trc_clock_ordered() - f.shared->start.ticks, TRC_KIND_RELEASE, 0, 1, gap,
+		 2);
 	trc_drain_pass(f.drain);
 	/* It is over: two more were lost.  The record of that is to come, and nothing told before. */
 	atomic_store(&ring->lost_total, 9);
@@ -277,8 +278,7 @@ START_TEST(a_header_is_checked_before_it_is_used)
 		FIELD(labels_off),   FIELD(label_sets),	    FIELD(modules_off), FIELD(heap_off),
 		FIELD(heap_bytes),   FIELD(cells_off),	    FIELD(data_off),	FIELD(n_threads),
 		FIELD(n_modules),    FIELD(n_cells),	    FIELD(stack_sets),	FIELD(string_sets),
-		FIELD(n_epochs),     FIELD(epochs_off),
-		FIELD(clock),
+		FIELD(n_epochs),     FIELD(epochs_off),	    FIELD(clock),
 	};
 	static const struct trc_drain_options none;
 	struct trc_drain *d = NULL;
@@ -476,6 +476,7 @@ static Suite *drain_suite(void)
 	drain_ids(t);
 	drain_modules(t);
 	drain_cells(t);
+	drain_first(t);
 	drain_observers(t);
 	suite_add_tcase(suite, t);
 	suite_add_tcase(suite, drain_follow());
