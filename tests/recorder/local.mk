@@ -60,6 +60,11 @@ sample_test_SOURCES = tests/recorder/sampling/sample_test.c tests/recorder/sampl
 	tests/recorder/sampling/sample_fixture.h tests/recorder/sampling/counters.h tests/forks.h tests/stolen.h
 sample_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 sample_test_LDADD = libtrc.la libtrcformat.la $(CHECK_LIBS)
+check_PROGRAMS += offproc_test
+TESTS += offproc_test
+offproc_test_SOURCES = tests/recorder/ring/offproc_test.c
+offproc_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+offproc_test_LDADD = $(trc_core_test_LIBS)
 check_PROGRAMS += held_test
 TESTS += held_test
 held_test_SOURCES = tests/recorder/sampling/held_test.c tests/recorder/sampling/counters.h
