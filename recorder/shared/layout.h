@@ -29,7 +29,7 @@
 #include "format/writer.h"
 
 enum {
-	TRC_LAYOUT_VERSION = 9,
+	TRC_LAYOUT_VERSION = 10,
 	TRC_AREA_BYTES = 4096,
 	TRC_LINE_BYTES = 64,
 	TRC_PROCS_MAX = 4096,

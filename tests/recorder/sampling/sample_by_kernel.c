@@ -8,7 +8,7 @@
 enum { KERNEL_EVENT = 17 /* the number of the first */ };
 
 static const struct trace_sampling_event by_kernel = {sizeof(by_kernel), "cpu-clock", 1000000, 0,
-						 TRACE_SAMPLING_BY_KERNEL};
+						      TRACE_SAMPLING_BY_KERNEL};
 
 /* Skips the rest where perf allows no counters, or no memory for what they write. */
 static bool start_by_kernel(void)
@@ -149,6 +149,38 @@ START_TEST(the_kernel_and_signals_sample_together)
 }
 END_TEST
 
+/* Of a quarter of a period each.  After 32 of them the others sample themselves (sample:S9). */
+START_TEST(threads_shorter_than_a_period_have_their_share)
+{
+	enum { THREADS = 640, BEFORE = 32 };
+	static const struct trace_sampling_event every_4_ms = {
+		sizeof(every_4_ms), "cpu-clock", 4000000, 0, TRACE_SAMPLING_BY_KERNEL};
+	struct runs runs = {0};
+
+	while (another_run(&runs)) {
+		uint64_t worked_ns;
+		struct sampled s;
+
+		start_trace();
+		if (trace_sampling_start(&every_4_ms, 1)) {
+			stop_trace();
+			return;
+		}
+		worked_ns = used_ns() - cpu_ns();
+		for (int i = 0; i < THREADS; i++)
+			burn_in_threads(1, 1);
+		worked_ns = (used_ns() - cpu_ns() - worked_ns) / THREADS * (THREADS - BEFORE);
+		ck_assert_int_eq(trace_sampling_stop(), 0);
+		expect_nothing_left();
+		stop_trace();
+		s = look();
+		ck_assert_uint_eq(s.n_events, 1);
+		/* Four standard errors of 150 samples. */
+		expect_percent(&runs, s.value[KERNEL_EVENT], worked_ns, 67, 145);
+	}
+}
+END_TEST
+
 START_TEST(a_flight_recorder_has_nobody_who_takes_what_the_kernel_samples)
 {
 	ck_assert_int_eq(trace_flight_start(NULL), 0);
@@ -163,5 +195,6 @@ void sample_by_kernel(TCase *t)
 	tcase_add_test(t, the_kernel_samples_threads_that_are_there_and_those_to_come);
 	tcase_add_test(t, the_kernel_leaves_forked_children_out);
 	tcase_add_test(t, the_kernel_and_signals_sample_together);
+	tcase_add_test(t, threads_shorter_than_a_period_have_their_share);
 	tcase_add_test(t, a_flight_recorder_has_nobody_who_takes_what_the_kernel_samples);
 }

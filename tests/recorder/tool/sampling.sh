@@ -56,7 +56,7 @@ fi
 # told VARIABLE=VALUE...: of the last command, in this order; nothing else.
 told()
 {
-	same "$(grep -E '^TRC_(CPU|SAMPLE)' out | sort | tr '\n' ' ')" "${*:+$* }"
+	same "$(grep -E '^TRC_(CPU|SAMPLE|KERNEL)' out | sort | tr '\n' ' ')" "${*:+$* }"
 }
 check "nothing" status 0 "$record" -q -o e.trc env
 check "nothing is sampled unless asked for" told
@@ -133,6 +133,13 @@ if "$record" -q --sample-by kernel -e cpu-clock -o k.trc true 2>err; then
 		"$("$analyze" --output csv --sql "SELECT count(DISTINCT n.function) > 2 FROM events e
 			JOIN stack_frames f ON f.stack = e.stack JOIN frames n ON n.id = f.frame
 			WHERE e.kind = 'sample'" k.trc | tail -n 1)" 1
+	check "by the kernel: a thread's first samples" status 0 "$record" --sample-by kernel -F 1000 \
+		-e cpu-clock:u,page-faults -q -o k.trc env
+	check "by the kernel: a thread's first samples of a clock are the command's" told \
+		TRC_KERNEL_EVENTS=cpu-clock:u:1000000 TRC_SAMPLE_BY=signal
+	check "all by the kernel" status 0 env TRC_FIRST_SAMPLES=kernel TRC_KERNEL_EVENTS=task-clock \
+		"$record" --sample-by kernel -e cpu-clock -q -o k.trc env
+	check "all by the kernel: none are the command's" told TRC_SAMPLE_BY=signal
 	check "a high rate is the kernel's" status 0 "$record" -F 20000 -q -o k.trc "$guest" events 100000
 	check "a high rate is the kernel's: the trace tells" trace k.trc
 	check "a high rate is the kernel's: how" has 'sampled 17 cpu-clock kernel period 50000 missing 0'
