@@ -13,7 +13,8 @@
  *   sample:S4  a timer's value is the time since its last sample, in whole periods: expirations
  *       that came while the signal was pending count as well
  *   sample:S5  a counter stands still from its overflow until the handler is done: the sample of a
- *       clock of all CPU time stands for what the thread used meanwhile, in whole periods; first
+ *       clock of all CPU time stands for what the thread used meanwhile, in whole periods; little
+ *       of it at a time is kept for samples of system calls, where threads are switched; first
  *       periods are random, so that a thread that lives for half a period is sampled with
  *       probability one half
  *   sample:S6  a sample that was due but is not recorded is counted, in an event or in the mapping

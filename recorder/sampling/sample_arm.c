@@ -299,16 +299,33 @@ static uint64_t periods_stood(struct trc_source *source, const struct trc_cpu_ev
 	return n < most ? n : most;
 }
 
-uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e, uint64_t cpu_ns)
+/*
+ * True if this sample's place is that of what the counter has not counted.  The kernel's work at a
+ * switch is in it as well, some microseconds for each, and belongs to the call that the thread
+ * waited in: a sample of any call may stand for it, but code that makes none would get too much.
+ */
+static bool is_place_of_stood(const struct trc_source *source, const struct trc_cpu_event *e,
+			      uint64_t late_ns, bool in_call)
 {
-	uint64_t value, n, used_ns = cpu_ns - source->resumed_ns;
+	enum { HELD_PERIODS = 4 }; /* what the thread's end finds is lost */
+
+	return in_call || late_ns >= e->period || source->stood_ns >= HELD_PERIODS * e->period;
+}
+
+uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e, uint64_t cpu_ns,
+			  bool in_call)
+{
+	uint64_t value, n = 0, used_ns = cpu_ns - source->resumed_ns;
 	struct reading is;
 
 	/* Who takes it down before it goes on is not to see the same again. */
 	source->resumed_ns = cpu_ns;
 	if (trc_source_counts_all(e)) {
-		trc_source_stood(source, used_ns, trc_source_next(source, e));
-		n = periods_stood(source, e, cpu_ns);
+		uint64_t next = trc_source_next(source, e);
+
+		trc_source_stood(source, used_ns, next);
+		if (is_place_of_stood(source, e, used_ns > next ? used_ns - next : 0, in_call))
+			n = periods_stood(source, e, cpu_ns);
 		source->made_up += n;
 		source->taken += n;
 		return (1 + n) * e->period;

@@ -165,9 +165,10 @@ bool trc_source_counts_all(const struct trc_cpu_event *e);
 uint64_t trc_source_next(const struct trc_source *source, const struct trc_cpu_event *e);
 /* The value of a sample taken now: its period, or more if the counter had to share the hardware
  * since the sample before, or stood still until this signal (sample:S5).  cpu_ns: the thread's CPU
- * time when its handler began. */
-uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e,
-			  uint64_t cpu_ns);
+ * time when its handler began.  in_call: the signal found the thread on its way back from a system
+ * call. */
+uint64_t trc_source_value(struct trc_source *source, const struct trc_cpu_event *e, uint64_t cpu_ns,
+			  bool in_call);
 /* The time for which the source has been counting. */
 bool trc_source_enabled_ns(const struct trc_source *source, uint64_t *ns);
 /* In a forked child: closes the sampler's descriptors; its timers are not there. */

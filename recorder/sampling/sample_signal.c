@@ -187,6 +187,23 @@ static void leave_abort(const void *context)
 #endif
 }
 
+/*
+ * True if the signal found the thread on its way back from a system call.  x86 leaves the address
+ * behind the call's instruction, of two bytes, in RCX; a call that is to be made again has its
+ * instruction's address in RIP.  Elsewhere nothing tells: any place may be one.
+ */
+static bool is_in_call(const void *context)
+{
+#if defined(__x86_64__)
+	const ucontext_t *interrupted = context;
+	const greg_t *reg = interrupted ? interrupted->uc_mcontext.gregs : NULL;
+
+	return reg && (reg[REG_RCX] == reg[REG_RIP] || reg[REG_RCX] == reg[REG_RIP] + 2);
+#else
+	return true;
+#endif
+}
+
 /* S9: as far as its first samples go.  What is beyond the kernel's samples stand for. */
 static uint64_t within_first(struct trc_source *source, const struct trc_cpu_event *e,
 			     uint64_t value)
@@ -223,7 +240,8 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 	enum { ACCOUNT_EVERY = 64 };
 
 	uint64_t before = s->source[i].taken;
-	uint64_t value = trc_source_value(&s->source[i], &trc_sample.event[i], cpu_ns);
+	uint64_t value =
+		trc_source_value(&s->source[i], &trc_sample.event[i], cpu_ns, is_in_call(context));
 
 	value = within_first(&s->source[i], &trc_sample.event[i], value);
 	/* First: another thread may take the sampler down meanwhile, and miss it. */

@@ -1,6 +1,6 @@
 /*
- * held_test.c - a thread's sampler while another thread holds it, and a counter that is to take a
- * timer's place (sample:S3, sample:S8).
+ * held_test.c - a thread's sampler while another thread holds it, a counter that is to take a
+ * timer's place, and what a counter missed (sample:S3, sample:S5, sample:S8).
  */
 #include <check.h>
 #include <pthread.h>
@@ -292,6 +292,47 @@ START_TEST(what_is_held_at_the_end_is_there_in_the_next_sampling)
 }
 END_TEST
 
+/* ---- what a counter has not counted ------------------------------------------------------ */
+
+/* The value, in periods, of a sample of the counter now, `late` periods after its overflow, where it
+ * has stood for so many periods before. */
+static double value_of(const struct trc_source *counter, double stood, double late, bool in_call)
+{
+	const struct trc_cpu_event *e = &trc_sample.event[trc_sample.turns];
+	double period = (double)e->period;
+	struct trc_source source = *counter;
+	uint64_t now_ns = trc_cpu_time_of(0);
+
+	source.first = false;
+	source.made_up = 0;
+	source.stood_ns = (uint64_t)(stood * period);
+	source.resumed_ns = now_ns - (uint64_t)((1 + late) * period);
+	return (double)trc_source_value(&source, e, now_ns, in_call) / period;
+}
+
+/* Switches cost a thread time that its counter does not count: a sample of a call stands for it, until it is much. */
+START_TEST(what_a_counter_missed_has_its_place)
+{
+	struct trc_source *counter;
+
+	if (!begin())
+		return;
+	block_signal(SIG_BLOCK);
+	counter = &trc_sampler_of(own_tid())->source[trc_sample.turns];
+	ck_assert_uint_eq(counter->kind, TRC_SOURCE_COUNTER);
+	burn(20); /* it has stood for most of this */
+	ck_assert_double_eq(value_of(counter, 0.5, 0, true), 1);
+	ck_assert_double_eq(value_of(counter, 2.5, 0, true), 3);
+	ck_assert_double_eq(value_of(counter, 0.5, 0.7, true), 2);
+	ck_assert_double_eq(value_of(counter, 2.5, 0, false), 1);
+	ck_assert_double_eq(value_of(counter, 0.5, 0.7, false), 1);
+	ck_assert_double_eq(value_of(counter, 4.5, 0, false), 5);
+	ck_assert_double_eq(value_of(counter, 0, 1, false), 2);
+	block_signal(SIG_UNBLOCK);
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("held");
@@ -300,6 +341,7 @@ int main(void)
 	int failed;
 
 	tcase_set_timeout(t, 60);
+	tcase_add_test(t, what_a_counter_missed_has_its_place);
 	tcase_add_test(t, one_counter_comes);
 	tcase_add_test(t, one_that_the_program_closes_does_not_come);
 	tcase_add_test(t, an_exec_waits_for_who_holds_it);
