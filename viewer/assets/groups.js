@@ -14,7 +14,8 @@ import {view, viewChanged} from "./view.js";
 
 const GROUP_LEAST = 4; // fewer threads are no group by their names
 const GROUPS_FROM = 24; // so many threads fit without groups
-const GROUP_LANES_MAX = 64; // of more threads some stand for all
+const GROUP_LANES_MAX = 64; // of more threads at once some stand for all
+const GROUP_THREADS_MAX = 4096; // as many are looked at, however few of them there are at once
 const COARSE_LANES = 32; // of so many and more, intervals narrower than two columns or three are drawn as one
 
 /** @param {Thread} thread */
@@ -92,17 +93,37 @@ export function groupToggle(group) {
 	viewChanged("tracks");
 }
 
+// How many of these threads there were at once, at most: a server with a thread for each connection has thousands, one after the other.
+/** @param {Pick<Thread, "start" | "end">[]} threads */
+export function threadsAtOnce(threads) {
+	const starts = Float64Array.from(threads, ({start}) => start).sort(); // one of which it is not known is -1: from the begin on
+	const ends = Float64Array.from(threads, ({end}) => end >= 0 ? end : Infinity).sort();
+	let most = 0;
+
+	for (let i = 0, gone = 0; i < starts.length; i++) {
+		while (ends[gone] <= starts[i])
+			gone++;
+		most = Math.max(most, i + 1 - gone);
+	}
+	return most;
+}
+
+/** @param {Track} group */
+function groupMost(group) {
+	return group.most ??= threadsAtOnce(group.threads);
+}
+
 // One of so many threads is looked at.
 /** @param {Track} group */
 function groupStride(group) {
-	return Math.ceil(group.threads.length / GROUP_LANES_MAX);
+	return Math.ceil(Math.max(groupMost(group) / GROUP_LANES_MAX, group.threads.length / GROUP_THREADS_MAX));
 }
 
 // Time by class and column of the visible range, of all its threads, a thread in each step; kept while the range is, also of a part of the threads.
 /** @param {Track} group @param {number} w @returns {Generator<undefined, void>} */
 function* groupCounts(group, w) {
 	const key = `${view.t0} ${view.t1} ${w}`, {t0, t1} = view;
-	const stride = groupStride(group), looked = Math.ceil(group.threads.length / stride);
+	const stride = groupStride(group), looked = Math.ceil(groupMost(group) / stride);
 	const coarse = looked < COARSE_LANES ? 1 : Math.SQRT2 * Math.min(4, 1 + Math.floor(looked / COARSE_LANES)); // among many lanes it is not seen
 
 	if (group.countsOf !== key) {
@@ -114,13 +135,15 @@ function* groupCounts(group, w) {
 		group.counted = 0;
 	}
 	while (group.counted < group.threads.length) {
-		laneCounts(group.threads[group.counted].lane, t0, t1, w, stateClass, group.counts, coarse);
+		const {lane, start, end} = group.threads[group.counted];
+		if (start < t1 && (end < 0 || end > t0))
+			laneCounts(lane, t0, t1, w, stateClass, group.counts, coarse);
 		group.counted += stride;
 		yield;
 	}
 }
 
-// The summary: the classes of the overview, one upon the other; all threads at once would fill the height.
+// The summary: the classes of the overview, one upon the other; as many threads as there were at once fill the height.
 /** @param {Track} group @param {number} groupTop @returns {Generator<undefined, void>} */
 export function* groupToPixels(group, groupTop) {
 	if (group.key === HIDDEN_KEY)
@@ -128,7 +151,7 @@ export function* groupToPixels(group, groupTop) {
 	const w = screen.image.width, {pixels} = screen, ratio = screen.ratio;
 	const y0 = Math.round((groupTop + TRACK_PAD) * ratio), y1 = Math.round((groupTop + TRACK_PAD + tracks.stateHeight) * ratio);
 	yield* groupCounts(group, w);
-	const n = Math.ceil(group.threads.length / groupStride(group));
+	const n = groupMost(group) / groupStride(group);
 	const bottoms = new Int32Array(w).fill(y1), highest = Math.max(y0, 0), lowest = screen.image.height;
 
 	for (const cls of MAP_CLASSES) {
@@ -137,7 +160,8 @@ export function* groupToPixels(group, groupTop) {
 			const share = count[x] / n, bottom = bottoms[x];
 			if (!(share > 0))
 				continue;
-			const top = bottom - Math.max(1, Math.round(share * (y1 - y0))) | 0; // a whole number, as the engine has them, makes the loop quick
+			// Where some threads stand for all, more than there were may seem to be there.
+			const top = Math.max(y0, bottom - Math.max(1, Math.round(share * (y1 - y0)))) | 0; // a whole number, as the engine has them, makes the loop quick
 			for (let y = Math.max(highest, top) | 0; y < bottom && y < lowest; y++)
 				pixels[y * w + x] = colour;
 			bottoms[x] = top;

@@ -293,6 +293,8 @@ interface Track {
 	threads?: Thread[];
 	share?: string;
 	/** By class and column; of which range, and of how many of the threads (groupCounts()). */
+	/** As many of the threads were there at once (threadsAtOnce()). */
+	most?: number;
 	counts?: Float32Array;
 	countsOf?: string;
 	counted?: number;
