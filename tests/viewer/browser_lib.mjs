@@ -170,6 +170,27 @@ export function smallTexts(page, least) {
 	}, least);
 }
 
+// What stands in empty fields with less contrast than that (WCAG 2.1) to the field, in either theme: [contrast, theme, text].
+export function faintFields(page, least) {
+	return page.evaluate((wanted) => {
+		const root = document.documentElement, {theme} = root.dataset, faint = [];
+		const light = (css) => /[\d.]+/g[Symbol.match](css).slice(0, 3).map((v) => v / 255)
+			.map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0.05);
+		for (root.dataset.theme of ["light", "dark"])
+			for (const field of document.querySelectorAll("input[placeholder], textarea[placeholder]")) {
+				const ratio = light(getComputedStyle(field, "::placeholder").color) / light(getComputedStyle(field).backgroundColor);
+				const contrast = Math.max(ratio, 1 / ratio);
+				if (contrast < wanted)
+					faint.push([Math.round(contrast * 100) / 100, root.dataset.theme, field.placeholder]);
+			}
+		if (theme)
+			root.dataset.theme = theme;
+		else
+			delete root.dataset.theme;
+		return faint;
+	}, least);
+}
+
 // Texts of elements that are cut with a mark before their seventh character: [text, pixels that they have, pixels that they need].
 export function shortCuts(page) {
 	return page.evaluate(() => {

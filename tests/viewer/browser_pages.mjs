@@ -2,7 +2,7 @@
 
 import {readFileSync, rmSync, writeFileSync} from "node:fs";
 import path from "node:path";
-import {check, colourAt, detailsOf, holds, openPage, pointOf, same, settle, shortCuts, smallTexts, someOf, stateColour, textsDrawn, viewOf} from "./browser_lib.mjs";
+import {check, colourAt, detailsOf, faintFields, holds, openPage, pointOf, same, settle, shortCuts, smallTexts, someOf, stateColour, textsDrawn, viewOf} from "./browser_lib.mjs";
 
 const pages = path.resolve(process.argv[2]);
 const A = 1; // worker-a of known.html
@@ -87,6 +87,7 @@ async function elementsAreReadable(page, name) {
 		const {n, small} = await smallTexts(page, 11);
 		seen.push(n);
 		same(small, [], `${name}: ${what}: no text is smaller than 11 px`);
+		same(await faintFields(page, 4.5), [], `${name}: ${what}: what stands in empty fields can be read in both themes`);
 	};
 
 	await look("the page");
