@@ -144,7 +144,8 @@ async function answersAre(page, trace, name) {
 
 	await sameAnswers(page, trace, [...queries, ...found.map(({sql}) => sql)],
 		[...queries.map((query) => `${name}: ${query}`), ...found.map(({kind, sql}) => `${name}: finding ${kind}: ${sql}`)]);
-	const refused = ["DELETE FROM parks", "CREATE TABLE a(b)", "DROP TABLE parks", "PRAGMA query_only=0; DELETE FROM parks"];
+	const refused = ["DELETE FROM parks", "CREATE TABLE a(b)", "DROP TABLE parks", "PRAGMA query_only=0; DELETE FROM parks",
+		"ATTACH 'x' AS y", "BEGIN", "SAVEPOINT a", "PRAGMA cache_size=3", "VACUUM", "CREATE TEMP VIEW v AS SELECT 1"];
 	const [unknown, ...errors] = await askAll(page, ["SELECT no_such FROM parks", ...refused]);
 	same(unknown.error, "no such column: no_such", `${name}: an error`);
 	errors.forEach(({error}, i) => same(error, "query refused: it may only read the trace's tables", `${name}: ${refused[i]}`));

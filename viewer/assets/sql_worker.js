@@ -544,6 +544,8 @@ function valueAdd(column, row, stmt, c) {
 	}
 }
 
+const REFUSED = "query refused: it may only read the trace's tables"; // as trace-analyze says
+
 function rowsOf(stmt, limit) {
 	const columns = [];
 	let n = 0, rc = 0;
@@ -556,7 +558,7 @@ function rowsOf(stmt, limit) {
 		n++;
 	}
 	if (rc !== ROW && rc !== 101)
-		throw new Error(/readonly/.test(message()) ? "query refused: it may only read the trace's tables" : message());
+		throw new Error(/readonly/.test(message()) ? REFUSED : message());
 	return {n, more: rc === ROW, columns: columns.map((column) => column.end(n))};
 }
 
@@ -573,8 +575,10 @@ function ask({id, sql, limit}) {
 			if (!stmt)
 				continue;
 			try {
-				const rows = rowsOf(stmt, limit);
-				last = rows.columns.length ? rows : last;
+				// query_only lets ATTACH, BEGIN and the like through.
+				if (!sqlite._sqlite3_column_count(stmt))
+					throw new Error(REFUSED);
+				last = rowsOf(stmt, limit);
 			} finally {
 				sqlite._sqlite3_finalize(stmt);
 			}
