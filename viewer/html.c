@@ -44,6 +44,7 @@ static const struct trc_html_limits default_limits = {
 	.samples = 1000000,
 	.allocs = 1000000,
 	.blamed_waits = 250000,
+	.blame_pieces = 1 << 20,
 	.paths = 100,
 	.causes = 100,
 	.columns = TRC_PAGE_COLUMNS_MAX,
@@ -72,6 +73,7 @@ static void limits_choose(struct trc_html_limits *l, const struct trc_html_limit
 	CHOOSE(samples);
 	CHOOSE(allocs);
 	CHOOSE(blamed_waits);
+	CHOOSE(blame_pieces);
 	CHOOSE(paths);
 	CHOOSE(causes);
 	CHOOSE(columns);
@@ -294,6 +296,7 @@ static void write_head(FILE *out, struct trc_rows *r, const struct trc_tracks *t
 	html_json_number(out, "sample_step", (double)r->sample_step);
 	html_json_number(out, "alloc_step", (double)r->alloc_step);
 	html_json_number(out, "blame_from_ns", (double)r->blame_from_ns);
+	html_json_number(out, "blame_summed", r->blame_summed);
 	html_json_number(out, "without_blame", r->without_blame);
 	html_json_number(out, "paths", (double)r->limits.paths);
 	html_json_number(out, "caused", (double)r->limits.causes);

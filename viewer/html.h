@@ -35,6 +35,7 @@ struct trc_html_limits {
 	uint64_t samples;      /* one of so many is kept */
 	uint64_t allocs;       /* one of so many is kept */
 	uint64_t blamed_waits; /* what caused the longest of them is kept */
+	uint64_t blame_pieces; /* and 8 a wait: beyond, each cause of a wait is one piece */
 	uint64_t paths;	       /* critical paths of each type of tasks, the slowest */
 	uint64_t causes;       /* waits of each place whose causes are told, the longest */
 	uint64_t columns; /* of the page: tables of the SQL box beyond are left out (sqlbox:B3) */

@@ -87,7 +87,8 @@ struct trc_rows {
 	uint64_t without_label_spans, without_fibers, without_fiber_runs, without_fiber_waits;
 	uint64_t sample_step, alloc_step; /* one of so many is in the page */
 	uint64_t blame_from_ns;		/* of shorter waits the page does not say who caused them */
-	bool without_blame;		/* nor of any: it would be too much */
+	bool blame_summed;		/* how much each cause of a wait did, not when */
+	bool without_blame;		/* of no wait who caused it: it would be too much */
 	uint64_t lost_events;		/* in the gaps of the page */
 	bool with_on_cpu;		/* the page has the rows of on_cpu */
 	struct trc_html_source *source; /* NULL: the page has no source code; borrowed */

@@ -4,17 +4,21 @@
  *
  * A piece begins where the one before it of the same wait ends, or at the wait's begin, unless `gap` says
  * otherwise; a length of 0 is up to the wait's end.  So most waits take a few bytes.
+ *
+ * Threads that take turns have thousands of pieces in each wait that is as long as the trace.  If
+ * there are too many pieces, those of a wait with one cause are summed up to one (blame_summed), in
+ * the order in which the causes began.  Sums of whole waits are as exact as before.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "analyzer/causes/blame.h"
+#include "format/row_index.h"
 #include "format/waits.h"
 #include "rows.h"
 
-/* More pieces than so many for each wait that may have some, and the page has none: chains of thousands of
- * waits that depend on each other would take more memory than the rest of the page. */
-enum { PIECES_A_WAIT = 8, PIECES_ALWAYS = 1 << 17 };
+/* The page has no more pieces than limits.blame_pieces, and so many for each wait that has some. */
+enum { PIECES_A_WAIT = 8 };
 
 struct piece {
 	uint64_t from, until; /* since the trace's start */
@@ -23,11 +27,21 @@ struct piece {
 	uint8_t kind, reason;
 };
 
+/* What of a wait has one cause. */
+struct sum {
+	struct sum_key {
+		uint32_t park, stack;
+		uint32_t why; /* kind, and reason above it */
+	} key;
+	uint64_t from, ns; /* from when the first of it is */
+};
+
 struct pieces {
 	struct trc_rows *r;
 	const struct trc_park *park; /* the model's */
 	struct trc_array rows;	     /* struct piece */
 	uint32_t *latest; /* by the page's number of a wait: index + 1 of its last piece */
+	struct trc_keyed_rows sums; /* struct sum, in place of pieces that are too many */
 	size_t n_max;
 };
 
@@ -82,6 +96,24 @@ static int piece_add_blame(void *context, const struct trc_blame *blame)
 	return 0;
 }
 
+static int add_to_sum(void *context, const struct trc_blame *blame)
+{
+	struct pieces *p = context;
+	const struct sum_key key = {blame->labels, blame->stack,
+				    (uint32_t)blame->reason << 8 | blame->kind};
+	uint64_t from = trc_rows_time(p->r, blame->from_ns);
+	bool added = false;
+	struct sum *sum = trc_keyed_rows_find(&p->sums, &key, &added);
+
+	if (!sum)
+		return -ENOMEM;
+	if (p->sums.n > p->n_max)
+		return -E2BIG;
+	sum->from = added || from < sum->from ? from : sum->from;
+	sum->ns += trc_rows_time(p->r, blame->to_ns) - from;
+	return 0;
+}
+
 static int compare_pieces(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
@@ -108,7 +140,7 @@ static size_t blame_choose_waits(struct trc_rows *r)
 	r->blame_from_ns = trc_rows_keep_from(by_length, r->limits.blamed_waits);
 	return (n_blamed < r->limits.blamed_waits ? n_blamed : r->limits.blamed_waits) *
 		       PIECES_A_WAIT +
-	       PIECES_ALWAYS;
+	       r->limits.blame_pieces;
 }
 
 static void write_pieces(struct trc_rows *r, const struct pieces *p, const uint32_t *row)
@@ -158,6 +190,53 @@ static uint32_t *rows_of_parks(const struct trc_rows *r)
 	return row;
 }
 
+/* A piece for each sum, which begins with the first of it. */
+static int pieces_of_sums(struct pieces *p)
+{
+	const struct sum *sum = p->sums.row;
+
+	p->rows.n = 0;
+	for (size_t i = 0; i < p->sums.n; i++, sum++) {
+		struct piece *piece = trc_array_add(&p->rows);
+
+		if (!piece)
+			return -ENOMEM;
+		*piece = (struct piece){
+			sum->from,	sum->from + sum->ns,   sum->key.park,
+			sum->key.stack, (uint8_t)sum->key.why, (uint8_t)(sum->key.why >> 8)};
+	}
+	return 0;
+}
+
+/* Pieces of sums follow each other from the begin of their wait on.  Together they are no longer
+ * than the wait. */
+static void lay_end_to_end(const struct pieces *p, const uint32_t *row)
+{
+	struct piece *piece = p->rows.row;
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < p->rows.n; i++, piece++) {
+		uint64_t ns = piece->until - piece->from;
+
+		if (!i || piece->park != piece[-1].park)
+			at = trc_rows_time(p->r, p->park[row[piece->park - 1]].start_ns);
+		piece->from = at;
+		at = piece->until = at + ns;
+	}
+}
+
+static int find_sums(struct pieces *p, struct trc_blame_target target)
+{
+	int err;
+
+	target.charge = add_to_sum;
+	err = trc_blame_sum(p->r->m, &target);
+	if (!err)
+		err = pieces_of_sums(p);
+	p->r->blame_summed = !err;
+	return err;
+}
+
 static int find_pieces(struct pieces *p)
 {
 	const struct trc_blame_target target = {
@@ -174,6 +253,8 @@ static int find_pieces(struct pieces *p)
 	p->n_max = blame_choose_waits(p->r);
 	p->latest = calloc(n + 1, sizeof(*p->latest));
 	err = p->latest ? trc_blame_sum(p->r->m, &target) : -ENOMEM;
+	if (err == -E2BIG)
+		err = find_sums(p, target);
 	if (err == -E2BIG) {
 		p->r->without_blame = true;
 		p->rows.n = 0;
@@ -186,13 +267,20 @@ static int find_pieces(struct pieces *p)
 
 void trc_rows_blame(struct trc_rows *r)
 {
-	struct pieces p = {.r = r, .rows = {.row_bytes = sizeof(struct piece)}};
+	struct pieces p = {
+		.r = r,
+		.rows = {.row_bytes = sizeof(struct piece)},
+		.sums = {.row_bytes = sizeof(struct sum), .key_bytes = sizeof(struct sum_key)}};
 	uint32_t *row = rows_of_parks(r);
 
-	if (!row || find_pieces(&p))
+	if (!row || find_pieces(&p)) {
 		r->failed = true;
-	else
+	} else {
+		if (r->blame_summed)
+			lay_end_to_end(&p, row);
 		write_pieces(r, &p, row);
+	}
+	trc_keyed_rows_free(&p.sums);
 	trc_array_free(&p.rows);
 	free(p.latest);
 	free(row);

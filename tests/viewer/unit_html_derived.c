@@ -276,6 +276,62 @@ START_TEST(what_is_to_blame_lies_in_its_wait)
 }
 END_TEST
 
+/* Each cause of a wait is one piece, as long as all that it caused, in the order in which they began. */
+START_TEST(causes_of_a_wait_are_summed_up_where_pieces_are_too_many)
+{
+	static const struct trc_park parks[] = {
+		{.start_ns = 100, .end_ns = 2100, .thread = 3, .reason = TRC_REASON_MUTEX},
+		{.start_ns = 3000, .end_ns = 9000, .thread = 3, .reason = TRC_REASON_MUTEX},
+	};
+	enum { N = 40 };
+	struct trc_blame blame[N];
+	struct trc_model m = {.end_ns = 9000,
+			      .threads = threads,
+			      .n_threads = 2,
+			      .parks = parks,
+			      .n_parks = 2,
+			      .blame = blame,
+			      .n_blame = N,
+			      .stacks = NO_STACKS};
+	struct trc_html_limits few = {.blame_pieces = 1};
+	static const uint64_t park_of[] = {1, 1, 2, 2}, length[] = {950, 0, 3000, 0},
+			      stack[] = {5, 4, 5, 4}, kind[] = {1, 2, 1, 2};
+	char *page;
+
+	/* Two causes take turns: of the first wait the second one begins with 50 ns less of the first. */
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t park = i / 20, turn = i % 20;
+		int64_t begin = parks[park].start_ns, step = park ? 300 : 100;
+
+		blame[i] = (struct trc_blame){.from_ns = begin + turn * step,
+					      .to_ns = begin + (turn + 1) * step,
+					      .stack = turn % 2 ? 4 : 5,
+					      .labels = park + 1,
+					      .kind = turn % 2 ? 2 : 1};
+	}
+	blame[0].to_ns -= 50;
+	blame[1].from_ns -= 50;
+
+	page = write_page(&m, NULL);
+	ck_assert_uint_eq(size_of(page, "blame.park"), N);
+	ck_assert_int_eq((int)page_read_head(page, "blame_summed"), 0);
+	free(page);
+
+	page = write_page(&m, &few);
+	ck_assert_int_eq((int)page_read_head(page, "blame_summed"), 1);
+	ck_assert_int_eq((int)page_read_head(page, "without_blame"), 0);
+	ck_assert_uint_eq(size_of(page, "blame.park"), 4);
+	for (size_t i = 0; i < 4; i++) {
+		ck_assert_uint_eq(at(page, "blame.park", i), park_of[i]);
+		ck_assert_uint_eq(at(page, "blame.gap", i), 0);
+		ck_assert_uint_eq(at(page, "blame.length", i), length[i]);
+		ck_assert_uint_eq(at(page, "blame.stack", i), stack[i]);
+		ck_assert_uint_eq(at(page, "blame.kind", i), kind[i]);
+	}
+	free(page);
+}
+END_TEST
+
 /* Of each type the slowest; pieces that are alike and follow each other are one. */
 START_TEST(paths_are_those_of_the_slowest_tasks)
 {
@@ -530,6 +586,7 @@ void unit_html_derived(TCase *t)
 	tcase_add_test(t, a_trace_without_fibers_has_no_columns_for_them);
 	tcase_add_test(t, of_too_many_samples_one_of_so_many_is_kept);
 	tcase_add_test(t, what_is_to_blame_lies_in_its_wait);
+	tcase_add_test(t, causes_of_a_wait_are_summed_up_where_pieces_are_too_many);
 	tcase_add_test(t, paths_are_those_of_the_slowest_tasks);
 	tcase_add_test(t, causes_are_those_of_the_longest_waits);
 	tcase_add_test(t, allocations_are_as_in_the_model);

@@ -233,7 +233,7 @@ function causeLead(kind, reason) {
 /** @param {Fold} fold */
 function* blameSum(fold) {
 	const b = table("blame", "park", "gap", "length", "stack", "kind", "reason"), p = trace.park;
-	const short = leadNumber(`(waits shorter than ${duration(head.blame_from_ns)}: not in this page)`);
+	const short = leadNumber(head.without_blame ? "(not in this page)" : `(waits shorter than ${duration(head.blame_from_ns)}: not in this page)`);
 	const outer = parksNesting();
 	let last = 0, at = 0;
 

@@ -254,6 +254,8 @@ function flameSummary() {
 		parts.push("only recorded waits: scheduling was not recorded");
 	if (kind.id === "off" && head.merged_below_ns)
 		parts.push(`intervals shorter than ${duration(head.merged_below_ns)} are merged in this page`);
+	if (kind.id === "blame" && head.blame_summed && (result.asked.task || result.asked.t0 > trace.begin || result.asked.t1 < trace.span))
+		parts.push("estimated for waits that lie in it in part: so many waits depend on each other that the page has the sum of each cause of a wait");
 	if (kind.id === "blame" && head.without_blame)
 		parts.push("too many waits depend on each other: the page does not tell who caused them; trace-analyze --pprof blame does");
 	return parts.join("; ");

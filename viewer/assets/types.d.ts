@@ -65,6 +65,7 @@ interface Head {
 	window_ns: number;
 	merged_below_ns: number;
 	blame_from_ns: number;
+	blame_summed: number;
 	without_blame: number;
 	has_sched: number;
 	/** Since when there are switch records of every proc. */
@@ -292,9 +293,9 @@ interface Track {
 	isOpen?: boolean;
 	threads?: Thread[];
 	share?: string;
-	/** By class and column; of which range, and of how many of the threads (groupCounts()). */
 	/** As many of the threads were there at once (threadsAtOnce()). */
 	most?: number;
+	/** By class and column; of which range, and of how many of the threads (groupCounts()). */
 	counts?: Float32Array;
 	countsOf?: string;
 	counted?: number;

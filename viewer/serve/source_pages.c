@@ -47,6 +47,7 @@ static const struct trc_html_limits whole_limits = {
 	.samples = 50000,
 	.allocs = 50000,
 	.blamed_waits = 20000,
+	.blame_pieces = 1 << 17,
 };
 
 /* name: of the trace.  limits: NULL = those of every page. */
