@@ -13,6 +13,10 @@
  *   altstack:A2  at most IN_USE_MAX threads have an alternate stack of ours, and not more than the
  *       share allows (share.h).  Of the stacks given back, POOL are kept for later threads
  *   altstack:A3  a stack is given back only when the kernel does not use it any more
+ *   altstack:A4  no two threads have the same stack in the kernel.  A program may give all its threads
+ *       one stack, for the one crash that it expects; signals that sample threads come to several at
+ *       once, and each would overwrite the frames of the others.  Who asks for a stack that another
+ *       thread has gets ours, and is told that it has what it asked for
  */
 #include <string.h>
 #include <sys/auxv.h>
@@ -28,12 +32,18 @@
 #endif
 
 enum { IN_USE_MAX = 2048, POOL = 16, STACK_BYTES = 1 << 20, REST_BYTES = 512 << 10 };
+enum { TAKEN_MAX = 256 }; /* where more threads have stacks of the program, A4 holds for so many */
 
 static _Atomic uintptr_t pool[POOL]; /* mappings; 0 = none */
 static _Atomic uint32_t in_use;
 static _Atomic bool wanted, given, programs;
 /* The calling thread's; 0 = none. */
 static __thread uintptr_t own __attribute__((tls_model("initial-exec")));
+/* The program's stack that the calling thread has in the kernel, as in `taken`; 0 = none. */
+static __thread uintptr_t takes __attribute__((tls_model("initial-exec")));
+/* The program's stack in whose place the kernel has ours (A4); ss_sp 0 = none. */
+static __thread stack_t told __attribute__((tls_model("initial-exec")));
+static _Atomic uintptr_t taken[TAKEN_MAX]; /* 0 = free */
 /* A signal handler may come here while the thread does. */
 static __thread bool entering __attribute__((tls_model("initial-exec")));
 /* Set before the first is made; constant then. */
@@ -127,16 +137,11 @@ static stack_t altstack_of(uintptr_t map)
 	return (stack_t){.ss_sp = (void *)(map + guard_bytes), .ss_size = stack_bytes};
 }
 
-static void altstack_enter(void)
+/* The kernel has one of ours from now on, if there is one to be had. */
+static void altstack_use_ours(void)
 {
-	stack_t now, ours;
+	stack_t ours;
 
-	if (own || REAL(sigaltstack)(NULL, &now))
-		return;
-	if (!(now.ss_flags & SS_DISABLE)) {
-		programs_note();
-		return;
-	}
 	if (atomic_fetch_add_explicit(&in_use, 1, memory_order_relaxed) < IN_USE_MAX)
 		own = altstack_map();
 	ours = altstack_of(own);
@@ -146,6 +151,18 @@ static void altstack_enter(void)
 	}
 	if (!own)
 		atomic_fetch_sub_explicit(&in_use, 1, memory_order_relaxed);
+}
+
+static void altstack_enter(void)
+{
+	stack_t now;
+
+	if (own || REAL(sigaltstack)(NULL, &now))
+		return;
+	if (now.ss_flags & SS_DISABLE)
+		altstack_use_ours();
+	else
+		programs_note();
 }
 
 void trc_altstack_enter(void)
@@ -164,11 +181,52 @@ void trc_altstack_enter(void)
 	errno = saved;
 }
 
+/* False: another thread has it (A4). */
+static bool altstack_take(uintptr_t stack)
+{
+	int room = -1;
+
+	/* relaxed, here and below: who has an address, no more. */
+	for (int i = 0; i < TAKEN_MAX; i++) {
+		uintptr_t at = atomic_load_explicit(&taken[i], memory_order_relaxed);
+
+		if (at == stack)
+			return false;
+		if (!at && room < 0)
+			room = i;
+	}
+	for (int i = room; i >= 0 && i < TAKEN_MAX; i++) {
+		uintptr_t none = 0;
+
+		if (atomic_compare_exchange_strong_explicit(
+			    &taken[i], &none, stack, memory_order_relaxed, memory_order_relaxed)) {
+			takes = stack;
+			return true;
+		}
+		if (none == stack) /* at the same time */
+			return false;
+	}
+	return true;
+}
+
+static void altstack_give(void)
+{
+	for (int i = 0; takes && i < TAKEN_MAX; i++) {
+		uintptr_t mine = takes;
+
+		if (atomic_compare_exchange_strong_explicit(
+			    &taken[i], &mine, 0, memory_order_relaxed, memory_order_relaxed))
+			break;
+	}
+	takes = 0;
+}
+
 void trc_altstack_leave(void)
 {
 	stack_t now, none = {.ss_flags = SS_DISABLE}, ours = altstack_of(own);
 	int saved = errno;
 
+	altstack_give();
 	if (!own || trc_sandbox_entered())
 		return;
 	/* A thread that ends on it, in a handler, leaves it mapped (A3). */
@@ -190,29 +248,71 @@ void trc_altstack_forked(void)
 	atomic_store_explicit(&in_use, own != 0, memory_order_relaxed);
 }
 
-/* Where the stack before was the recorder's own, the program had none.  False: the kernel cannot
- * write there. */
-static bool tell_before(stack_t *old, stack_t before)
+/* Where the stack before was the recorder's own, the program had none, or the one that it was told
+ * of.  False: the kernel cannot write there. */
+static bool tell_before(stack_t *old, stack_t before, stack_t before_told)
 {
 	stack_t ours = altstack_of(own);
 
 	if (REAL(sigaltstack)(NULL, old))
 		return false;
-	*old = own && before.ss_sp == ours.ss_sp ? (stack_t){.ss_flags = SS_DISABLE} : before;
+	before_told.ss_flags = before.ss_flags;
+	if (own && before.ss_sp == ours.ss_sp)
+		before = before_told.ss_sp ? before_told : (stack_t){.ss_flags = SS_DISABLE};
+	*old = before;
 	return true;
+}
+
+/* The program gave the calling thread a stack, which the kernel has. */
+static void programs_stack(const stack_t *stack)
+{
+	stack_t ours;
+
+	programs_note();
+	if (altstack_take((uintptr_t)stack->ss_sp) || (!own && trc_sandbox_entered()))
+		return;
+	if (!stack_bytes)
+		sizes_find();
+	ours = altstack_of(own);
+	if (!own)
+		altstack_use_ours();
+	else if (REAL(sigaltstack)(&ours, NULL))
+		return;
+	if (own)
+		told = *stack;
+}
+
+/* With all signals blocked: none must come while the kernel has a stack that another thread has. */
+static int change(const stack_t *stack, stack_t *before)
+{
+	stack_t ours = altstack_of(own);
+	int result = REAL(sigaltstack)(stack, before);
+
+	if (result || !stack)
+		return result;
+	altstack_give();
+	told = (stack_t){0};
+	if (!(stack->ss_flags & SS_DISABLE))
+		programs_stack(stack);
+	else if (own)
+		REAL(sigaltstack)(&ours, NULL);
+	return 0;
 }
 
 TRC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
-	stack_t before, ours = altstack_of(own);
-	int result = REAL(sigaltstack)(stack, &before);
+	static const uint64_t all = ~UINT64_C(0);
+	stack_t before, before_told = told;
+	uint64_t mask = 0;
+	bool blocks = !trc_sandbox_entered() &&
+		      !trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask, 8);
+	int result = change(stack, &before), saved = errno;
 
+	if (blocks)
+		trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
+	errno = saved;
 	if (result)
 		return result;
-	if (stack && !(stack->ss_flags & SS_DISABLE))
-		programs_note();
-	else if (stack && own)
-		REAL(sigaltstack)(&ours, NULL);
 	/* Last: both may be the same. */
-	return old && !tell_before(old, before) ? -1 : 0;
+	return old && !tell_before(old, before, before_told) ? -1 : 0;
 }

@@ -32,6 +32,7 @@ integration_programs = \
 	tests/integration/soak \
 	tests/integration/deadlock \
 	tests/integration/sampled_hard \
+	tests/integration/shared_altstack \
 	tests/integration/sampled_guest \
 	tests/integration/reload \
 	tests/integration/segments_far \
@@ -203,6 +204,9 @@ tests_integration_deadlock_LDADD = -lpthread
 tests_integration_sampled_hard_SOURCES = tests/integration/sampled_hard.c \
 	tests/integration/check_or_exit.h
 tests_integration_sampled_hard_LDADD = -lpthread
+tests_integration_shared_altstack_SOURCES = tests/integration/shared_altstack.c \
+	tests/integration/check_or_exit.h
+tests_integration_shared_altstack_LDADD = -lpthread
 tests_integration_sampled_guest_SOURCES = tests/integration/sampled_guest.c \
 	tests/integration/check_or_exit.h
 tests_integration_sampled_guest_LDADD = -lpthread

@@ -37,3 +37,16 @@ sampled()
 
 sampled 'counters at 10 kHz' -e cpu-clock -F 10000 --sample-by signal
 sampled 'timers' -e timer -F 1000
+
+# All threads have one alternate stack: several samples at once must not be taken on it.
+one_stack=$top_builddir/tests/integration/shared_altstack
+expect 'one alternate stack for all threads, untraced' "$one_stack" 1
+for how in '-e cpu-clock -F 10000 --sample-by signal' '-e timer -F 1000'; do
+	rm -f t.trc
+	# shellcheck disable=SC2086 # a list of options
+	timeout -s ABRT $((seconds * 4 + 60)) "$trace_record" -q -o t.trc $how "$one_stack" "$seconds" 2>err.txt ||
+		fail "one alternate stack for all threads, $how: status $?: $(cat err.txt)"
+	samples=$(sql t.trc 'SELECT count(*) FROM samples')
+	[ "$samples" -gt 100 ] || fail "one alternate stack for all threads, $how: only $samples samples"
+	passed "one alternate stack for all threads, $how: $samples samples"
+done
