@@ -491,11 +491,26 @@ static void count_thread(struct trc_groups *g, const struct trc_report *r, size_
 	g->n_idle[class]++;
 }
 
+/* Places that are told in the same words are one: a function of the program's own around pthread_cond_wait(). */
+static void join_alike(struct trc_groups *g, const struct trc_report *r)
+{
+	struct trc_idle *row = g->idle.row;
+
+	for (size_t i = 0; i < g->idle.n; i++)
+		for (size_t j = i + 1; row[i].n_threads && j < g->idle.n; j++)
+			if (row[j].n_threads && row[j].reason == row[i].reason &&
+			    trc_report_reads_alike(r, row[i].stack, row[j].stack)) {
+				row[i].n_threads += row[j].n_threads;
+				row[j].n_threads = 0;
+			}
+}
+
 void trc_report_idle_count(struct trc_groups *g, const struct trc_report *r)
 {
 	for (size_t i = 0; r->idle_at && i < r->n_threads; i++)
 		for (int class = 0; r->idle_at[i] && class < TRC_WAIT_CLASSES; class ++)
 			count_thread(g, r, i, (enum trc_wait_class) class);
+	join_alike(g, r);
 }
 
 /* The places with most threads first. */

@@ -347,6 +347,12 @@ static const struct trc_frame *first_named(const struct trc_report *r, uint32_t 
 	return NULL;
 }
 
+bool trc_report_reads_alike(const struct trc_report *r, uint32_t a, uint32_t b)
+{
+	return trc_report_same_place(r, a) == trc_report_same_place(r, b) &&
+	       first_named(r, a) == first_named(r, b);
+}
+
 void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack)
 {
 	const struct trc_frame *named = first_named(r, stack);

@@ -216,6 +216,8 @@ void trc_report_ring_words(struct trc_line *line, const struct trc_ring_hint *ri
 /* The innermost frame of the program's own: "settings_get trc-demo.c:211".  Without a name it has that of the first caller that
  * has one: "postgres+0x1e8646 (below XLogFlush)", of the callers that all stacks of this place have. */
 void trc_report_place(struct trc_report *r, struct trc_line *line, uint32_t stack);
+/* Whether that says the same of both. */
+bool trc_report_reads_alike(const struct trc_report *r, uint32_t a, uint32_t b);
 /* For a canonical stack, the innermost frame and its callers: "... < worker_run :302".  The callers are those that all
  * stacks of this place have; where the stacks differ, "< (several callers)". */
 void trc_report_chain(struct trc_report *r, struct trc_line *line, uint32_t stack);

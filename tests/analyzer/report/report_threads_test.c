@@ -74,6 +74,13 @@ static const struct report_line LINES[] = {
 	 "            server+0x40 < server+0x50\n"
 	 "   19.0 ms  idle: 2 threads in cond at server+0x60",
 	 false},
+	{"idle threads at one place, which several functions call, are told once",
+	 MODULES THREADS "stack called 0x1030 0x3061 0x3071 0x2031\n"
+			 "stack also_called 0x1030 0x3061 0x3081 0x2031\n"
+			 "@0 thread=2 park reason=cond object=0x7f20 stack=called\n"
+			 "@0 thread=3 park reason=cond object=0x7f28 stack=also_called\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "   20.0 ms  idle: 2 threads in cond at server+0x60", false},
 	{"shares of what held threads up are of the waiting of those that were not idle",
 	 IDLE_TRACE,
 	 "In the end held up by  20.0 ms of waiting for locks and threads, 1.00 ms of it not idle: 100%\n"
