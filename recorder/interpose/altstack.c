@@ -16,7 +16,8 @@
  *   altstack:A4  no two threads have the same stack in the kernel.  A program may give all its threads
  *       one stack, for the one crash that it expects; signals that sample threads come to several at
  *       once, and each would overwrite the frames of the others.  Who asks for a stack that another
- *       thread has gets ours, and is told that it has what it asked for
+ *       thread has gets ours, and is told that it has what it asked for.  So it is from when recording
+ *       has first begun, and of threads whose end is noticed
  */
 #include <string.h>
 #include <sys/auxv.h>
@@ -24,6 +25,7 @@
 #include "signal.h"
 #include "signal_own.h"
 #include "span.h"
+#include "thread.h"
 #include "recorder/ring/share.h"
 #include "recorder/unwind/poison.h"
 
@@ -153,34 +155,6 @@ static void altstack_use_ours(void)
 		atomic_fetch_sub_explicit(&in_use, 1, memory_order_relaxed);
 }
 
-static void altstack_enter(void)
-{
-	stack_t now;
-
-	if (own || REAL(sigaltstack)(NULL, &now))
-		return;
-	if (now.ss_flags & SS_DISABLE)
-		altstack_use_ours();
-	else
-		programs_note();
-}
-
-void trc_altstack_enter(void)
-{
-	int saved = errno;
-
-	/* acquire: pairs with the release of `wanted`: the sizes are known. */
-	if (own || entering || !atomic_load_explicit(&wanted, memory_order_acquire))
-		return;
-	entering = true;
-	/* seq_cst, both: a handler in this thread finds `entering` set in altstack_enter(). */
-	atomic_signal_fence(memory_order_seq_cst);
-	altstack_enter();
-	atomic_signal_fence(memory_order_seq_cst);
-	entering = false;
-	errno = saved;
-}
-
 /* False: another thread has it (A4). */
 static bool altstack_take(uintptr_t stack)
 {
@@ -221,6 +195,54 @@ static void altstack_give(void)
 	takes = 0;
 }
 
+/* The calling thread has this stack of the program in the kernel. */
+static void altstack_share(const stack_t *stack)
+{
+	stack_t ours = altstack_of(own);
+
+	/* Of a recorder that has never recorded nobody would notice that threads end: of two in a process one is such. */
+	if (!atomic_load_explicit(&given, memory_order_relaxed) || !trc_thread_arm() ||
+	    altstack_take((uintptr_t)stack->ss_sp) || (!own && trc_sandbox_entered()))
+		return;
+	if (!own)
+		altstack_use_ours();
+	else if (REAL(sigaltstack)(&ours, NULL))
+		return;
+	if (own)
+		told = *stack;
+}
+
+static void altstack_enter(void)
+{
+	stack_t now;
+
+	if (own || REAL(sigaltstack)(NULL, &now))
+		return;
+	if (now.ss_flags & SS_DISABLE) {
+		altstack_use_ours();
+		return;
+	}
+	programs_note();
+	if (!takes && !(now.ss_flags & SS_ONSTACK))
+		altstack_share(&now);
+}
+
+void trc_altstack_enter(void)
+{
+	int saved = errno;
+
+	/* acquire: pairs with the release of `wanted`: the sizes are known. */
+	if (own || entering || !atomic_load_explicit(&wanted, memory_order_acquire))
+		return;
+	entering = true;
+	/* seq_cst, both: a handler in this thread finds `entering` set in altstack_enter(). */
+	atomic_signal_fence(memory_order_seq_cst);
+	altstack_enter();
+	atomic_signal_fence(memory_order_seq_cst);
+	entering = false;
+	errno = saved;
+}
+
 void trc_altstack_leave(void)
 {
 	stack_t now, none = {.ss_flags = SS_DISABLE}, ours = altstack_of(own);
@@ -246,6 +268,9 @@ bool trc_altstack_is_own(const stack_t *stack)
 void trc_altstack_forked(void)
 {
 	atomic_store_explicit(&in_use, own != 0, memory_order_relaxed);
+	for (int i = 0; i < TAKEN_MAX; i++)
+		if (atomic_load_explicit(&taken[i], memory_order_relaxed) != takes)
+			atomic_store_explicit(&taken[i], 0, memory_order_relaxed);
 }
 
 /* Where the stack before was the recorder's own, the program had none, or the one that it was told
@@ -263,27 +288,8 @@ static bool tell_before(stack_t *old, stack_t before, stack_t before_told)
 	return true;
 }
 
-/* The program gave the calling thread a stack, which the kernel has. */
-static void programs_stack(const stack_t *stack)
-{
-	stack_t ours;
-
-	programs_note();
-	if (altstack_take((uintptr_t)stack->ss_sp) || (!own && trc_sandbox_entered()))
-		return;
-	if (!stack_bytes)
-		sizes_find();
-	ours = altstack_of(own);
-	if (!own)
-		altstack_use_ours();
-	else if (REAL(sigaltstack)(&ours, NULL))
-		return;
-	if (own)
-		told = *stack;
-}
-
 /* With all signals blocked: none must come while the kernel has a stack that another thread has. */
-static int change(const stack_t *stack, stack_t *before)
+static int altstack_change(const stack_t *stack, stack_t *before)
 {
 	stack_t ours = altstack_of(own);
 	int result = REAL(sigaltstack)(stack, before);
@@ -292,10 +298,12 @@ static int change(const stack_t *stack, stack_t *before)
 		return result;
 	altstack_give();
 	told = (stack_t){0};
-	if (!(stack->ss_flags & SS_DISABLE))
-		programs_stack(stack);
-	else if (own)
+	if (!(stack->ss_flags & SS_DISABLE)) {
+		programs_note();
+		altstack_share(stack);
+	} else if (own) {
 		REAL(sigaltstack)(&ours, NULL);
+	}
 	return 0;
 }
 
@@ -306,7 +314,7 @@ TRC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 	uint64_t mask = 0;
 	bool blocks = !trc_sandbox_entered() &&
 		      !trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask, 8);
-	int result = change(stack, &before), saved = errno;
+	int result = altstack_change(stack, &before), saved = errno;
 
 	if (blocks)
 		trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
