@@ -95,7 +95,8 @@ struct trc_rows {
 	const char *trace;		/* name of its file; NULL = not known; borrowed */
 	uint32_t *caused; /* ids of waits whose causes are in the page, sorted; owned */
 	size_t n_caused;
-	uint32_t *pathed; /* ids of tasks whose critical paths are in the page, sorted; owned */
+	uint32_t *
+		pathed; /* tasks whose critical paths are in the page, by their rows, sorted; owned */
 	size_t n_pathed;
 	bool failed; /* out of memory */
 	uint8_t *

@@ -263,7 +263,7 @@ static void write_paths(struct paths *p)
 	trc_rows_columns(r, c, N);
 }
 
-static int by_id(const void *a, const void *b)
+static int by_row(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
@@ -280,8 +280,8 @@ static size_t n_leaves(const struct paths *p, const struct chosen *task)
 	return n;
 }
 
-/* For the SQL box: these ids, and no others, the slowest as far as there is room for their rows. */
-static int keep_ids(struct paths *p)
+/* For the SQL box: these tasks, and no others, the slowest as far as there is room for their rows. */
+static int keep_tasks(struct paths *p)
 {
 	const struct chosen *task = p->tasks.row;
 	size_t n;
@@ -293,9 +293,9 @@ static int keep_ids(struct paths *p)
 	n = 0;
 	for (size_t i = 0; i < p->tasks.n && (n += n_leaves(p, &task[i])) <= ROWS_OF_BOX; i++)
 		if (task[i].n)
-			p->r->pathed[p->r->n_pathed++] = (uint32_t)(task[i].task - first) + 1;
+			p->r->pathed[p->r->n_pathed++] = (uint32_t)(task[i].task - first);
 	if (p->r->n_pathed)
-		qsort(p->r->pathed, p->r->n_pathed, sizeof(*p->r->pathed), by_id);
+		qsort(p->r->pathed, p->r->n_pathed, sizeof(*p->r->pathed), by_row);
 	return 0;
 }
 
@@ -309,7 +309,7 @@ void trc_rows_paths(struct trc_rows *r)
 	if (!err)
 		err = find_paths(&p);
 	if (!err)
-		err = keep_ids(&p);
+		err = keep_tasks(&p);
 	if (err)
 		r->failed = true;
 	tasks_sort(&p.tasks, by_number);

@@ -87,29 +87,37 @@ static char *from_runs(sqlite3 *db, const struct trc_rows *r, const struct of_ta
 	return sqlite3_str_finish(sql);
 }
 
-/* Of these ids, in their order: `table` has the id of each row's owner in `column`. */
-static int some_of(struct trc_sqlbox_some *some, sqlite3 *db, const char *table, const char *column,
-		   const uint32_t *ids, size_t n)
+/* Takes the text of `sql`. */
+static int some_from(struct trc_sqlbox_some *some, sqlite3_str *sql)
 {
-	sqlite3_str *sql = sqlite3_str_new(db);
-
-	sqlite3_str_appendall(sql, "json_each('[");
-	for (size_t i = 0; i < n; i++)
-		sqlite3_str_appendf(sql, i ? ",%u" : "%u", ids[i]);
-	sqlite3_str_appendf(sql, "]') AS w CROSS JOIN \"%w\" AS t ON t.\"%w\" = w.value", table,
-			    column);
 	*some = (struct trc_sqlbox_some){.from = sqlite3_str_finish(sql)};
 	return some->from ? 0 : -ENOMEM;
 }
 
 int trc_sqlbox_some_causes(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r)
 {
-	return some_of(some, db, "causes", "wait", r->caused, r->n_caused);
+	sqlite3_str *sql = sqlite3_str_new(db);
+
+	sqlite3_str_appendall(sql, "json_each('[");
+	for (size_t i = 0; i < r->n_caused; i++)
+		sqlite3_str_appendf(sql, i ? ",%u" : "%u", r->caused[i]);
+	sqlite3_str_appendall(sql, "]') AS w CROSS JOIN causes AS t ON t.wait = w.value");
+	return some_from(some, sql);
 }
 
+/* The user's ids, of which a broken trace may have some twice: each is asked for once. */
 int trc_sqlbox_some_paths(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r)
 {
-	return some_of(some, db, "task_path", "task", r->pathed, r->n_pathed);
+	sqlite3_str *sql = sqlite3_str_new(db);
+	size_t n;
+	const struct trc_task *task = trc_model_tasks(r->m, &n);
+
+	sqlite3_str_appendall(sql, "(SELECT value FROM json_each('[");
+	for (size_t i = 0; i < r->n_pathed; i++)
+		sqlite3_str_appendf(sql, i ? ",%lld" : "%lld", (long long)task[r->pathed[i]].task);
+	sqlite3_str_appendall(sql, "]') GROUP BY value ORDER BY min(key)) AS w "
+				   "CROSS JOIN task_path AS t ON t.task = w.value");
+	return some_from(some, sql);
 }
 
 int trc_sqlbox_some(struct trc_sqlbox_some *some, sqlite3 *db, const struct trc_rows *r,

@@ -179,8 +179,11 @@ static int set_stacks(struct tail_unlocks *t)
 int trc_derive_tail_unlocks(struct trc_model *m)
 {
 	struct tail_unlocks t = {.m = m, .n_stacks = trc_reader_stacks(m->reader)};
+	struct trc_unlock *unlock = m->unlocks.row;
 	int err = 0;
 
+	for (size_t i = 0; i < m->unlocks.n; i++)
+		unlock[i].recorded_stack = unlock[i].stack;
 	if (!m->unlocks.n || !m->parks.n || m->parks.n >= UINT32_MAX / 2)
 		return 0;
 	t.same = calloc(t.n_stacks + 1, sizeof(*t.same));

@@ -98,9 +98,10 @@ struct trc_unlock {
 	uint64_t object, waiters;
 	uint32_t thread, stack, proc;
 	uint8_t reason;
-	uint32_t caused_waits; /* threads that waited while this holder held it */
-	int64_t caused_ns;     /* their waiting during this critical section, summed */
-	uint64_t place;	       /* M5 */
+	uint32_t recorded_stack; /* where `stack` says more (tail_unlocks.c), what was recorded */
+	uint32_t caused_waits;	 /* threads that waited while this holder held it */
+	int64_t caused_ns;	 /* their waiting during this critical section, summed */
+	uint64_t place;		 /* M5 */
 };
 
 struct trc_task {

@@ -304,6 +304,18 @@ static bool is_same(const struct rows *a, const struct rows *b, const char *name
 	return false;
 }
 
+/* A fold does not keep the waits that tell the analyzer which function released a lock by a jump (tail_unlocks.c). */
+static int stacks_as_recorded(struct trc_model *m, struct trc_error *error)
+{
+	int err = trc_model_need(m, TRC_PART_WAITS, error);
+	size_t n = 0;
+	struct trc_unlock *unlock = err ? NULL : (struct trc_unlock *)trc_model_unlocks(m, &n);
+
+	for (size_t i = 0; i < n; i++)
+		unlock[i].stack = unlock[i].recorded_stack;
+	return err;
+}
+
 static long compare(struct replay *p, struct trc_model *m, struct trc_view *view, const char *name,
 		    FILE *out)
 {
@@ -314,7 +326,7 @@ static long compare(struct replay *p, struct trc_model *m, struct trc_view *view
 	struct trc_error error = {""};
 	long n = -1;
 
-	if (trc_profile_derive(&profile, m, name, &error) ||
+	if (stacks_as_recorded(m, &error) || trc_profile_derive(&profile, m, name, &error) ||
 	    trc_view_copy(p->fold, view, ticks_of(trc_model_end_ns(m)), &folded)) {
 		fprintf(out, "%s: %s\n", name, error.text);
 	} else {
