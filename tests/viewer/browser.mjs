@@ -10,7 +10,7 @@ import path from "node:path";
 import {fibersPage} from "./browser_fibers.mjs";
 import {addresses, check, colourAt, detailsOf, holds, lowerEdge, openPage, pointOf, results, same, seed, settle, stateColour, upperEdge, viewOf,
 	withBrowser} from "./browser_lib.mjs";
-import {groupsOfThreads, manyThreads, mergedPage, textsAreReadable, usesTheRoom,
+import {groupsOfThreads, manyThreads, twoFingers, mergedPage, textsAreReadable, usesTheRoom,
 	longNames, brokenPages, largePage, notDrawn} from "./browser_pages.mjs";
 
 const pages = path.resolve(process.argv[2]);
@@ -783,6 +783,7 @@ await withBrowser("light", async (context) => {
 	await tracedPage(context);
 	await fibersPage(context);
 	await manyThreads(context);
+	await twoFingers(context);
 	await groupsOfThreads(context);
 	await mergedPage(context);
 	await textsAreReadable(context);

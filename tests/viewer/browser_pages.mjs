@@ -71,6 +71,27 @@ export async function manyThreads(context) {
 	same(page.troubles, [], "no trouble with 200 threads");
 }
 
+// Two fingers on the tracks: what time was under each stays under it.
+export async function twoFingers(context) {
+	const page = await openPage(context, path.join(pages, "many.html"), "#sort=start");
+	const box = await page.locator("#canvases").boundingBox(), y = box.y + 100;
+	const cdp = await context.newCDPSession(page);
+	const touch = (type, ...xs) => cdp.send("Input.dispatchTouchEvent", {type, touchPoints: xs.map((x, id) => ({x: box.x + x, y, id}))});
+	const before = await viewOf(page), per = (before.t1 - before.t0) / box.width;
+
+	await touch("touchStart", 200);
+	await touch("touchStart", 200, 400);
+	for (let k = 1; k <= 10; k++)
+		await touch("touchMove", 200 - 10 * k, 400 + 20 * k);
+	await touch("touchEnd");
+	await settle(page);
+	const view = await viewOf(page), now = (view.t1 - view.t0) / box.width;
+	check(Math.abs(now / per - 200 / 500) < 0.01, "two fingers that part zoom", [before, view]);
+	check(Math.abs(view.t0 + 100 * now - (before.t0 + 200 * per)) < 2 * per && Math.abs(view.t0 + 600 * now - (before.t0 + 400 * per)) < 2 * per,
+		"and keep the times under them", [before, view]);
+	same(page.troubles, [], "no trouble with two fingers");
+}
+
 export async function mergedPage(context) {
 	const page = await openPage(context, path.join(pages, "merged.html"));
 	const banners = await page.locator("#banners").innerText();
