@@ -68,7 +68,7 @@ static void add_state(struct trc_report *r, struct trc_line *line, const struct 
 			trc_line_add(line, " slept");
 			break;
 		}
-		trc_line_add(line, " waited up to its time limit");
+		trc_line_add(line, " waited up to a time limit");
 		words_add_wait(r, line, node);
 		break;
 	case TRC_CAUSE_UNKNOWN:

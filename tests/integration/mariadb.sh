@@ -79,7 +79,7 @@ holder_slept()
 {
 	"$trace_analyze" --why "wait:$1" t.trc >why.txt || fail "$2: --why: status $?"
 	grep -q 'Item_func_sleep::val_int' why.txt || fail "$2: --why does not say that the other slept: $(cat why.txt)"
-	grep -q 'waited up to its time limit for cond' why.txt || fail "$2: $(cat why.txt)"
+	grep -q 'waited up to a time limit for cond' why.txt || fail "$2: $(cat why.txt)"
 	passed "$2: --why says that another connection slept"
 }
 

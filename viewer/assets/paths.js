@@ -71,7 +71,7 @@ function pathState(of, i) {
 	const waited = reason[i] ? pathWaited(of, i) : "";
 
 	if (name === "sleeping")
-		return reasonName(reason[i]) === "sleep" ? " slept" : ` waited up to its time limit${waited}`;
+		return reasonName(reason[i]) === "sleep" ? " slept" : ` waited up to a time limit${waited}`;
 	if (name === "unknown" || name === "events_lost")
 		return waited ? ` waited${waited}; who ended that ${words}` : ` did what ${words}`;
 	if (name === "active" && waited) // it was in a call that waits
