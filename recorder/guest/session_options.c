@@ -103,17 +103,24 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 	return word < 0 ? -EINVAL : 0;
 }
 
-/* What trace-record samples by the kernel: of these events only the threads' first samples are ours. */
-static int parse_kernel_events(struct trc_session_options *o, char *error, size_t n_bytes)
+/* What trace-record samples by the kernel: of these events only the threads' first samples are ours.  A process that may not
+ * count what trace-record counts, as behind a filter or without its capabilities, has the kernel's samples alone. */
+static void parse_kernel_events(struct trc_session_options *o)
 {
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
-	int n = trc_cpu_events_parse(secure_getenv("TRC_KERNEL_EVENTS"), 0, TRC_SAMPLE_BY_KERNEL,
-				     event, error, n_bytes);
-	int err = n <= 0 ? n : trc_cpu_events_settle(event, (unsigned int)n, true, error, n_bytes);
+	const char *list = secure_getenv("TRC_KERNEL_EVENTS");
+	size_t n_before = sizeof(TRC_CPU_USER_ONLY) - 1;
+	bool user_only = list && !strncmp(list, TRC_CPU_USER_ONLY, n_before);
+	char error[256];
+	int n = trc_cpu_events_parse(list && user_only ? list + n_before : list, 0,
+				     TRC_SAMPLE_BY_KERNEL, event, error, sizeof(error));
 
-	for (int i = 0; !err && i < n && o->n_cpu_events < TRC_CPU_EVENTS_MAX; i++)
-		o->cpu_event[o->n_cpu_events++] = event[i];
-	return err;
+	if (n > 0 && trc_cpu_events_settle(event, (unsigned int)n, true, error, sizeof(error)))
+		n = 0;
+	for (int i = 0; i < n && o->n_cpu_events < TRC_CPU_EVENTS_MAX; i++)
+		if (event[i].first_by_signal &&
+		    (event[i].exclude_kernel && !event[i].said_modes) == user_only)
+			o->cpu_event[o->n_cpu_events++] = event[i];
 }
 
 /* Three variables, which mean something together. */
@@ -142,7 +149,9 @@ static int parse_cpu_events(struct trc_session_options *o, char *error, size_t n
 		return n;
 	o->n_cpu_events = (unsigned int)n;
 	n = trc_cpu_events_settle(o->cpu_event, o->n_cpu_events, false, error, n_bytes);
-	return n ? n : parse_kernel_events(o, error, n_bytes);
+	if (!n)
+		parse_kernel_events(o);
+	return n;
 }
 
 void trc_session_flight(struct trc_session_options *o)

@@ -29,6 +29,9 @@
 #include "recorder/ring/share.h"
 #include "recorder/unwind/poison.h"
 
+#ifndef SS_AUTODISARM
+#define SS_AUTODISARM (1U << 31)
+#endif
 #ifndef AT_MINSIGSTKSZ
 #define AT_MINSIGSTKSZ 51
 #endif
@@ -39,6 +42,7 @@ enum { TAKEN_MAX = 256 }; /* where more threads have stacks of the program, A4 h
 static _Atomic uintptr_t pool[POOL]; /* mappings; 0 = none */
 static _Atomic uint32_t in_use;
 static _Atomic bool wanted, given, programs;
+static _Atomic bool shares; /* stacks that threads share are told apart */
 /* The calling thread's; 0 = none. */
 static __thread uintptr_t own __attribute__((tls_model("initial-exec")));
 /* The program's stack that the calling thread has in the kernel, as in `taken`; 0 = none. */
@@ -59,6 +63,14 @@ static void sizes_find(void)
 
 	guard_bytes = page;
 	stack_bytes = (n_bytes + page - 1) & ~(page - 1);
+}
+
+void trc_altstack_begin(void)
+{
+	if (!stack_bytes)
+		sizes_find();
+	/* release: pairs with the acquire in altstack_share(): the sizes are known. */
+	atomic_store_explicit(&shares, true, memory_order_release);
 }
 
 void trc_altstack_want(bool want)
@@ -155,6 +167,32 @@ static void altstack_use_ours(void)
 		atomic_fetch_sub_explicit(&in_use, 1, memory_order_relaxed);
 }
 
+static void altstack_give(void)
+{
+	for (int i = 0; takes && i < TAKEN_MAX; i++) {
+		uintptr_t mine = takes;
+
+		if (atomic_compare_exchange_strong_explicit(
+			    &taken[i], &mine, 0, memory_order_relaxed, memory_order_relaxed))
+			break;
+	}
+	takes = 0;
+}
+
+/* Another thread may have found room before `mine` while this one looked behind it, and has not seen it. */
+static bool altstack_taken_twice(uintptr_t stack, int mine)
+{
+	/* Of two that have stored one address, here at least one sees the other's. */
+	atomic_thread_fence(memory_order_seq_cst);
+	for (int i = 0; i < TAKEN_MAX; i++)
+		if (i != mine && atomic_load_explicit(&taken[i], memory_order_relaxed) == stack) {
+			atomic_store_explicit(&taken[mine], 0, memory_order_relaxed);
+			takes = 0;
+			return true;
+		}
+	return false;
+}
+
 /* False: another thread has it (A4). */
 static bool altstack_take(uintptr_t stack)
 {
@@ -175,24 +213,12 @@ static bool altstack_take(uintptr_t stack)
 		if (atomic_compare_exchange_strong_explicit(
 			    &taken[i], &none, stack, memory_order_relaxed, memory_order_relaxed)) {
 			takes = stack;
-			return true;
+			return !altstack_taken_twice(stack, i);
 		}
 		if (none == stack) /* at the same time */
 			return false;
 	}
 	return true;
-}
-
-static void altstack_give(void)
-{
-	for (int i = 0; takes && i < TAKEN_MAX; i++) {
-		uintptr_t mine = takes;
-
-		if (atomic_compare_exchange_strong_explicit(
-			    &taken[i], &mine, 0, memory_order_relaxed, memory_order_relaxed))
-			break;
-	}
-	takes = 0;
 }
 
 /* The calling thread has this stack of the program in the kernel. */
@@ -201,8 +227,12 @@ static void altstack_share(const stack_t *stack)
 	stack_t ours = altstack_of(own);
 
 	/* Of a recorder that has never recorded nobody would notice that threads end: of two in a process one is such. */
-	if (!atomic_load_explicit(&given, memory_order_relaxed) || !trc_thread_arm() ||
+	/* acquire: pairs with the release in trc_altstack_begin(). */
+	if (!atomic_load_explicit(&shares, memory_order_acquire) || !trc_thread_arm() ||
 	    altstack_take((uintptr_t)stack->ss_sp) || (!own && trc_sandbox_entered()))
+		return;
+	/* Ours has no less room, and is not taken away while a handler runs: such a stack stays the program's. */
+	if (stack->ss_size > stack_bytes || stack->ss_flags & (int)SS_AUTODISARM)
 		return;
 	if (!own)
 		altstack_use_ours();
@@ -262,7 +292,7 @@ void trc_altstack_leave(void)
 
 bool trc_altstack_is_own(const stack_t *stack)
 {
-	return own && stack->ss_sp == altstack_of(own).ss_sp;
+	return own && !told.ss_sp && stack->ss_sp == altstack_of(own).ss_sp;
 }
 
 void trc_altstack_forked(void)

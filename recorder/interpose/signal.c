@@ -458,6 +458,7 @@ void trc_signals_start(bool with_crash)
 	uint64_t crashes = with_crash && !trc_runs_go() ? CRASHES : 0;
 	uint64_t signals = crashes | trc_trigger_signals();
 
+	trc_altstack_begin();
 	if (trc_signal_own_number())
 		trc_signals_watch(trc_signal_own_number());
 	if (!signals)

@@ -61,6 +61,9 @@ void trc_sandbox_look(long number, long a, long b, long c);
 
 /* ---- altstack.c ---- */
 
+/* From now on no two threads have the same stack of the program in the kernel (altstack:A4).
+ * Context: any thread. */
+void trc_altstack_begin(void);
 /* Sets whether threads get an alternate stack of ours.  Context: any thread. */
 void trc_altstack_want(bool want);
 /* Gives the calling thread an alternate signal stack if it has none, so that a handler of ours can

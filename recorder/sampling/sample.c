@@ -56,7 +56,7 @@ static void count_missing(void)
 		trc_sample_count_missing(trc_rec.shared, trc_sample.number[i]);
 }
 
-void trc_sample_thread_begin(void)
+static void calling_thread_arm(bool begins)
 {
 	uint32_t tid = (uint32_t)trc_raw1(SYS_gettid, 0);
 	struct trc_sampler *s = trc_sampler_of(tid);
@@ -65,9 +65,14 @@ void trc_sample_thread_begin(void)
 	 * (sample_signal.c). */
 	if (s && trc_self.sampler != s)
 		trc_sampler_leave(s, tid);
-	if (!thread_arm(tid, true))
+	if (!thread_arm(tid, begins))
 		count_missing();
 	trc_self.sampler = trc_sampler_of(tid);
+}
+
+void trc_sample_thread_begin(void)
+{
+	calling_thread_arm(true);
 }
 
 /* sample:S9 */
@@ -218,7 +223,8 @@ void trc_sample_exec_failed(bool signals_lost)
 	trc_sample_events_stay(trc_rec.shared);
 	if (signals_lost)
 		renew_all();
-	trc_sample_thread_begin();
+	/* The kernel has sampled it since its begin. */
+	calling_thread_arm(false);
 }
 
 static void own_words_hold(uint32_t word)

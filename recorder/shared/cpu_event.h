@@ -29,6 +29,9 @@
 
 struct perf_event_attr;
 
+/* Before a list of events in TRC_KERNEL_EVENTS: they are counted in user mode only, though their names do not say so. */
+#define TRC_CPU_USER_ONLY "user;"
+
 enum trc_sample_by { TRC_SAMPLE_BY_AUTO, TRC_SAMPLE_BY_SIGNAL, TRC_SAMPLE_BY_KERNEL };
 
 enum {

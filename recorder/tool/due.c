@@ -53,7 +53,7 @@ static uint64_t due_missing(const struct trc_process *p, uint32_t i)
 	due = (int64_t)((p->used_ns - p->used_before_ns) / e->period);
 	n = due - came;
 	if (!e->is_clock || e->exclude_user || e->exclude_kernel || n <= SLACK_SAMPLES ||
-	    n < due / SHARE_MIN || (e->first_by_signal && n * n < CHANCE * CHANCE * due))
+	    n < due / SHARE_MIN || (e->first_by_signal && n < CHANCE * CHANCE * due / n))
 		return 0;
 	return (uint64_t)n;
 }

@@ -30,9 +30,11 @@ static void tell_command(struct trc_sampling *s, const struct trc_cpu_event *ask
 static void tell_command_first(struct trc_sampling *s, const struct trc_cpu_event *e)
 {
 	size_t n = strlen(s->first_for_command);
+	/* All clocks may count the same. */
+	const char *before = n ? "," : e->exclude_kernel && !e->said_modes ? TRC_CPU_USER_ONLY : "";
 
-	snprintf(s->first_for_command + n, sizeof(s->first_for_command) - n, "%s%s:%llu",
-		 n ? "," : "", e->name, (unsigned long long)e->period);
+	snprintf(s->first_for_command + n, sizeof(s->first_for_command) - n, "%s%s:%llu", before,
+		 e->name, (unsigned long long)e->period);
 }
 
 int trc_sampling_settle(struct trc_sampling *s, char *error, size_t n_bytes)

@@ -50,3 +50,7 @@ for how in '-e cpu-clock -F 10000 --sample-by signal' '-e timer -F 1000'; do
 	[ "$samples" -gt 100 ] || fail "one alternate stack for all threads, $how: only $samples samples"
 	passed "one alternate stack for all threads, $how: $samples samples"
 done
+TRC_CRASH=off timeout -s ABRT $((seconds * 4 + 60)) "$trace_record" -q -o t.trc -F 10000 --sample-by signal "$one_stack" "$seconds" \
+	2>err.txt || fail "one alternate stack for all threads, without crashes: status $?: $(cat err.txt)"
+passed 'one alternate stack for all threads, where crashes are not looked for'
+

@@ -7,6 +7,7 @@
  * its work before the next tick.
  *
  *   short_threads THREADS MICROSECONDS
+ *   short_threads execs N                 N execs that fail, each after 4 ms of work; prints the milliseconds of processor time
  *   short_threads tick                    prints how often the kernel looks at timers, in ns
  */
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 __attribute__((noinline)) void work_short(void);
 __attribute__((noinline)) void work_long(void);
@@ -78,6 +80,19 @@ static void *one(void *arg)
 	return arg;
 }
 
+/* Execs that fail, each after a while: more of them than threads must end before new ones take first samples. */
+static int fail_to_exec(int n)
+{
+	char *const none[] = {"/nonexistent/program", NULL};
+
+	for (int i = 0; i < n; i++) {
+		work_long();
+		execv(none[0], none);
+	}
+	printf("%.3f\n", (double)cpu_ns() / 1e6);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 1000;
@@ -89,6 +104,10 @@ int main(int argc, char **argv)
 		clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
 		printf("%ld\n", tick.tv_nsec);
 		return 0;
+	}
+	if (argc == 3 && !strcmp(argv[1], "execs")) {
+		short_ns = 4000 * 1000;
+		return fail_to_exec(atoi(argv[2]));
 	}
 	short_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 300) * 1000;
 	for (int i = 0; i < n; i++) {

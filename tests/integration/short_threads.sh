@@ -74,6 +74,19 @@ fi
 together
 
 if [ $by_kernel = 1 ]; then
+	"$trace_record" -q -F 1000 --sample-by kernel -o execs.trc -- "$program" execs 100 >said.txt 2>err.txt ||
+		fail "execs that fail: $(cat err.txt)"
+	seen=$(sql execs.trc 'SELECT round(sum(value) / 1e6) FROM samples')
+	awk -v seen="$seen" '{ exit !(seen > 0.9 * $1 && seen < 1.1 * $1) }' said.txt ||
+		fail "execs that fail: $seen ms of $(cat said.txt)"
+	passed "a thread goes on as it was sampled when its exec has failed: $seen ms of $(cat said.txt)"
+
+	"$trace_record" -q -F 1000 --sample-by kernel -o refused.trc -- "$here/../recorder/tool/no_perf" 1 \
+		"$program" 300 300 >said.txt 2>err.txt || fail "where counters are refused: $(cat err.txt)"
+	[ "$(sql refused.trc "SELECT count(*) FROM parks WHERE reason = 'join'")" = 300 ] ||
+		fail "where counters are refused: not recorded: $(cat err.txt)"
+	passed 'where a filter refuses counters the process is recorded all the same'
+
 	export TRC_FIRST_SAMPLES=kernel
 	"$trace_record" -q -F 1000 --sample-by kernel -o kernel.trc -- "$program" 500 300 >said.txt 2>err.txt ||
 		fail "by the kernel alone: $(cat err.txt)"
