@@ -367,7 +367,7 @@ static bool needs_counter(const struct trc_source *source, const struct trc_cpu_
 	       (e->how == TRC_SAMPLE_SIGNAL || source->cpu_ns < trc_sample.grown_ns);
 }
 
-/* A thread without its first samples (S9) is sampled all the same: by the kernel. */
+/* A thread that gets no counter lacks its first samples (S9), and is sampled by the kernel from then on. */
 static void arm_first(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e,
 		      bool begins)
 {
