@@ -58,9 +58,18 @@ export function pathHas(sel) {
 // ---- in words, those of --critical-path and --why ----
 
 // `of` is the table of the row, here and below: paths.rows, or causes.rows (causes.js).
+// In the call, but it did not wait then: it waited for a proc, or was on the way to or from the wait.
+/** @param {CauseRows} of @param {number} i */
+function pathIsInCall(of, i) {
+	const kind = head.cause_kinds[of.kind[i]], reason = reasonName(of.reason[i]);
+
+	return kind === "preempted" ||
+		((reason === "barrier" || reason === "cond") && (kind === "running" || kind === "active" || kind === "off_cpu"));
+}
+
 /** @param {CauseRows} of @param {number} i */
 function pathWaited(of, i) {
-	const {park, reason, object: number} = of, isIn = head.cause_kinds[of.kind[i]] === "preempted"; // the call: it waited for a proc
+	const {park, reason, object: number} = of, isIn = pathIsInCall(of, i);
 
 	return ` ${isIn ? "in" : "for"} ${park[i] && trace.park.descriptor[park[i] - 1] ? `${reasonName(reason[i])} ${waitedFor(park[i])}` : reasonAndName(reason[i], number[i])}`;
 }
@@ -74,7 +83,7 @@ function pathState(of, i) {
 		return reasonName(reason[i]) === "sleep" ? " slept" : ` waited up to a time limit${waited}`;
 	if (name === "unknown" || name === "events_lost")
 		return waited ? ` waited${waited}; who ended that ${words}` : ` did what ${words}`;
-	if (name === "active" && waited) // it was in a call that waits
+	if (name === "active" && waited && reasonName(reason[i]) === "futex") // it was in a call that waits
 		return ` ${words}${waited}: it had changed already`;
 	return ` ${words}${waited}${name === "preempted" && instead[i] ? `; ${trace.threads[instead[i] - 1].label} ran instead` : ""}`;
 }
