@@ -78,7 +78,7 @@ export function topThreads() {
 		const table = topTable("threads", "", rows, threadColumns(), {most: THREAD_ROWS});
 
 		box.append(table.lastChild, el("p", {class: "dim"}, `${rows.length > THREAD_ROWS ? `${count(THREAD_ROWS)} of ${plural(rows.length, "thread")}, as sorted: a click on a column's name sorts all. ` : ""}` +
-			"Sums are of whole waits but idle ones, as in the tables of waits: also of the time in which a thread had been woken and did not run yet, " +
+			"Sums are of waits but idle ones, as in the tables of waits: also of the time in which a thread had been woken and did not run yet, " +
 			`which its lane and the order of threads tell apart.${head.merged_below_ns ? " Shorter waits that the page has merged are in no sum here." : ""}`));
 	}, {once: true});
 	return box;
