@@ -486,6 +486,25 @@ async function findsThings(page) {
 	await page.keyboard.press("0");
 }
 
+// Behind the last match comes the first, and before the first the last; each is told by its number.
+async function searchGoesRound(page) {
+	const told = async () => (await page.locator("#search-count").textContent()).split(" of ")[0];
+	const seen = [];
+
+	await page.evaluate(() => window.trc.setView(0, window.trc.span));
+	await page.keyboard.press("/");
+	await page.keyboard.type("in flight");
+	for (const key of ["Enter", "Shift+Enter", "Shift+Enter", "Enter", "Enter"]) {
+		await page.keyboard.press(key);
+		await settle(page);
+		seen.push(await told());
+	}
+	same(seen, ["1", "3", "2", "3", "1"], "matches are walked through in a circle, each with its number");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("0");
+}
+
 // Drags from 3 pixels beside a moment to 3 pixels beside another one, with these keys held; the range.
 async function rangeDragged(page, from, to, ...keys) {
 	for (const key of ["Shift", ...keys])
@@ -703,6 +722,7 @@ async function knownPage() {
 		await showsSamples(page);
 		await showsCounters(page);
 		await findsThings(page);
+		await searchGoesRound(page);
 		await ranges(page);
 		await filtersAndSorts(page);
 		await hostileTextIsText(page);

@@ -6,7 +6,7 @@ import "./page_stub.mjs";
 import {hiddenText, threadKey} from "../../viewer/assets/arrange.js";
 import {counterTimes} from "../../viewer/assets/counters.js";
 import {column, columnsByName, head, text, texts} from "../../viewer/assets/data.js";
-import {setsLoad, trace} from "../../viewer/assets/rows.js";
+import {parkWake, parksOfUnlock, parksWokenBy, setsLoad, trace} from "../../viewer/assets/rows.js";
 import {searchHeadings, searchRun, timeAsked} from "../../viewer/assets/search.js";
 import {waitsMake, waitsOther} from "../../viewer/assets/states.js";
 import {tracks} from "../../viewer/assets/tracks.js";
@@ -28,7 +28,7 @@ const rising = (n) => Float64Array.from({length: n}, () => random(1e6)).sort();
 function waitsAt(starts) {
 	const waits = waitsMake({s: null, v: [], refs: null}, new Uint32Array(starts.length), []);
 
-	waitsOther(waits, new Map(Array.from(starts, (start, i) => [i, {start, wake: 0}])));
+	waitsOther(waits, new Map(Array.from(starts, (start, i) => [i, {start, wake: random(3) ? 1 + 2 * random(1000) : 0}])));
 	return waits;
 }
 
@@ -58,7 +58,7 @@ function rowsMake() {
 	trace.under = {n: N, set: list(N, () => random(4)), start: rising(N), length: list(N, () => random(1000)), thread: list(N, () => 1 + random(THREADS))};
 	trace.mark = {n: 20, kind: list(20, () => 1 + random(3)), text: list(20, () => anyOf("SIGUSR1", "slow")), stack: list(20, () => random(STACKS)), time: rising(20)};
 	trace.park = {n: N, when: waitsAt(rising(N)), length: list(N, () => random(1000)), reason: list(N, () => 1 + random(4)), object: list(N, () => random(OBJECTS + 1)),
-		descriptor: list(N, () => random(8) ? 0 : idOf("fd of settings")), stack: list(N, () => random(STACKS)), thread: list(N, () => 1 + random(THREADS))};
+		descriptor: list(N, () => random(8) ? 0 : idOf("fd of settings")), stack: list(N, () => random(STACKS)), thread: list(N, () => 1 + random(THREADS)), unlock: list(N, () => random(40)), waker: list(N, () => random(THREADS + 1))};
 	trace.parksInOrder = false;
 	trace.fwait = {n: N, stack: list(N, () => random(STACKS)), start: rising(N), length: list(N, () => random(1000))};
 	trace.unlock = {n: N, object: list(N, () => random(OBJECTS + 1)), stack: list(N, () => random(STACKS)), time: rising(N), caused_ns: list(N, () => random(1000))};
@@ -168,6 +168,21 @@ test("hidden threads are searched, too, and told as hidden", () => {
 	assert.match(hiddenText({kind: "thread", id: 2}), /^Its thread is hidden/);
 	assert.equal(hiddenText({kind: "thread", id: 3}), "");
 	tracks.hidden = new Set();
+});
+
+test("what an unlock ended, and what a thread ended in a time, is what loops over all waits find: of many the first", () => {
+	const {unlock, waker} = trace.park, byWake = (rows) => rows.map((i) => i + 1).toSorted((a, b) => parkWake(a) - parkWake(b));
+	const wanted = (rows, most) => ({list: byWake(rows).slice(0, most), n: rows.length});
+
+	for (const most of [3, 20]) {
+		for (let id = 1; id <= 41; id++)
+			assert.deepEqual(parksOfUnlock(id, most), wanted(all(N).filter((i) => unlock[i] === id), most), `unlock ${id}`);
+		for (let t = 0; t < THREADS; t++) {
+			const from = random(5e5), until = from + random(5e5);
+			const rows = all(N).filter((i) => waker[i] === t + 1 && parkWake(i + 1) >= from && parkWake(i + 1) <= until);
+			assert.deepEqual(parksWokenBy(t, from, until, most), wanted(rows, most), `thread ${t} from ${from} until ${until}`);
+		}
+	}
 });
 
 test("times that are asked for", () => {

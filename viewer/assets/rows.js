@@ -360,30 +360,46 @@ export function parksBehind(p, most) {
 	return behind;
 }
 
-// Of n parks that somebody ended those at most so many that were ended first, in order of time: {list, n}.
-/** @param {number} most @returns {Waits} */
-export function parksFirstWoken(isMeant, most) {
+// Collects parks; of them those at most so many are kept that were ended first, in order of time: {list, n}.
+/** @param {number} most */
+function parksFirst(most) {
 	let list = [], n = 0;
 	const inTime = () => list.sort((a, b) => parkWake(a) - parkWake(b)).slice(0, most);
 
-	for (let i = 0; i < trace.park.n; i++) {
-		if (!isMeant(i))
-			continue;
-		n++;
-		list.push(i + 1);
-		if (list.length >= 4 * most)
-			list = inTime();
-	}
-	return {list: inTime(), n};
+	return {
+		/** @param {number} i */
+		add(i) {
+			n++;
+			list.push(i + 1);
+			if (list.length >= 4 * most)
+				list = inTime();
+		},
+		/** @returns {Waits} */
+		first: () => ({list: inTime(), n}),
+	};
+}
+
+// Those that an unlock ended, which may be far from it in the table: the engine's own search takes a few ms for millions, where a function asked of each takes tens.
+/** @param {number} id @param {number} most */
+export function parksOfUnlock(id, most) {
+	const {unlock} = trace.park, found = parksFirst(most);
+
+	for (let i = unlock.indexOf(id); i >= 0; i = unlock.indexOf(id, i + 1))
+		found.add(i);
+	return found.first();
 }
 
 // Those that thread index t ended between two times.
 /** @param {number} t @param {number} until @param {number} most */
 export function parksWokenBy(t, from, until, most) {
-	return parksFirstWoken((i) => {
-		const wake = trace.park.waker[i] === t + 1 ? parkWake(i + 1) : -1;
-		return wake >= from && wake <= until;
-	}, most);
+	const {waker, n} = trace.park, found = parksFirst(most);
+
+	for (let i = 0; i < n; i++) {
+		const wake = waker[i] === t + 1 ? parkWake(i + 1) : -1;
+		if (wake >= from && wake <= until)
+			found.add(i);
+	}
+	return found.first();
 }
 
 // The first park that thread index t ended from then on; 0 = none.

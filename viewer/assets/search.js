@@ -490,7 +490,7 @@ function searchStep(step) {
 		return;
 	const beside = matchBeside(set, search.place || {time: view.t0, source: -1, k: -1}, step);
 	const place = beside || matchBeside(set, around, step);
-	const at = beside && search.place ? search.at + step : matchesBefore(set, place);
+	const at = beside ? (search.place ? search.at + step : matchesBefore(set, place)) : step > 0 ? 0 : set.n - 1;
 	matchGo(place, at);
 }
 

@@ -17,7 +17,7 @@ import {byId, upperBound} from "./format.js";
 import {laneRange, laneStart} from "./levels.js";
 import {lanePick} from "./lod.js";
 import {cpuPlace} from "./procs.js";
-import {parkEnd, parkStart, parkWake, parkWokenFirst, parksBehind, parksFirstWoken, parksWokenBy,
+import {parkEnd, parkStart, parkWake, parkWokenFirst, parksBehind, parksOfUnlock, parksWokenBy,
 	trace} from "./rows.js";
 import {MERGED, PARKED, WOKEN, refOf} from "./states.js";
 import {stepAdd, trailTo} from "./steps.js";
@@ -256,7 +256,7 @@ export function selectionWoke(sel, most) {
 	const span = selectionSpan(sel);
 
 	if (sel.kind === "unlock")
-		return parksFirstWoken((/** @type {number} */ i) => trace.park.unlock[i] === sel.id, most);
+		return parksOfUnlock(sel.id, most);
 	return sel.kind === "iv" ? parksWokenBy(selectionThread(sel), span.from, span.until, most) : {list: [], n: 0};
 }
 
