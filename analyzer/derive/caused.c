@@ -54,7 +54,7 @@ static bool too_many(const struct caused *c)
 	return c->n_pieces > (c->n_parks + n_spans) * (uint64_t)WITHIN_EACH_OTHER_MAX + PIECES_MIN;
 }
 
-static void cause_add(struct trc_selected_cause *cause, int64_t ns)
+static void selected_cause_add(struct trc_selected_cause *cause, int64_t ns)
 {
 	if (__builtin_add_overflow(cause->caused_ns, ns, &cause->caused_ns))
 		cause->caused_ns = INT64_MAX;
@@ -144,7 +144,7 @@ static void charge_part(struct caused *c, struct waiter *w, uint32_t at, int64_t
 	if (from_ns > since_ns)
 		since_ns = from_ns;
 	trc_add_ns(&ns, since_ns, until_ns);
-	cause_add(cause, ns);
+	selected_cause_add(cause, ns);
 	cause_preempted(c, at, since_ns, until_ns, 1);
 	if ((ns || begins) && w->counted != at + 1) {
 		cause->caused_waits++;
@@ -219,8 +219,9 @@ static void charge_end(struct caused *c, const struct waiter *w)
 	}
 	if (!trc_selection_touches(c->s, park->thread, trc_charge_ns(since), park->end_ns))
 		return;
-	cause_add(&c->out[c->row[at]],
-		  trc_selection_ns(c->s, park->thread, trc_charge_ns(since), park->end_ns));
+	selected_cause_add(
+		&c->out[c->row[at]],
+		trc_selection_ns(c->s, park->thread, trc_charge_ns(since), park->end_ns));
 	end_preempted(c, park, at, trc_charge_ns(since));
 	c->out[c->row[at]].caused_waits++;
 }
@@ -268,7 +269,7 @@ static void charge_whole(struct caused *c)
 			trc_add_ns(&ns, base_ns(c, c->first[lock], at), unlock->ts_ns);
 			if (__builtin_mul_overflow(ns, n, &ns))
 				ns = INT64_MAX;
-			cause_add(&c->out[c->row[at]], ns);
+			selected_cause_add(&c->out[c->row[at]], ns);
 			cause_preempted(c, at, base_ns(c, c->first[lock], at), unlock->ts_ns, n);
 			c->out[c->row[at]].caused_waits += (uint32_t)n;
 		}

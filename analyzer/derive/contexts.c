@@ -166,7 +166,7 @@ static const struct trc_thread_span *rows_of(const struct trc_thread_spans *span
 	return row + first;
 }
 
-static bool ends_before(const struct trc_thread_span *a, const struct trc_thread_span *b)
+static bool span_ends_before(const struct trc_thread_span *a, const struct trc_thread_span *b)
 {
 	return a->end_ns != TRC_NEVER && a->end_ns < b->start_ns;
 }
@@ -179,11 +179,11 @@ static int thread_pairs(struct trc_model *m, const struct trc_thread_span *conte
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		while (from < n_labels && ends_before(&labels[from], &context[i]))
+		while (from < n_labels && span_ends_before(&labels[from], &context[i]))
 			from++;
 		err = pair_add(m, context[i].value, 0);
-		for (size_t j = from; j < n_labels && !ends_before(&context[i], &labels[j]) && !err;
-		     j++)
+		for (size_t j = from;
+		     j < n_labels && !span_ends_before(&context[i], &labels[j]) && !err; j++)
 			err = pair_add(m, context[i].value, labels[j].value);
 	}
 	return err;

@@ -58,12 +58,12 @@ static void reach(struct search *s, uint32_t row)
 	s->is_open[row] = true;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t lower_of(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
-static void search_from(struct trc_deadlocks *d, struct search *s, uint32_t root)
+static void deadlock_search_from(struct trc_deadlocks *d, struct search *s, uint32_t root)
 {
 	reach(s, root);
 	while (s->n_path) {
@@ -76,14 +76,14 @@ static void search_from(struct trc_deadlocks *d, struct search *s, uint32_t root
 			if (!s->order[to])
 				reach(s, to);
 			else if (s->is_open[to])
-				s->lowest[row] = least(s->lowest[row], s->order[to]);
+				s->lowest[row] = lower_of(s->lowest[row], s->order[to]);
 			continue;
 		}
 		s->n_path--;
 		if (s->n_path) {
 			uint32_t before = s->path[s->n_path - 1];
 
-			s->lowest[before] = least(s->lowest[before], s->lowest[row]);
+			s->lowest[before] = lower_of(s->lowest[before], s->lowest[row]);
 		}
 		if (s->lowest[row] == s->order[row])
 			component_close(d, s, row);
@@ -105,7 +105,7 @@ int trc_deadlocks_find_cycles(struct trc_deadlocks *d)
 		s.open = s.path + d->n_nodes;
 		for (uint32_t i = 0; i < d->n_nodes; i++)
 			if (!s.order[i])
-				search_from(d, &s, i);
+				deadlock_search_from(d, &s, i);
 	}
 	free(memory);
 	free(s.is_open);

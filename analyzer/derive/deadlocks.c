@@ -188,14 +188,14 @@ static int edge_put(struct trc_deadlocks *d, uint32_t from, uint32_t to, bool ce
 }
 
 /* D3: the thread in row `to` had at that time what somebody waits for. */
-static bool is_certain(const struct trc_deadlocks *d, uint32_t to, int64_t ns)
+static bool holder_is_certain(const struct trc_deadlocks *d, uint32_t to, int64_t ns)
 {
 	return trc_reader_info(d->m->reader)->complete &&
 	       ((d->now[to].state == TRC_THREAD_WAITING && d->now[to].since_ns <= ns) ||
 		nothing_missing_since(d, ns));
 }
 
-static int edge_add(struct trc_deadlocks *d, uint32_t from, uint32_t holder, int64_t ns)
+static int deadlock_edge_add(struct trc_deadlocks *d, uint32_t from, uint32_t holder, int64_t ns)
 {
 	uint32_t to = trc_index_get(&d->row, holder);
 
@@ -203,19 +203,19 @@ static int edge_add(struct trc_deadlocks *d, uint32_t from, uint32_t holder, int
 		d->now[from].holder = holder;
 	if (to == TRC_INDEX_NONE || d->now[from].since_ns > d->until_ns)
 		return 0;
-	return edge_put(d, from, to, is_certain(d, to, ns));
+	return edge_put(d, from, to, holder_is_certain(d, to, ns));
 }
 
 /* Only the thread itself can end what a joiner waits for, whenever it was asked. */
 static int edge_add_join(struct trc_deadlocks *d, uint32_t from, uint32_t joined)
 {
-	return edge_add(d, from, joined, INT64_MAX);
+	return deadlock_edge_add(d, from, joined, INT64_MAX);
 }
 
 static int edge_of_claim(struct trc_deadlocks *d, uint32_t from, struct claim *claim)
 {
 	size_t n = d->edges.n;
-	int err = edge_add(d, from, claim->holder, claim->ns);
+	int err = deadlock_edge_add(d, from, claim->holder, claim->ns);
 
 	claim->n_waiters += d->edges.n > n;
 	return err;
@@ -288,7 +288,7 @@ static int edges_to_readers(struct trc_deadlocks *d)
 		if (to != TRC_INDEX_NONE)
 			err = edge_put(
 				d, d->n + (uint32_t)(lock - (struct read_lock *)d->read_locks.row),
-				to, is_certain(d, to, use->acquired_ns));
+				to, holder_is_certain(d, to, use->acquired_ns));
 	}
 	return err;
 }

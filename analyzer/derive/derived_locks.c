@@ -64,7 +64,7 @@ struct finder {
 	struct trc_array objects, events;
 };
 
-static struct object *object_at(const struct finder *f, uint32_t number)
+static struct object *finder_object_at(const struct finder *f, uint32_t number)
 {
 	return (struct object *)f->objects.row + number - 1;
 }
@@ -112,7 +112,7 @@ static int event_add(struct finder *f, const struct event *event)
 	return row ? 0 : -ENOMEM;
 }
 
-static int add_waits(struct finder *f)
+static int finder_add_waits(struct finder *f)
 {
 	const struct trc_park *park = f->m->parks.row;
 	int err = 0;
@@ -124,10 +124,10 @@ static int add_waits(struct finder *f)
 			continue;
 		event.number = derived_lock_number(f, park[i].reason, park[i].object);
 		err = event.number ? event_add(f, &event) : -ENOMEM;
-		if (!err && !object_at(f, event.number)->stack)
-			object_at(f, event.number)->stack = park[i].stack;
+		if (!err && !finder_object_at(f, event.number)->stack)
+			finder_object_at(f, event.number)->stack = park[i].stack;
 		if (!err && park[i].holder && park[i].reason == TRC_REASON_FUTEX)
-			object_at(f, event.number)->tells_holder = true;
+			finder_object_at(f, event.number)->tells_holder = true;
 		event.ts_ns = park[i].end_ns;
 		event.what = ENDS;
 		event.woken = !(park[i].flags & TRC_PARK_NO_END) && !park[i].result;
@@ -200,9 +200,9 @@ static void ends(struct object *object, const struct event *event)
 		object->holder = 0;
 }
 
-static void follow(struct finder *f, const struct event *event)
+static void finder_follow(struct finder *f, const struct event *event)
 {
-	struct object *object = object_at(f, event->number);
+	struct object *object = finder_object_at(f, event->number);
 
 	switch ((enum what)event->what) {
 	case BEGINS:
@@ -227,7 +227,7 @@ static bool agrees(const struct object *object)
 	       (!object->is_sem || object->held_ns >= object->waited_ns / HELD_PART);
 }
 
-static int judge(struct finder *f)
+static int finder_judge(struct finder *f)
 {
 	struct trc_named_locks named = {.reader = f->m->reader};
 	const struct event *event = f->events.row;
@@ -235,7 +235,7 @@ static int judge(struct finder *f)
 	int err = 0;
 
 	for (size_t i = 0; i < f->events.n; i++)
-		follow(f, &event[i]);
+		finder_follow(f, &event[i]);
 	for (size_t i = 0; i < f->objects.n && !err; i++) {
 		object[i].is_lock = object[i].tells_holder || agrees(&object[i]);
 		if (!object[i].is_lock && !object[i].is_sem)
@@ -253,11 +253,11 @@ static bool is_lock(const struct finder *f, unsigned int reason, uint64_t addres
 				  ? trc_index_get(&f->number, derived_lock_key(reason, address))
 				  : TRC_INDEX_NONE;
 
-	return number != TRC_INDEX_NONE && object_at(f, number)->is_lock;
+	return number != TRC_INDEX_NONE && finder_object_at(f, number)->is_lock;
 }
 
 /* V2 */
-static int unlock_add(struct trc_model *m, const struct trc_unpark *unpark)
+static int derived_unlock_add(struct trc_model *m, const struct trc_unpark *unpark)
 {
 	struct trc_unlock *unlock = trc_array_add(&m->unlocks);
 
@@ -289,7 +289,7 @@ static int change(struct finder *f, struct trc_array *unparks)
 			park[i].reason = (uint8_t)lock_reason(park[i].reason);
 	for (size_t i = 0; i < unparks->n && !err; i++) {
 		if (is_lock(f, unpark[i].reason, unpark[i].object))
-			err = unlock_add(f->m, &unpark[i]);
+			err = derived_unlock_add(f->m, &unpark[i]);
 		else
 			unpark[kept++] = unpark[i];
 	}
@@ -306,7 +306,7 @@ int trc_derive_locks(struct trc_model *m, struct trc_array *unparks)
 			   .unpark = unparks->row,
 			   .objects = {.row_bytes = sizeof(struct object)},
 			   .events = {.row_bytes = sizeof(struct event)}};
-	int err = add_waits(&f);
+	int err = finder_add_waits(&f);
 
 	if (!err)
 		err = add_wakings(&f, unparks);
@@ -314,7 +314,7 @@ int trc_derive_locks(struct trc_model *m, struct trc_array *unparks)
 		err = trc_array_sort(&f.events, offsetof(struct event, ts_ns),
 				     offsetof(struct event, what));
 	if (!err)
-		err = judge(&f);
+		err = finder_judge(&f);
 	if (!err)
 		err = change(&f, unparks);
 	trc_index_free(&f.number);

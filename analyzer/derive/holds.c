@@ -43,7 +43,7 @@ static struct trc_hold *latest_of(const struct holds *h, uint64_t object, uint32
 	return NULL;
 }
 
-static int acquired(struct holds *h, const struct trc_columns *c, uint32_t row)
+static int hold_acquired(struct holds *h, const struct trc_columns *c, uint32_t row)
 {
 	uint64_t object = TRC_ROW_ARG(c, row, acquire, object), key;
 	struct trc_hold *hold = latest_of(h, object, c->thread[row], &key);
@@ -69,7 +69,7 @@ static int acquired(struct holds *h, const struct trc_columns *c, uint32_t row)
 	return 0;
 }
 
-static void released(struct holds *h, const struct trc_columns *c, uint32_t row)
+static void hold_released(struct holds *h, const struct trc_columns *c, uint32_t row)
 {
 	uint64_t key;
 	struct trc_hold *hold =
@@ -79,7 +79,7 @@ static void released(struct holds *h, const struct trc_columns *c, uint32_t row)
 		hold->end_ns = c->time_ns[row];
 }
 
-static int lost_add(struct holds *h, const struct trc_columns *c, uint32_t row)
+static int hold_lost_add(struct holds *h, const struct trc_columns *c, uint32_t row)
 {
 	struct lost *lost;
 
@@ -102,11 +102,11 @@ static int holds_span(struct trc_derive *derive, const struct trc_span *span)
 		return 0;
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
 		if (c->kind[row] == TRC_KIND_ACQUIRE)
-			err = acquired(h, c, row);
+			err = hold_acquired(h, c, row);
 		else if (c->kind[row] == TRC_KIND_RELEASE)
-			released(h, c, row);
+			hold_released(h, c, row);
 		else if (c->kind[row] == TRC_KIND_GAP)
-			err = lost_add(h, c, row);
+			err = hold_lost_add(h, c, row);
 	}
 	return err;
 }

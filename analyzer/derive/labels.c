@@ -27,7 +27,7 @@ static int change_add(struct labels *l, const struct trc_span *span, uint32_t ro
 	return change.thread ? trc_changes_add(&l->changes, &change) : 0;
 }
 
-static int gap_add(struct labels *l, const struct trc_span *span, uint32_t row)
+static int label_gap_add(struct labels *l, const struct trc_span *span, uint32_t row)
 {
 	int err = trc_changes_gap(&l->changes, span, row);
 
@@ -46,7 +46,7 @@ static int labels_span(struct trc_derive *derive, const struct trc_span *span)
 		else if (c->kind[row] == TRC_KIND_OTEL_CONTEXT)
 			err = trc_contexts_event(&l->contexts, span, row);
 		else if (c->kind[row] == TRC_KIND_GAP)
-			err = gap_add(l, span, row);
+			err = label_gap_add(l, span, row);
 	}
 	return err;
 }

@@ -106,8 +106,8 @@ static const struct trc_park *woken_from(const struct latencies *l, struct wakes
 	return woken;
 }
 
-static int add_between(struct latencies *l, struct wakes *w, const struct trc_on_cpu *before,
-		       const struct trc_on_cpu *after)
+static int latency_add_between(struct latencies *l, struct wakes *w,
+			       const struct trc_on_cpu *before, const struct trc_on_cpu *after)
 {
 	struct trc_latency row = {.kind = TRC_LATENCY_PREEMPTED,
 				  .woken_ns = before->end_ns,
@@ -159,8 +159,8 @@ static int latencies_add_thread(struct latencies *l, size_t thread)
 		err = add_first(l, t, &l->on_cpu[l->stretches.row[l->stretches.first[thread]]]);
 	for (uint32_t i = l->stretches.first[thread] + 1;
 	     i < l->stretches.first[thread + 1] && !err; i++)
-		err = add_between(l, &w, &l->on_cpu[l->stretches.row[i - 1]],
-				  &l->on_cpu[l->stretches.row[i]]);
+		err = latency_add_between(l, &w, &l->on_cpu[l->stretches.row[i - 1]],
+					  &l->on_cpu[l->stretches.row[i]]);
 	return err;
 }
 

@@ -113,7 +113,7 @@ static void search_leave(struct search *s, struct cycles *c, uint32_t lock)
 	}
 }
 
-static void search_from(struct search *s, struct cycles *c, uint32_t root)
+static void lock_cycle_search_from(struct search *s, struct cycles *c, uint32_t root)
 {
 	search_enter(s, c, root);
 	while (s->n_path) {
@@ -147,7 +147,7 @@ static int components_find(struct cycles *c)
 		c->component[i] = NONE;
 	for (uint32_t i = 0; i < c->n_locks; i++)
 		if (!s.order[i])
-			search_from(&s, c, i);
+			lock_cycle_search_from(&s, c, i);
 	free(memory);
 	return 0;
 }

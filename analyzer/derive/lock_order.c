@@ -54,7 +54,7 @@ struct lock_order {
 	bool any;		     /* acquisitions were recorded at all */
 };
 
-static struct holder *holder_of(struct lock_order *o, uint32_t thread)
+static struct holder *order_holder_of(struct lock_order *o, uint32_t thread)
 {
 	size_t n = o->holders.n;
 	uint32_t number = trc_index_number(&o->holder_row, thread);
@@ -141,13 +141,13 @@ static struct trc_lock_edge *edge_find(struct lock_order *o, const struct held *
 	return edge;
 }
 
-static bool is_meeting(unsigned int reason)
+static bool reason_is_meeting(unsigned int reason)
 {
 	return reason == TRC_REASON_JOIN || reason == TRC_REASON_BARRIER;
 }
 
-static int edge_add(struct lock_order *o, const struct holder *holder, const struct held *held,
-		    const struct held *taken, int64_t ts_ns)
+static int lock_edge_add(struct lock_order *o, const struct holder *holder, const struct held *held,
+			 const struct held *taken, int64_t ts_ns)
 {
 	uint64_t guard[TRC_LOCK_GUARDS_MAX];
 	uint32_t n = guards_of(holder, held, guard);
@@ -167,7 +167,7 @@ static int edge_add(struct lock_order *o, const struct holder *holder, const str
 	guards_keep(edge, guard, n);
 	edge->several_threads |= edge->thread != holder->life.thread;
 	edge->last_ns = ts_ns;
-	if (is_meeting(taken->reason))
+	if (reason_is_meeting(taken->reason))
 		err = trc_index_put(&o->waited_for, taken->object, 1);
 	return err ? err : trc_index_put(&o->held_locks, held->object, 1);
 }
@@ -221,12 +221,12 @@ static int took(struct lock_order *o, const struct holder *holder, const struct 
 static int meets(struct lock_order *o, const struct trc_columns *c, uint32_t row,
 		 const struct held *meeting)
 {
-	struct holder *holder = holder_of(o, c->thread[row]);
+	struct holder *holder = order_holder_of(o, c->thread[row]);
 	bool joins = meeting->reason == TRC_REASON_JOIN;
 	int err = holder ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < holder->n; i++)
-		err = edge_add(o, holder, &holder->held[i], meeting, c->time_ns[row]);
+		err = lock_edge_add(o, holder, &holder->held[i], meeting, c->time_ns[row]);
 	if (!err && (!joins || holder->n))
 		err = trc_lock_meets_add(&o->meets, meeting->reason, meeting->object, meeting->life,
 					 joins ? meeting->life : c->thread[row], c->time_ns[row]);
@@ -257,9 +257,9 @@ static int unparked(struct lock_order *o, const struct trc_columns *c, uint32_t 
 		       : 0;
 }
 
-static int acquired(struct lock_order *o, const struct trc_columns *c, uint32_t row)
+static int order_acquired(struct lock_order *o, const struct trc_columns *c, uint32_t row)
 {
-	struct holder *holder = holder_of(o, c->thread[row]);
+	struct holder *holder = order_holder_of(o, c->thread[row]);
 	struct held taken = {
 		.object = TRC_ROW_ARG(c, row, acquire, object),
 		.stack = (uint32_t)TRC_ROW_ARG(c, row, acquire, stack),
@@ -276,7 +276,7 @@ static int acquired(struct lock_order *o, const struct trc_columns *c, uint32_t 
 	if (err || again)
 		return err;
 	for (uint32_t i = 0; i < holder->n && !TRC_ROW_ARG(c, row, acquire, tried) && !err; i++)
-		err = edge_add(o, holder, &holder->held[i], &taken, c->time_ns[row]); /* U1 */
+		err = lock_edge_add(o, holder, &holder->held[i], &taken, c->time_ns[row]); /* U1 */
 	if (!TRC_ROW_ARG(c, row, acquire, tried) && !err)
 		err = took(o, holder, &taken, c->time_ns[row]);
 	if (holder->n < HELD_MAX)
@@ -284,9 +284,9 @@ static int acquired(struct lock_order *o, const struct trc_columns *c, uint32_t 
 	return err;
 }
 
-static int released(struct lock_order *o, const struct trc_columns *c, uint32_t row)
+static int order_released(struct lock_order *o, const struct trc_columns *c, uint32_t row)
 {
-	struct holder *holder = holder_of(o, c->thread[row]);
+	struct holder *holder = order_holder_of(o, c->thread[row]);
 	struct held *held = holder ? held_find(holder, TRC_ROW_ARG(c, row, release, object)) : NULL;
 
 	if (held && !--held->n)
@@ -306,7 +306,7 @@ static void forget_all(struct lock_order *o)
 
 static int started(struct lock_order *o, const struct trc_columns *c, uint32_t row)
 {
-	struct holder *holder = holder_of(o, c->thread[row]);
+	struct holder *holder = order_holder_of(o, c->thread[row]);
 
 	if (holder) {
 		holder->life.start_ns = c->time_ns[row];
@@ -315,9 +315,9 @@ static int started(struct lock_order *o, const struct trc_columns *c, uint32_t r
 	return holder ? 0 : -ENOMEM;
 }
 
-static int ended(struct lock_order *o, uint32_t thread, int64_t ts_ns)
+static int order_thread_ended(struct lock_order *o, uint32_t thread, int64_t ts_ns)
 {
-	struct holder *holder = holder_of(o, thread);
+	struct holder *holder = order_holder_of(o, thread);
 
 	if (holder) {
 		holder->n = 0;
@@ -330,9 +330,9 @@ static int lock_order_event(struct lock_order *o, const struct trc_columns *c, u
 {
 	switch (c->kind[row]) {
 	case TRC_KIND_ACQUIRE:
-		return acquired(o, c, row);
+		return order_acquired(o, c, row);
 	case TRC_KIND_RELEASE:
-		return released(o, c, row);
+		return order_released(o, c, row);
 	case TRC_KIND_PARK:
 		return parked(o, c, row);
 	case TRC_KIND_UNPARK:
@@ -340,7 +340,7 @@ static int lock_order_event(struct lock_order *o, const struct trc_columns *c, u
 	case TRC_KIND_THREAD_START:
 		return started(o, c, row);
 	case TRC_KIND_THREAD_EXIT:
-		return ended(o, c->thread[row], c->time_ns[row]);
+		return order_thread_ended(o, c->thread[row], c->time_ns[row]);
 	case TRC_KIND_GAP:
 		forget_all(o);
 		break;

@@ -11,7 +11,7 @@ const char *trc_lock_sum_kind(const struct trc_lock_sum *sum)
 	return trc_wait_kind_name(sum->kind);
 }
 
-static struct trc_lock_sum *sum_at(const struct trc_lock_summing *s, uint32_t row)
+static struct trc_lock_sum *lock_sum_at(const struct trc_lock_summing *s, uint32_t row)
 {
 	return (struct trc_lock_sum *)s->sums->rows.row + row;
 }
@@ -21,8 +21,8 @@ static void add_ns(int64_t *sum, int64_t ns)
 	trc_add_ns(sum, 0, ns);
 }
 
-static int add_duration(struct trc_array *durations, struct trc_spread *spread, uint32_t row,
-			int64_t ns)
+static int lock_sum_add_duration(struct trc_array *durations, struct trc_spread *spread,
+				 uint32_t row, int64_t ns)
 {
 	struct trc_key *key = trc_array_add(durations);
 
@@ -44,7 +44,7 @@ static bool labels_pass(const struct trc_lock_summing *s, uint32_t thread, int64
 				    trc_model_labels_at(s->m, thread, ts_ns, place));
 }
 
-static int count_thread(struct trc_lock_summing *s, uint32_t row, uint32_t thread)
+static int lock_sum_count_thread(struct trc_lock_summing *s, uint32_t row, uint32_t thread)
 {
 	size_t n = s->pair_of.n;
 	uint32_t number;
@@ -52,7 +52,7 @@ static int count_thread(struct trc_lock_summing *s, uint32_t row, uint32_t threa
 	if (!s->count_threads)
 		return 0;
 	number = trc_index_number(&s->pair_of, (uint64_t)row << 32 | thread);
-	sum_at(s, row)->threads += number > n;
+	lock_sum_at(s, row)->threads += number > n;
 	return number ? 0 : -ENOMEM;
 }
 
@@ -70,7 +70,7 @@ static int lock_sum_add_wait(struct trc_lock_summing *s, const struct trc_park *
 	row = trc_lock_list_row(s, park->reason, park->object);
 	if (row == TRC_INDEX_NONE)
 		return -ENOMEM;
-	sum = sum_at(s, row);
+	sum = lock_sum_at(s, row);
 	ns = trc_selection_ns(s->selection, park->thread, start_ns, end_ns);
 	sum->timed_out += park->result == ETIMEDOUT;
 	if (!sum->stack)
@@ -81,9 +81,9 @@ static int lock_sum_add_wait(struct trc_lock_summing *s, const struct trc_park *
 		sum->write_waits++;
 		add_ns(&sum->write_waited_ns, ns);
 	}
-	if (add_duration(&s->waited, &sum->waits, row, ns))
+	if (lock_sum_add_duration(&s->waited, &sum->waits, row, ns))
 		return -ENOMEM;
-	return count_thread(s, row, park->thread);
+	return lock_sum_count_thread(s, row, park->thread);
 }
 
 /* The first from `i` on that may have something of what is selected. */
@@ -94,7 +94,7 @@ static size_t next_wait_in(const struct trc_lock_summing *s, size_t i)
 				s->selection ? s->selection->to_ns : INT64_MAX);
 }
 
-static int add_waits(struct trc_lock_summing *s)
+static int lock_sums_add_waits(struct trc_lock_summing *s)
 {
 	size_t n;
 	const struct trc_park *park = trc_model_parks(s->m, &n);
@@ -108,10 +108,10 @@ static int add_waits(struct trc_lock_summing *s)
 /* ---- holds ---- */
 
 /* From..to the thread held the lock in this row. */
-static int add_hold(struct trc_lock_summing *s, uint32_t row, uint8_t reason, uint32_t thread,
-		    int64_t from_ns, int64_t to_ns)
+static int lock_sum_add_hold(struct trc_lock_summing *s, uint32_t row, uint8_t reason,
+			     uint32_t thread, int64_t from_ns, int64_t to_ns)
 {
-	struct trc_lock_sum *sum = sum_at(s, row);
+	struct trc_lock_sum *sum = lock_sum_at(s, row);
 	int64_t ns = 0;
 
 	trc_add_ns(&ns, from_ns, to_ns);
@@ -123,7 +123,7 @@ static int add_hold(struct trc_lock_summing *s, uint32_t row, uint8_t reason, ui
 		add_ns(&sum->write_held_ns, ns);
 	}
 	sum->holds_from = s->all_holds ? TRC_HOLDS_ALL : TRC_HOLDS_CONTENDED;
-	return add_duration(&s->held, &sum->holds, row, ns);
+	return lock_sum_add_duration(&s->held, &sum->holds, row, ns);
 }
 
 /* With --locks=all; those that ended. */
@@ -145,11 +145,11 @@ static int add_all_holds(struct trc_lock_summing *s)
 		row = trc_lock_list_row(s, hold[i].reason, hold[i].object);
 		if (row == TRC_INDEX_NONE)
 			return -ENOMEM;
-		sum = sum_at(s, row);
+		sum = lock_sum_at(s, row);
 		if (!sum->stack)
 			sum->stack = hold[i].stack;
-		err = add_hold(s, row, hold[i].reason, hold[i].thread, hold[i].start_ns,
-			       hold[i].end_ns);
+		err = lock_sum_add_hold(s, row, hold[i].reason, hold[i].thread, hold[i].start_ns,
+					hold[i].end_ns);
 	}
 	return err;
 }
@@ -159,7 +159,7 @@ static int add_all_holds(struct trc_lock_summing *s)
 static void add_caused(const struct trc_lock_summing *s, uint32_t row,
 		       const struct trc_unlock *unlock, size_t i)
 {
-	struct trc_lock_sum *sum = sum_at(s, row);
+	struct trc_lock_sum *sum = lock_sum_at(s, row);
 	size_t n;
 	const struct trc_preempted_section *section = trc_model_preempted_sections(s->m, &n);
 	struct trc_selected_cause caused = {.caused_ns = unlock->caused_ns,
@@ -188,13 +188,14 @@ static int add_contended(struct trc_lock_summing *s, uint32_t row, const struct 
 	if (!trc_selection_touches(s->selection, unlock->thread, unlock->taken_ns, unlock->ts_ns) ||
 	    !labels_pass(s, unlock->thread, unlock->ts_ns, unlock->place))
 		return 0;
-	return add_hold(s, row, unlock->reason, unlock->thread, unlock->taken_ns, unlock->ts_ns);
+	return lock_sum_add_hold(s, row, unlock->reason, unlock->thread, unlock->taken_ns,
+				 unlock->ts_ns);
 }
 
 static void add_convoy(const struct trc_lock_summing *s, const struct trc_lock_convoy *of)
 {
 	const struct trc_convoy *convoy = &of->convoy;
-	struct trc_lock_sum *sum = sum_at(s, of->row);
+	struct trc_lock_sum *sum = lock_sum_at(s, of->row);
 	int64_t ns = 0;
 
 	trc_add_ns(&ns, convoy->start_ns, convoy->end_ns);
@@ -256,7 +257,7 @@ static int add_sections(struct trc_lock_summing *s)
 /* ---- percentiles ---- */
 
 /* K2: how many of n values are at most the percentile. */
-static uint64_t rank_of(uint64_t n, uint64_t percent)
+static uint64_t percentile_rank(uint64_t n, uint64_t percent)
 {
 	return n / 100 * percent + (n % 100 * percent + 99) / 100;
 }
@@ -272,12 +273,12 @@ static int set_spreads(struct trc_lock_summing *s, const struct trc_array *durat
 		trc_keys_sort(key, scratch, durations->n);
 	for (size_t i = 0; scratch && seen && i < durations->n; i++) {
 		struct trc_spread *spread =
-			(struct trc_spread *)((char *)sum_at(s, key[i].row) + spread_off);
+			(struct trc_spread *)((char *)lock_sum_at(s, key[i].row) + spread_off);
 		uint64_t rank = ++seen[key[i].row];
 
-		if (rank == rank_of(spread->n, 50))
+		if (rank == percentile_rank(spread->n, 50))
 			spread->p50_ns = key[i].key;
-		if (rank == rank_of(spread->n, 99))
+		if (rank == percentile_rank(spread->n, 99))
 			spread->p99_ns = key[i].key;
 		spread->max_ns = key[i].key;
 	}
@@ -294,7 +295,7 @@ static void set_unknown(struct trc_spread *spread)
 
 /* ---- all of it ---- */
 
-static int compare_sums(const void *a, const void *b)
+static int compare_lock_sums(const void *a, const void *b)
 {
 	const struct trc_lock_sum *x = a, *y = b;
 
@@ -323,7 +324,7 @@ static int finish(struct trc_lock_sums *sums)
 	}
 	sums->rows.n = kept;
 	if (kept)
-		qsort(sum, kept, sizeof(*sum), compare_sums);
+		qsort(sum, kept, sizeof(*sum), compare_lock_sums);
 	trc_index_free(&sums->index);
 	for (size_t i = 0; i < kept && !err; i++) {
 		uint64_t key;
@@ -345,7 +346,7 @@ static int lock_sums_finish(struct trc_lock_summing *s)
 		err = s->caused ? 0 : -ENOMEM;
 	}
 	if (!err)
-		err = add_waits(s);
+		err = lock_sums_add_waits(s);
 	if (!err && s->all_holds)
 		err = add_all_holds(s);
 	if (!err)

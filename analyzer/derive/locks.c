@@ -54,7 +54,7 @@ static struct trc_lock_use *find_or_add(struct trc_lock_uses *u, uint64_t object
 	return use;
 }
 
-static void acquired(struct trc_lock_use *use, const struct trc_columns *c, uint32_t row)
+static void lock_use_acquired(struct trc_lock_use *use, const struct trc_columns *c, uint32_t row)
 {
 	use->reason = (uint8_t)TRC_ROW_ARG(c, row, acquire, reason);
 	if (use->n_held++)
@@ -73,7 +73,7 @@ int trc_lock_uses_event(struct trc_lock_uses *u, const struct trc_columns *c, ui
 		return -ENOMEM;
 	switch (c->kind[row]) {
 	case TRC_KIND_ACQUIRE:
-		acquired(use, c, row);
+		lock_use_acquired(use, c, row);
 		break;
 	case TRC_KIND_RELEASE:
 		if (use->n_held)

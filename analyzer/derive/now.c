@@ -36,7 +36,7 @@ enum {
 	TOLD_REGIONS_MAX = 8,
 };
 
-static struct now_thread *thread_of(struct now *w, uint32_t serial)
+static struct now_thread *now_thread_of(struct now *w, uint32_t serial)
 {
 	uint32_t row = trc_index_get(&w->row, serial);
 	struct now_thread *t;
@@ -109,7 +109,7 @@ static int stack_seen(struct now *w, const struct trc_columns *c, uint32_t row)
 {
 	int argument = stack_argument(c->kind[row]);
 	uint64_t stack = argument < 0 ? 0 : trc_arg(c, row, (unsigned int)argument);
-	struct now_thread *t = stack ? thread_of(w, c->thread[row]) : NULL;
+	struct now_thread *t = stack ? now_thread_of(w, c->thread[row]) : NULL;
 
 	if (t) {
 		t->stack = (uint32_t)stack;
@@ -187,7 +187,7 @@ static int open_regions_told(struct now *w)
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++, e++) {
-		struct now_thread *t = thread_of(w, e->thread);
+		struct now_thread *t = now_thread_of(w, e->thread);
 		struct trc_open_region region = {
 			.since_ns = e->since ? trc_model_since_ns(w->m, e->since) : TRC_NEVER,
 			.task = e->task,
@@ -237,7 +237,7 @@ static int open_regions_seen(struct now *w)
 
 		if (g->end_ns != TRC_NEVER || has_ended(w->m, g))
 			continue;
-		t = thread_of(w, region.thread);
+		t = now_thread_of(w, region.thread);
 		if (!t)
 			return -ENOMEM;
 		/* Those of a fiber that was left before the table was made are not in it. */
@@ -285,7 +285,7 @@ static int find_open_parks(struct now *w)
 
 		if (!(park[i].flags & TRC_PARK_OPEN))
 			continue;
-		t = thread_of(w, park[i].thread);
+		t = now_thread_of(w, park[i].thread);
 		if (!t)
 			return -ENOMEM;
 		t->park = (uint32_t)i + 1; /* by start: the innermost comes last */
@@ -299,7 +299,7 @@ static int find_status(struct now *w)
 	size_t n = trc_reader_status(w->m->reader, &entry);
 
 	for (size_t i = 0; i < n; i++) {
-		struct now_thread *t = thread_of(w, entry[i].thread);
+		struct now_thread *t = now_thread_of(w, entry[i].thread);
 
 		if (!t)
 			return -ENOMEM;
@@ -338,7 +338,7 @@ static void set_wait(struct now *w, struct trc_thread_now *now, const struct trc
 
 static int thread_add(struct now *w, const struct trc_thread *thread)
 {
-	struct now_thread *t = thread_of(w, thread->serial);
+	struct now_thread *t = now_thread_of(w, thread->serial);
 	struct trc_thread_now *now = t ? trc_array_add(&w->m->threads_now) : NULL;
 	const struct trc_park *park;
 

@@ -17,7 +17,8 @@ struct context {
 	struct trc_park_thread *thread;
 };
 
-static struct trc_park *park_at(const struct trc_park_rows *rows, const struct trc_open_park *open)
+static struct trc_park *park_of_open(const struct trc_park_rows *rows,
+				     const struct trc_open_park *open)
 {
 	return (struct trc_park *)rows->m->parks.row + ((const struct open_park *)open)->park;
 }
@@ -81,10 +82,10 @@ static void abandoned(const struct trc_model *m, struct trc_park_thread *t, stru
 		park_doubt(park);
 }
 
-static void ended(void *context, struct trc_open_park *open, uint64_t end, int result)
+static void park_ended(void *context, struct trc_open_park *open, uint64_t end, int result)
 {
 	const struct context *of = context;
-	struct trc_park *park = park_at(of->rows, open);
+	struct trc_park *park = park_of_open(of->rows, open);
 
 	if (result < 0) {
 		abandoned(of->rows->m, of->thread, park, trc_charge_ns(end));
@@ -96,7 +97,7 @@ static void ended(void *context, struct trc_open_park *open, uint64_t end, int r
 	of->rows->free = open;
 }
 
-static const struct trc_parks_owner owner = {park_stack_frames, ended};
+static const struct trc_parks_owner owner = {park_stack_frames, park_ended};
 
 /* ---- what begins ----------------------------------------------------------------------- */
 
@@ -301,7 +302,7 @@ static bool open_parks_finish(struct trc_park_rows *rows, struct trc_park_thread
 	bool confirmed = false, inner_open = false;
 
 	for (struct trc_open_park *of = t->parks.top; of; of = of->around) {
-		struct trc_park *park = park_at(rows, of);
+		struct trc_park *park = park_of_open(rows, of);
 		bool is_status = !confirmed && status_is(status, park);
 		bool open =
 			is_status || trc_park_goes_on(of, inner_open, trc_charge_time(last_gap_ns));

@@ -21,7 +21,7 @@ struct samples {
 };
 
 /* The row of a sampled event, added if need be; NULL without memory. */
-static struct trc_sample_event *event_of(struct samples *s, uint32_t event)
+static struct trc_sample_event *sampled_event_of(struct samples *s, uint32_t event)
 {
 	struct trc_array *rows = &s->m->sample_events;
 	uint32_t at = trc_index_get(&s->event_row, event);
@@ -64,7 +64,7 @@ static int sample_add(struct samples *s, const struct trc_span *span, uint32_t r
 		.event = event_number(TRC_ROW_ARG(c, row, sample, event)),
 		.source = source,
 	};
-	event = event_of(s, sample->event);
+	event = sampled_event_of(s, sample->event);
 	if (!event)
 		return -ENOMEM;
 	event->n_samples++;
@@ -72,7 +72,7 @@ static int sample_add(struct samples *s, const struct trc_span *span, uint32_t r
 	return 0;
 }
 
-static int lost_add(struct samples *s, const struct trc_columns *c, uint32_t row)
+static int samples_lost_add(struct samples *s, const struct trc_columns *c, uint32_t row)
 {
 	struct trc_samples_lost *lost = trc_array_add(&s->m->samples_lost);
 	uint64_t cause = TRC_ROW_ARG(c, row, samples_lost, cause);
@@ -90,7 +90,7 @@ static int lost_add(struct samples *s, const struct trc_columns *c, uint32_t row
 	};
 	if (!lost->event)
 		return 0;
-	event = event_of(s, lost->event);
+	event = sampled_event_of(s, lost->event);
 	if (!event)
 		return -ENOMEM;
 	event->lost_samples += lost->lost_samples;
@@ -107,7 +107,7 @@ static int samples_span(struct trc_derive *derive, const struct trc_span *span)
 		if (c->kind[row] == TRC_KIND_SAMPLE)
 			err = sample_add(s, span, row);
 		else if (c->kind[row] == TRC_KIND_SAMPLES_LOST)
-			err = lost_add(s, c, row);
+			err = samples_lost_add(s, c, row);
 	}
 	return err;
 }
@@ -118,7 +118,7 @@ static int events_from_table(struct samples *s)
 	size_t n = trc_reader_sample_events(s->m->reader, &e);
 
 	for (size_t i = 0; i < n; i++, e++) {
-		struct trc_sample_event *event = event_of(s, e->event);
+		struct trc_sample_event *event = sampled_event_of(s, e->event);
 
 		if (!event)
 			return -ENOMEM;

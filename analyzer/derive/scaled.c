@@ -50,7 +50,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a < SUM_MAX && b < SUM_MAX - a ? a + b : SUM_MAX;
 }
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t times_n(uint64_t a, uint64_t b)
 {
 	uint64_t product;
 
@@ -62,7 +62,7 @@ bool trc_samples_tell_all(uint64_t sampled, uint64_t lost)
 	return !lost || sampled / (TRC_UNSEEN_PART - 1) > lost;
 }
 
-static const struct trc_sample_event *event_of(const struct trc_model *m, uint32_t id)
+static const struct trc_sample_event *sample_event_of(const struct trc_model *m, uint32_t id)
 {
 	size_t low = 0, high;
 	const struct trc_sample_event *event = trc_model_sample_events(m, &high);
@@ -82,7 +82,7 @@ static const struct trc_sample_event *event_of(const struct trc_model *m, uint32
 
 bool trc_model_is_clock_sample(const struct trc_model *m, const struct trc_sample *sample)
 {
-	const struct trc_sample_event *event = event_of(m, sample->event);
+	const struct trc_sample_event *event = sample_event_of(m, sample->event);
 
 	return event && trc_sample_event_is_clock(event);
 }
@@ -95,7 +95,7 @@ bool trc_sample_event_is_counted(const struct trc_sample_event *event)
 
 bool trc_model_is_counted(const struct trc_model *m, uint32_t id)
 {
-	const struct trc_sample_event *event = event_of(m, id);
+	const struct trc_sample_event *event = sample_event_of(m, id);
 
 	return event && trc_sample_event_is_counted(event);
 }
@@ -141,7 +141,7 @@ static int share_add(struct scaling *s, size_t row, uint32_t thread)
 	return trc_index_put(&s->share, (uint64_t)row << 32 | thread, (uint32_t)(s->shares.n - 1));
 }
 
-static int add_samples(struct scaling *s)
+static int scaling_add_samples(struct scaling *s)
 {
 	int err = 0;
 
@@ -178,11 +178,12 @@ static void add_losses(struct scaling *s)
 		struct share *share = one < s->n_events ? share_of(s, one, lost->thread) : NULL;
 
 		for (size_t row = first; row < end; row++)
-			s->tally[row].lost = plus(s->tally[row].lost,
-						  times(lost->lost_samples, s->tally[row].period));
+			s->tally[row].lost =
+				plus(s->tally[row].lost,
+				     times_n(lost->lost_samples, s->tally[row].period));
 		if (share && lost->thread)
-			share->lost =
-				plus(share->lost, times(lost->lost_samples, s->tally[one].period));
+			share->lost = plus(share->lost,
+					   times_n(lost->lost_samples, s->tally[one].period));
 	}
 	for (size_t row = 0; row < s->n_events; row++) {
 		const struct tally *t = &s->tally[row];
@@ -214,7 +215,7 @@ static void choose_losses(struct scaling *s)
 			lost->made_up = true;
 			s->tally[row].spread =
 				plus(s->tally[row].spread,
-				     times(lost->lost_samples, s->tally[row].period));
+				     times_n(lost->lost_samples, s->tally[row].period));
 		}
 	}
 }
@@ -236,7 +237,7 @@ static uint64_t part(uint64_t a, uint64_t b, uint64_t c)
 	return all < SUM_MAX ? (uint64_t)all : SUM_MAX;
 }
 
-static void scale(struct scaling *s, struct trc_sample *sample)
+static void sample_scale(struct scaling *s, struct trc_sample *sample)
 {
 	size_t row = row_of(s, sample->event);
 	struct share *share = share_of(s, row, sample->thread);
@@ -279,7 +280,7 @@ static void scaling_sum_up(struct scaling *s)
 		for (size_t row = first; row < end && !lost->made_up; row++)
 			s->event[row].unseen =
 				plus(s->event[row].unseen,
-				     times(lost->lost_samples, s->tally[row].period));
+				     times_n(lost->lost_samples, s->tally[row].period));
 	}
 }
 
@@ -302,14 +303,14 @@ int trc_derive_scaled(struct trc_model *m)
 	for (size_t i = 0; i < s.n_events; i++)
 		s.tally[i].period = trc_sample_event_period(&s.event[i]);
 	if (s.n_lost) {
-		err = add_samples(&s);
+		err = scaling_add_samples(&s);
 		if (!err) {
 			add_losses(&s);
 			choose_losses(&s);
 			add_bases(&s);
 		}
 		for (size_t i = 0; i < s.n_samples && !err; i++)
-			scale(&s, &s.sample[i]);
+			sample_scale(&s, &s.sample[i]);
 	}
 	if (!err)
 		scaling_sum_up(&s);

@@ -36,7 +36,7 @@ struct sched {
 	struct trc_array ousted;  /* uint32_t: stretches that ended by H4 */
 };
 
-static struct sched_thread *thread_of(struct sched *s, uint32_t serial)
+static struct sched_thread *sched_thread_of(struct sched *s, uint32_t serial)
 {
 	uint32_t row = trc_index_get(&s->thread_row, serial);
 	struct sched_thread *thread;
@@ -91,7 +91,7 @@ static int proc_take(struct sched *s, const struct trc_columns *c, uint32_t row,
 
 static int proc_start(struct sched *s, const struct trc_columns *c, uint32_t row)
 {
-	struct sched_thread *t = thread_of(s, c->thread[row]);
+	struct sched_thread *t = sched_thread_of(s, c->thread[row]);
 	struct trc_on_cpu *stretch;
 
 	if (!t || proc_take(s, c, row, t))
@@ -110,7 +110,7 @@ static int proc_start(struct sched *s, const struct trc_columns *c, uint32_t row
 
 static int proc_stop(struct sched *s, const struct trc_columns *c, uint32_t row)
 {
-	struct sched_thread *t = thread_of(s, c->thread[row]);
+	struct sched_thread *t = sched_thread_of(s, c->thread[row]);
 	bool first = t && !t->on_cpu;
 	struct trc_on_cpu *stretch;
 

@@ -34,7 +34,7 @@ struct tail_unlocks {
 	struct trc_index waited;    /* by lock and thread: its last wait for it */
 };
 
-static uint64_t add_frame(uint64_t sum, uint64_t frame)
+static uint64_t stack_sum_add_frame(uint64_t sum, uint64_t frame)
 {
 	return trc_index_key(sum, frame);
 }
@@ -62,7 +62,7 @@ static int add_release_stack(struct tail_unlocks *t, uint32_t stack)
 	if (stack >= t->n_stacks || t->same[stack] || !view_of(t, stack, &view))
 		return 0;
 	for (size_t i = view.n_frames; i-- > 0;)
-		sum = add_frame(sum, view.frame[i]);
+		sum = stack_sum_add_frame(sum, view.frame[i]);
 	at = trc_index_get(&t->by_frames, sum);
 	if (at != TRC_INDEX_NONE) {
 		t->same[stack] = view_of(t, at, &other) && is_end_of(&view, 0, &other) ? at : stack;
@@ -83,7 +83,7 @@ static void add_wait_stack(struct tail_unlocks *t, uint32_t stack)
 		return;
 	t->is_wait[stack] = true;
 	for (size_t i = view.n_frames; i-- > 1;)
-		sum = add_frame(sum, view.frame[i]);
+		sum = stack_sum_add_frame(sum, view.frame[i]);
 	at = view.n_frames > 1 ? trc_index_get(&t->by_frames, sum) : TRC_INDEX_NONE;
 	if (at == TRC_INDEX_NONE || !view_of(t, at, &release) || !is_end_of(&view, 1, &release))
 		return;

@@ -242,7 +242,8 @@ static int event_of_thread(struct waits *w, const struct trc_span *span, uint32_
 		&w->parks, (struct trc_park_thread *)w->park_threads.row + w->row, span, row);
 }
 
-static int count_procs(struct waits *w, const struct trc_columns *c, uint32_t first, uint32_t last)
+static int procs_count_events(struct waits *w, const struct trc_columns *c, uint32_t first,
+			      uint32_t last)
 {
 	for (uint32_t row = first; row < last;) {
 		struct trc_proc *proc = proc_at(w, c->proc[row]);
@@ -265,7 +266,7 @@ static int count_procs(struct waits *w, const struct trc_columns *c, uint32_t fi
 static int waits_span(struct trc_derive *derive, const struct trc_span *span)
 {
 	struct waits *w = (struct waits *)derive;
-	int err = count_procs(w, span->columns, span->first, span->last);
+	int err = procs_count_events(w, span->columns, span->first, span->last);
 
 	for (uint32_t row = span->first; row < span->last && !err; row++) {
 		err = event_by_kind(w, span, row);

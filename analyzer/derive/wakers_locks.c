@@ -21,14 +21,14 @@ struct lock_sweep {
 };
 
 /* What does not fit stays at the largest that does: a damaged clock makes waits of 146 years. */
-static void cause_add(struct trc_unlock *unlock, uint64_t waits, unsigned __int128 ns)
+static void unlock_add_cause(struct trc_unlock *unlock, uint64_t waits, unsigned __int128 ns)
 {
 	ns += (uint64_t)unlock->caused_ns;
 	unlock->caused_ns = ns < INT64_MAX ? (int64_t)ns : INT64_MAX;
 	unlock->caused_waits += (uint32_t)waits;
 }
 
-static struct trc_park *park_at(const struct lock_sweep *s, uint32_t i)
+static struct trc_park *sweep_park_at(const struct lock_sweep *s, uint32_t i)
 {
 	return &s->w->park[s->w->park_idx[s->o->first_park + i]];
 }
@@ -37,7 +37,7 @@ static struct trc_park *park_at(const struct lock_sweep *s, uint32_t i)
 static void sweep_begin(struct lock_sweep *s, int64_t upto_ns)
 {
 	for (; s->n_begun < s->o->n_parks; s->n_begun++) {
-		const struct trc_park *park = park_at(s, s->n_begun);
+		const struct trc_park *park = sweep_park_at(s, s->n_begun);
 		struct trc_lock_waiter *waiter = &s->w->waiter[s->n_begun];
 
 		if (park->start_ns > upto_ns)
@@ -60,7 +60,7 @@ static void park_set_waker(struct lock_sweep *s, struct trc_park *park)
 
 static void wait_ends(struct lock_sweep *s, uint32_t i)
 {
-	struct trc_park *park = park_at(s, i);
+	struct trc_park *park = sweep_park_at(s, i);
 	struct trc_lock_waiter *waiter = &s->w->waiter[i];
 	int result = park->flags & TRC_PARK_NO_END ? -1 : park->result;
 
@@ -69,7 +69,7 @@ static void wait_ends(struct lock_sweep *s, uint32_t i)
 	case TRC_CHARGE_NEXT:
 		break;
 	case TRC_CHARGE_LAST:
-		cause_add(s->last, 1, waiter->wait.end - waiter->wait.start);
+		unlock_add_cause(s->last, 1, waiter->wait.end - waiter->wait.start);
 		park_set_waker(s, park);
 		break;
 	case TRC_CHARGE_WOKEN:
@@ -93,10 +93,10 @@ static void sweep_unlock(struct lock_sweep *s, struct trc_unlock *unlock)
 	uint64_t since, n = trc_lock_waited(&s->lock, &charge, 0, &ns);
 	bool charged;
 
-	cause_add(unlock, n, ns);
+	unlock_add_cause(unlock, n, ns);
 	while ((waiter = trc_lock_take_gave_up(&s->lock, &charge, &charged, &since)))
 		if (charged)
-			cause_add(unlock, 1, waiter->wait.end - since);
+			unlock_add_cause(unlock, 1, waiter->wait.end - since);
 	trc_lock_unlocks(&s->lock, &charge);
 	s->last = unlock;
 }

@@ -22,7 +22,7 @@ struct wake_sweep {
 	uint32_t n;
 };
 
-static bool ends_before(const struct wake_sweep *s, uint32_t a, uint32_t b)
+static bool park_ends_before(const struct wake_sweep *s, uint32_t a, uint32_t b)
 {
 	int64_t a_ns = trc_wakers_end_of(&s->w->park[a]), b_ns = trc_wakers_end_of(&s->w->park[b]);
 
@@ -34,7 +34,7 @@ static void wake_push(struct wake_sweep *s, uint32_t park)
 	uint32_t *heap = s->w->heap;
 	uint32_t i = s->n++;
 
-	while (i && ends_before(s, park, heap[(i - 1) / 2])) {
+	while (i && park_ends_before(s, park, heap[(i - 1) / 2])) {
 		heap[i] = heap[(i - 1) / 2];
 		i = (i - 1) / 2;
 	}
@@ -51,9 +51,9 @@ static uint32_t wake_pop(struct wake_sweep *s)
 
 		if (child >= s->n)
 			break;
-		if (child + 1 < s->n && ends_before(s, heap[child + 1], heap[child]))
+		if (child + 1 < s->n && park_ends_before(s, heap[child + 1], heap[child]))
 			child++;
-		if (!ends_before(s, heap[child], last))
+		if (!park_ends_before(s, heap[child], last))
 			break;
 		heap[i] = heap[child];
 		i = child;
