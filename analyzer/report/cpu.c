@@ -152,8 +152,8 @@ bool trc_report_wants_sample(const struct trc_report *r, const struct trc_sample
 	       trc_selection_has_time(r->selection, sample->thread, sample->ts_ns);
 }
 
-static void sample_add(struct sums *sums, const struct trc_report *r,
-		       const struct trc_sample *sample)
+static void cpu_sums_add_sample(struct sums *sums, const struct trc_report *r,
+				const struct trc_sample *sample)
 {
 	int64_t value = trc_report_int64(sample->scaled);
 	const struct trc_thread *thread = trc_model_thread(r->m, sample->thread);
@@ -189,7 +189,7 @@ static int sums_make(struct sums *sums, const struct trc_report *r,
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		if (sample[i].event == event->event)
-			sample_add(sums, r, &sample[i]);
+			cpu_sums_add_sample(sums, r, &sample[i]);
 	sums->unseen = r->selection ? 0 : trc_report_int64(event->unseen);
 	sums->all = sums->total;
 	trc_report_add(&sums->all, sums->unseen);
@@ -259,7 +259,7 @@ static void print_function(struct trc_report *r, const struct sums *sums, const 
 	trc_report_line(r, &line);
 }
 
-static void print_unseen(struct trc_report *r, const struct sums *sums)
+static void print_cpu_unseen(struct trc_report *r, const struct sums *sums)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -305,7 +305,7 @@ static int print_functions(struct trc_report *r, const struct sums *sums, const 
 		qsort(order, n, sizeof(struct function *), compare_functions);
 	cpu_print_columns(r);
 	if (sums->unseen)
-		print_unseen(r, sums);
+		print_cpu_unseen(r, sums);
 	for (size_t i = 0; i < n && i < r->top; i++)
 		print_function(r, sums, f, order[i]);
 	if (n > r->top) {
@@ -403,7 +403,7 @@ static void print_short(struct trc_report *r, const struct sums *sums)
 	alarm_line(r, "  without them callers are missing; signals find them: --sample-by signal");
 }
 
-static void print_note(struct trc_report *r, const struct trc_sample_event *event)
+static void print_event_note(struct trc_report *r, const struct trc_sample_event *event)
 {
 	struct trc_line line;
 
@@ -428,7 +428,7 @@ static void add_rate(struct trc_line *line, const struct sums *sums)
 		trc_line_add(line, ", by %s", trc_sample_how_name(event->how));
 }
 
-static void print_heading(struct trc_report *r, const struct sums *sums)
+static void print_cpu_heading(struct trc_report *r, const struct sums *sums)
 {
 	const char *name = *sums->event->name ? sums->event->name : "an unknown event";
 	char value[TRC_NUMBER_BYTES], samples[TRC_NUMBER_BYTES];
@@ -469,8 +469,8 @@ static int print_event(struct trc_report *r, const struct trc_sample_event *even
 					      f->rows.n);
 	}
 	if (!err) {
-		print_heading(r, &sums);
-		print_note(r, event);
+		print_cpu_heading(r, &sums);
+		print_event_note(r, event);
 		print_lost(r, &sums);
 		print_short(r, &sums);
 	}

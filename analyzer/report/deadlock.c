@@ -45,7 +45,7 @@ static void add_wanted(struct trc_report *r, struct trc_line *line, const struct
 	trc_report_thread(r, line, row->holder, 30);
 }
 
-static void print_wait(struct trc_report *r, const struct trc_deadlock *row)
+static void print_deadlock_wait(struct trc_report *r, const struct trc_deadlock *row)
 {
 	char lasted[TRC_LASTED_BYTES];
 	struct trc_line line;
@@ -123,7 +123,7 @@ static void print_blocked(struct trc_report *r, const struct deadlock *d)
 	}
 }
 
-static void print_doubt(struct trc_report *r)
+static void print_deadlock_doubt(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -137,7 +137,7 @@ static void print_doubt(struct trc_report *r)
 
 /* ---- what one would do ---- */
 
-static void print_remedy(struct trc_report *r, const struct deadlock *d)
+static void print_deadlock_remedy(struct trc_report *r, const struct deadlock *d)
 {
 	struct trc_line line, order;
 	const char *remedy = trc_report_deadlock_remedy(r, &order, d->row, d->n_cycle);
@@ -161,7 +161,7 @@ static void print_deadlock(struct trc_report *r, const struct deadlock *d)
 	trc_report_deadlock_headline(r, &line, d->row, d->n);
 	trc_report_line(r, &line);
 	for (size_t i = 0; i < d->n_cycle && i < CYCLE_MAX; i++) {
-		print_wait(r, &d->row[i]);
+		print_deadlock_wait(r, &d->row[i]);
 		print_locks(r, d->row[i].thread);
 	}
 	if (d->n_cycle > CYCLE_MAX) {
@@ -170,9 +170,9 @@ static void print_deadlock(struct trc_report *r, const struct deadlock *d)
 		trc_report_line(r, &line);
 	}
 	print_blocked(r, d);
-	print_remedy(r, d);
+	print_deadlock_remedy(r, d);
 	if (!d->certain)
-		print_doubt(r);
+		print_deadlock_doubt(r);
 }
 
 int trc_report_deadlocks(struct trc_report *r)

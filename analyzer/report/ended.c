@@ -31,7 +31,7 @@ static void print_signal(struct trc_report *r, const struct trc_signal *s, size_
 }
 
 /* What the process itself left behind, if its event is not in the trace. */
-static void print_note(struct trc_report *r)
+static void print_ended_note(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -85,7 +85,7 @@ static void print_signals(struct trc_report *r, const struct trc_signal *s, size
 				  r->full || r->width == TRC_WIDTH_MAX ? SIZE_MAX : FRAMES_MAX);
 	}
 	if (!any_fatal)
-		print_note(r);
+		print_ended_note(r);
 	/* The last ones first: what was dealt with just before. */
 	for (size_t k = 0; k < n_kinds; k++)
 		print_signal(r, kind[k].last, kind[k].times);
@@ -208,7 +208,7 @@ static void warn_later(struct trc_report *r, const struct trc_coverage *c, size_
 	}
 }
 
-static size_t count_procs(const struct trc_coverage *c, size_t n)
+static size_t count_covered_procs(const struct trc_coverage *c, size_t n)
 {
 	size_t n_procs = 0;
 
@@ -221,7 +221,7 @@ static void print_window(struct trc_report *r, const struct trc_coverage *c, siz
 {
 	int64_t from_ns = trc_model_window_ns(r->m);
 	char window[TRC_NUMBER_BYTES], before[TRC_NUMBER_BYTES];
-	size_t n_procs = count_procs(c, n);
+	size_t n_procs = count_covered_procs(c, n);
 	struct trc_line line;
 
 	trc_line_begin(&line, r->width, r->colour);

@@ -47,7 +47,7 @@ static char next_of(const char **at)
 	return '#';
 }
 
-static uint64_t hash_of(const char *name)
+static uint64_t fiber_name_hash(const char *name)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
 	char c;
@@ -70,9 +70,9 @@ static bool is_alike(const char *a, const char *b)
 }
 
 /* The group of this name, added if need be; NULL without memory. */
-static struct group *group_of(struct groups *g, const char *name)
+static struct group *fiber_group_of(struct groups *g, const char *name)
 {
-	uint64_t hash = hash_of(name);
+	uint64_t hash = fiber_name_hash(name);
 	uint32_t at;
 	struct group *group;
 
@@ -180,7 +180,7 @@ static int make_groups(struct groups *g, const struct trc_report *r, uint64_t *n
 
 		if (r->selection && !fiber[i].n_waits)
 			continue;
-		group = group_of(g, fiber[i].name);
+		group = fiber_group_of(g, fiber[i].name);
 		if (!group) {
 			err = -ENOMEM;
 			break;
@@ -198,7 +198,7 @@ static int make_groups(struct groups *g, const struct trc_report *r, uint64_t *n
 }
 
 /* Who runs most, then who waits most, then as they came. */
-static int compare_groups(const void *a, const void *b)
+static int compare_fiber_groups(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
@@ -229,7 +229,7 @@ static void fibers_print_columns(struct trc_report *r)
 	trc_report_line(r, &line);
 }
 
-static void print_group(struct trc_report *r, const struct group *group)
+static void print_fiber_group(struct trc_report *r, const struct group *group)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -249,19 +249,19 @@ static void print_group(struct trc_report *r, const struct group *group)
 	trc_report_line(r, &line);
 }
 
-static void print_groups(struct trc_report *r, struct groups *g, uint64_t n_fibers)
+static void print_fiber_groups(struct trc_report *r, struct groups *g, uint64_t n_fibers)
 {
 	struct group *group = g->groups.row;
 	char number[TRC_NUMBER_BYTES], right[TRC_NUMBER_BYTES + 32];
 	struct trc_line line;
 
-	qsort(group, g->groups.n, sizeof(*group), compare_groups);
+	qsort(group, g->groups.n, sizeof(*group), compare_fiber_groups);
 	snprintf(right, sizeof(right), "%s%s", trc_text_count(number, n_fibers),
 		 r->selection ? " that waited in what is selected" : "");
 	trc_report_heading(r, "Fibers", right);
 	fibers_print_columns(r);
 	for (size_t i = 0; i < g->groups.n && i < r->top; i++)
-		print_group(r, &group[i]);
+		print_fiber_group(r, &group[i]);
 	if (g->groups.n > r->top) {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_add(&line, "    and %zu more", g->groups.n - r->top);
@@ -308,7 +308,7 @@ static void print_waker(struct trc_report *r, const struct trc_fiber_wait *wait)
 	trc_report_line(r, &line);
 }
 
-static void print_wait(struct trc_report *r, const struct trc_fiber_wait *wait, bool goes_on)
+static void print_fiber_wait(struct trc_report *r, const struct trc_fiber_wait *wait, bool goes_on)
 {
 	bool cut = wait->flags & TRC_FIBER_WAIT_CUT;
 	struct trc_longest_times times = {wait->start_ns, wait_end_ns(r, wait), cut,
@@ -357,7 +357,7 @@ static void print_longest(struct trc_report *r)
 	trc_report_heading(r, "Longest single waits of fibers", NULL);
 	trc_longest_columns(r, "fiber");
 	for (size_t i = 0; i < longest.n; i++)
-		print_wait(r, &wait[longest.row[i].row], longest.row[i].goes_on);
+		print_fiber_wait(r, &wait[longest.row[i].row], longest.row[i].goes_on);
 }
 
 int trc_report_fibers(struct trc_report *r)
@@ -367,7 +367,7 @@ int trc_report_fibers(struct trc_report *r)
 	int err = make_groups(&g, r, &n_fibers);
 
 	if (!err && n_fibers) {
-		print_groups(r, &g, n_fibers);
+		print_fiber_groups(r, &g, n_fibers);
 		print_longest(r);
 	}
 	trc_array_free(&g.groups);

@@ -70,8 +70,8 @@ static void place_add(struct place *place, const struct trc_alloc *alloc, int64_
 		margin_add(&place->growth_margin, alloc);
 }
 
-static void alloc_add(struct memory *memory, const struct trc_report *r,
-		      const struct trc_alloc *alloc)
+static void memory_add_alloc(struct memory *memory, const struct trc_report *r,
+			     const struct trc_alloc *alloc)
 {
 	uint32_t stack = alloc->stack < r->stacks->n_stacks ? alloc->stack : 0;
 	size_t n;
@@ -175,8 +175,8 @@ static void heap_print_columns(struct trc_report *r, const struct memory *memory
 	trc_report_line(r, &line);
 }
 
-static void print_place(struct trc_report *r, const struct memory *memory,
-			const struct place *place)
+static void print_heap_place(struct trc_report *r, const struct memory *memory,
+			     const struct place *place)
 {
 	char number[TRC_NUMBER_BYTES], growth[TRC_NUMBER_BYTES + 1], margin[TRC_NUMBER_BYTES + 2];
 	bool any = place->in_use >= 1;
@@ -204,7 +204,7 @@ static void print_place(struct trc_report *r, const struct memory *memory,
 	trc_report_stack(r, &line, (uint32_t)(place - memory->place));
 }
 
-static void print_more(struct trc_report *r, size_t n)
+static void print_more_places(struct trc_report *r, size_t n)
 {
 	struct trc_line line;
 
@@ -237,7 +237,7 @@ static int compare_allocated(const void *a, const void *b)
 }
 
 /* The places with most in use; then those that allocated most, if they are others. */
-static int print_places(struct trc_report *r, const struct memory *memory)
+static int print_heap_places(struct trc_report *r, const struct memory *memory)
 {
 	struct place **order = calloc(r->stacks->n_stacks + 1, sizeof(*order));
 	size_t n = 0, n_in_use = 0, n_shown;
@@ -253,17 +253,17 @@ static int print_places(struct trc_report *r, const struct memory *memory)
 	n_shown = n_in_use < r->top ? n_in_use : r->top;
 	heap_print_columns(r, memory);
 	for (size_t i = 0; i < n_shown; i++)
-		print_place(r, memory, order[i]);
+		print_heap_place(r, memory, order[i]);
 	if (n_in_use > n_shown)
-		print_more(r, n_in_use - n_shown);
+		print_more_places(r, n_in_use - n_shown);
 	qsort(order + n_shown, n - n_shown, sizeof(struct place *), compare_allocated);
 	for (size_t i = n_shown; i < n && i < n_shown + r->top / 2 + 1; i++)
-		print_place(r, memory, order[i]);
+		print_heap_place(r, memory, order[i]);
 	free(order);
 	return 0;
 }
 
-static void print_heading(struct trc_report *r, const struct memory *memory)
+static void print_heap_heading(struct trc_report *r, const struct memory *memory)
 {
 	char number[TRC_NUMBER_BYTES], margin[TRC_NUMBER_BYTES + 2];
 	struct trc_line line;
@@ -296,7 +296,7 @@ static void print_heading(struct trc_report *r, const struct memory *memory)
 	trc_report_line(r, &line);
 }
 
-static void print_doubt(struct trc_report *r)
+static void print_heap_doubt(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -340,7 +340,7 @@ static void label_margins(double *margin, double *none, struct keyed *keyed,
 					      (double)keyed[key_row[i]].bytes / all);
 }
 
-static int print_labels(struct trc_report *r, const struct memory *memory)
+static int print_heap_labels(struct trc_report *r, const struct memory *memory)
 {
 	double *margin = calloc(2 * r->n_labels + 1, sizeof(*margin));
 	struct keyed *keyed = calloc(r->n_labels + 1, sizeof(*keyed));
@@ -377,13 +377,13 @@ int trc_report_heap(struct trc_report *r)
 	if (!memory.place || !memory.by_label || !memory.label_margin)
 		err = -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++)
-		alloc_add(&memory, r, &alloc[i]);
+		memory_add_alloc(&memory, r, &alloc[i]);
 	if (!err && memory.samples) {
-		print_heading(r, &memory);
-		print_doubt(r);
-		err = print_places(r, &memory);
+		print_heap_heading(r, &memory);
+		print_heap_doubt(r);
+		err = print_heap_places(r, &memory);
 		if (!err)
-			err = print_labels(r, &memory);
+			err = print_heap_labels(r, &memory);
 	}
 	free(memory.place);
 	free(memory.by_label);

@@ -56,7 +56,7 @@ static bool is_woken(const struct trc_blame_row *row)
 }
 
 /* Who it was matters only where nothing else tells two apart. */
-static uint64_t hash_of(const struct held_up *h, const struct trc_blame_row *row)
+static uint64_t node_hash(const struct held_up *h, const struct trc_blame_row *row)
 {
 	uint32_t stack = trc_report_canonical(h->r, row->stack);
 	bool woken = is_woken(row);
@@ -103,7 +103,7 @@ static int held_up_add_row(struct held_up *h, const struct trc_blame_row *row)
 		return 0;
 	}
 	trc_report_add(&h->busy_ns, row->ns);
-	number = trc_index_number(&h->node, hash_of(h, row));
+	number = trc_index_number(&h->node, node_hash(h, row));
 	node = number > h->nodes.n ? trc_array_add(&h->nodes)
 				   : (struct node *)h->nodes.row + number - 1;
 	if (!number || !node)
@@ -119,7 +119,7 @@ static int held_up_add_row(struct held_up *h, const struct trc_blame_row *row)
 	return held_up_add_thread(h, number, row);
 }
 
-static int largest_first(const void *a, const void *b)
+static int largest_node_first(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
 
@@ -139,8 +139,8 @@ static size_t count_shown(const struct held_up *h)
 }
 
 /* U2: of the nodes that are shown, each by itself, and of all others together.  n_rows: the numbers of rows are less. */
-static int add_margins(struct held_up *h, const struct trc_draws *draws, size_t n_rows,
-		       size_t n_shown)
+static int held_up_add_margins(struct held_up *h, const struct trc_draws *draws, size_t n_rows,
+			       size_t n_shown)
 {
 	struct node *node = h->nodes.row;
 	enum { IDLE, REST, FIRST };
@@ -167,7 +167,8 @@ static int add_margins(struct held_up *h, const struct trc_draws *draws, size_t 
 	return err;
 }
 
-static void begin_line(const struct held_up *h, struct trc_line *line, int64_t ns, double margin_ns)
+static void held_up_begin_line(const struct held_up *h, struct trc_line *line, int64_t ns,
+			       double margin_ns)
 {
 	char number[TRC_NUMBER_BYTES];
 
@@ -179,11 +180,11 @@ static void begin_line(const struct held_up *h, struct trc_line *line, int64_t n
 	trc_line_to(line, h->text_column);
 }
 
-static void print_node(struct held_up *h, const struct node *node)
+static void print_held_up_node(struct held_up *h, const struct node *node)
 {
 	struct trc_line line;
 
-	begin_line(h, &line, node->why.total_ns, node->margin_ns);
+	held_up_begin_line(h, &line, node->why.total_ns, node->margin_ns);
 	trc_why_words(h->r, &line, &node->why);
 	if (node->why.n_threads > 1) {
 		trc_line_add(&line, ", longest ");
@@ -200,13 +201,13 @@ static void print_node(struct held_up *h, const struct node *node)
 	trc_report_stack(h->r, &line, node->why.key.stack);
 }
 
-static void print_rest(struct held_up *h, size_t n, int64_t ns)
+static void print_held_up_rest(struct held_up *h, size_t n, int64_t ns)
 {
 	struct trc_line line;
 
 	if (!n)
 		return;
-	begin_line(h, &line, ns, h->rest_margin_ns);
+	held_up_begin_line(h, &line, ns, h->rest_margin_ns);
 	trc_line_add(&line, "by %zu other%s", n, n == 1 ? "" : "s");
 	trc_report_line(h->r, &line);
 }
@@ -239,10 +240,10 @@ static void print(struct held_up *h, size_t n_shown)
 			 trc_text_duration(busy, h->busy_ns));
 	trc_report_heading(h->r, "In the end held up by", right);
 	for (size_t i = 0; i < n_shown; i++) {
-		print_node(h, &node[i]);
+		print_held_up_node(h, &node[i]);
 		rest_ns -= node[i].why.total_ns;
 	}
-	print_rest(h, h->nodes.n - n_shown, rest_ns);
+	print_held_up_rest(h, h->nodes.n - n_shown, rest_ns);
 	print_idle(h);
 }
 
@@ -262,9 +263,9 @@ int trc_report_held_up(struct trc_report *r)
 	for (size_t i = 0; i < rows.n && !err; i++)
 		err = held_up_add_row(&h, (struct trc_blame_row *)rows.row + i);
 	if (!err && h.nodes.n) {
-		qsort(h.nodes.row, h.nodes.n, h.nodes.row_bytes, largest_first);
+		qsort(h.nodes.row, h.nodes.n, h.nodes.row_bytes, largest_node_first);
 		n_shown = count_shown(&h);
-		err = add_margins(&h, &draws, rows.n + 1, n_shown);
+		err = held_up_add_margins(&h, &draws, rows.n + 1, n_shown);
 	}
 	if (!err && h.nodes.n)
 		print(&h, n_shown);

@@ -55,7 +55,7 @@ static void sum_spans(const struct trc_report *r, struct sum *sum)
 }
 
 /* timeline:P1 */
-static void take_off_preempted(const struct trc_report *r, struct sum *sum)
+static void label_sum_take_off_preempted(const struct trc_report *r, struct sum *sum)
 {
 	size_t n, n_parks;
 	const struct trc_park *park = trc_model_parks(r->m, &n_parks);
@@ -91,7 +91,7 @@ static int sum_waits(const struct trc_report *r, struct sum *sum)
 					   end_ns < around_end_ns ? end_ns : around_end_ns));
 	}
 	free(outer);
-	take_off_preempted(r, sum);
+	label_sum_take_off_preempted(r, sum);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ int64_t trc_report_label_span_ns(const struct trc_report *r, const struct trc_th
 }
 
 /* By key, then largest first. */
-static int compare_sums(const void *a, const void *b)
+static int compare_label_sums(const void *a, const void *b)
 {
 	const struct sum *x = a, *y = b;
 	int order = strcmp(x->label->key, y->label->key);
@@ -125,7 +125,7 @@ static int compare_sums(const void *a, const void *b)
 }
 
 /* The most time first; of those that are always set together the one with fewer values. */
-static int compare_keys(const void *a, const void *b)
+static int compare_label_keys(const void *a, const void *b)
 {
 	const struct key *x = a, *y = b;
 
@@ -148,7 +148,7 @@ static size_t sums_order(const struct trc_report *r, struct sum *sum)
 		sum[n++].label = &r->label[i];
 	}
 	if (n)
-		qsort(sum, n, sizeof(*sum), compare_sums);
+		qsort(sum, n, sizeof(*sum), compare_label_sums);
 	return n;
 }
 
@@ -169,7 +169,7 @@ static int keys_find(struct trc_array *keys, const struct sum *sum, size_t n)
 		key->time_ns += sum[i].time_ns;
 	}
 	if (keys->n)
-		qsort(keys->row, keys->n, sizeof(*key), compare_keys);
+		qsort(keys->row, keys->n, sizeof(*key), compare_label_keys);
 	return 0;
 }
 
@@ -219,7 +219,7 @@ static void print_sum(struct trc_report *r, const struct sum *sum)
 	trc_report_line(r, &line);
 }
 
-static void print_key(struct trc_report *r, const struct key *key, const struct sum *sum)
+static void print_label_key(struct trc_report *r, const struct key *key, const struct sum *sum)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -244,7 +244,7 @@ static void print_keys(struct trc_report *r, const struct trc_array *keys, const
 	trc_report_heading(r, "Labels", "threads' time under each, and how much of it they waited");
 	labels_print_columns(r);
 	for (size_t i = 0; i < keys->n && i < KEYS_MAX; i++)
-		print_key(r, &key[i], sum);
+		print_label_key(r, &key[i], sum);
 	if (keys->n <= KEYS_MAX)
 		return;
 	trc_line_begin(&line, r->width, r->colour);

@@ -50,7 +50,7 @@ static uint64_t name_key(const struct trc_thread *thread)
 	return trc_check64(&key, sizeof(key), 0);
 }
 
-static struct group *group_at(const struct latencies *l, uint32_t number)
+static struct group *latency_group_at(const struct latencies *l, uint32_t number)
 {
 	return (struct group *)l->groups.row + number - 1;
 }
@@ -68,7 +68,7 @@ static uint32_t group_number(struct latencies *l, uint32_t row)
 	number = trc_index_number(&l->number, name_key(thread));
 	if (!number)
 		return 0;
-	group = number > n ? trc_array_add(&l->groups) : group_at(l, number);
+	group = number > n ? trc_array_add(&l->groups) : latency_group_at(l, number);
 	if (!group)
 		return 0;
 	if (!group->n_threads++)
@@ -81,7 +81,7 @@ static int add_instead(struct latencies *l, uint32_t number, const struct trc_la
 {
 	const struct trc_thread *who =
 		latency->instead ? trc_model_thread(l->r->m, latency->instead) : NULL;
-	struct group *group = group_at(l, number);
+	struct group *group = latency_group_at(l, number);
 	uint32_t row, at;
 	int64_t *sum;
 
@@ -128,7 +128,7 @@ static int64_t before_start_ns(const struct trc_report *r, const struct trc_thre
 	return trc_selection_ns(r->selection, latency->thread, latency->woken_ns, to_ns);
 }
 
-static int add_latency(struct latencies *l, const struct trc_latency *latency)
+static int latencies_add(struct latencies *l, const struct trc_latency *latency)
 {
 	const struct trc_report *r = l->r;
 	const struct trc_thread *thread = trc_model_thread(r->m, latency->thread);
@@ -144,7 +144,7 @@ static int add_latency(struct latencies *l, const struct trc_latency *latency)
 	if (!value)
 		return -ENOMEM;
 	*value = (struct trc_key){ns, number - 1};
-	group = group_at(l, number);
+	group = latency_group_at(l, number);
 	group->latency.n++;
 	trc_report_add(&group->alive_ns, before_start_ns(r, thread, latency));
 	trc_report_add(&group->total_ns, ns);
@@ -181,7 +181,7 @@ int trc_report_quantiles(struct trc_array *values, void *first, size_t row_bytes
 
 /* ---- lines ---- */
 
-static int compare_groups(const void *a, const void *b)
+static int compare_latency_groups(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
@@ -230,7 +230,7 @@ static void print_meanwhile(struct trc_report *r, const struct group *group)
 	trc_report_line(r, &line);
 }
 
-static void print_group(struct trc_report *r, const struct group *group)
+static void print_latency_group(struct trc_report *r, const struct group *group)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -257,7 +257,7 @@ static bool matters(const struct group *group)
 }
 
 /* False if none is told. */
-static bool print_groups(struct latencies *l)
+static bool print_latency_groups(struct latencies *l)
 {
 	struct group *group = l->groups.row;
 	char total[TRC_NUMBER_BYTES], right[TRC_NUMBER_BYTES + 64];
@@ -276,7 +276,7 @@ static bool print_groups(struct latencies *l)
 	latencies_print_columns(l->r);
 	for (size_t i = 0, told = 0; i < l->groups.n && told < (l->r->top + 1) / 2; i++)
 		if (matters(&group[i])) {
-			print_group(l->r, &group[i]);
+			print_latency_group(l->r, &group[i]);
 			told++;
 		}
 	return true;
@@ -304,12 +304,12 @@ static int latencies_sum(struct latencies *l, struct trc_report *r)
 	if (!l->group_of)
 		return -ENOMEM;
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_latency(l, &latency[i]);
+		err = latencies_add(l, &latency[i]);
 	if (!err)
 		err = trc_report_quantiles(&l->values, l->groups.row, sizeof(struct group),
 					   l->groups.n);
 	if (!err && l->groups.n)
-		qsort(l->groups.row, l->groups.n, sizeof(struct group), compare_groups);
+		qsort(l->groups.row, l->groups.n, sizeof(struct group), compare_latency_groups);
 	return err;
 }
 
@@ -330,7 +330,7 @@ int trc_report_latencies(struct trc_report *r)
 	size_t n;
 	const struct trc_latency *latency = trc_model_latencies(r->m, &n);
 
-	if (!err && n && print_groups(&l) && r->full)
+	if (!err && n && print_latency_groups(&l) && r->full)
 		err = trc_report_latencies_by(r, latency, n);
 	latencies_free(&l);
 	return err;

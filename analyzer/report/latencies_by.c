@@ -35,7 +35,7 @@ static int latency_group_add(struct groups *g, uint64_t key, int64_t ns)
 	return 0;
 }
 
-static int largest_first(const void *a, const void *b)
+static int longest_group_first(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
@@ -60,7 +60,7 @@ static void latencies_by_print_columns(struct trc_report *r, const char *what)
 	trc_report_line(r, &line);
 }
 
-static void print_group(struct trc_report *r, const struct group *group, enum by by)
+static void print_latencies_by(struct trc_report *r, const struct group *group, enum by by)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -83,8 +83,8 @@ static void print_group(struct trc_report *r, const struct group *group, enum by
 }
 
 /* Of who ran instead it counts how long, not how long others waited. */
-static int add_latency(struct trc_report *r, struct groups *g, const struct trc_latency *latency,
-		       enum by by)
+static int groups_add_latency(struct trc_report *r, struct groups *g,
+			      const struct trc_latency *latency, enum by by)
 {
 	int64_t ns;
 
@@ -117,17 +117,17 @@ static int print_by(struct trc_report *r, const struct trc_latency *latency, siz
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_latency(r, &g, &latency[i], by);
+		err = groups_add_latency(r, &g, &latency[i], by);
 	if (!err)
 		err = trc_report_quantiles(&g.values, g.groups.row, sizeof(struct group),
 					   g.groups.n);
 	group = g.groups.row;
 	if (!err && g.groups.n) {
-		qsort(group, g.groups.n, sizeof(*group), largest_first);
+		qsort(group, g.groups.n, sizeof(*group), longest_group_first);
 		latencies_by_print_columns(r, WHAT[by]);
 	}
 	for (size_t i = 0; i < g.groups.n && !err; i++)
-		print_group(r, &group[i], by);
+		print_latencies_by(r, &group[i], by);
 	trc_array_free(&g.groups);
 	trc_array_free(&g.values);
 	trc_index_free(&g.number);

@@ -41,7 +41,7 @@ void trc_longest_add(struct trc_longest *longest, struct trc_longest_row row)
 	longest->n++;
 }
 
-static void add_park(struct trc_longest *longest, const struct trc_report *r, size_t row)
+static void longest_add_park(struct trc_longest *longest, const struct trc_report *r, size_t row)
 {
 	const struct trc_park *park = &r->park[row];
 
@@ -67,7 +67,7 @@ void trc_longest_columns(struct trc_report *r, const char *who)
 
 /* Who held the lock when the wait began; of one that goes on, who holds it now: it may have
  * changed hands meanwhile. */
-static uint32_t holder_of(const struct trc_report *r, const struct trc_park *park)
+static uint32_t park_holder_of(const struct trc_report *r, const struct trc_park *park)
 {
 	uint32_t id = trc_report_park_id(r, (size_t)(park - r->park));
 	const struct trc_thread_now *now;
@@ -85,7 +85,7 @@ static uint32_t holder_of(const struct trc_report *r, const struct trc_park *par
 static void print_people(struct trc_report *r, const struct trc_park *park)
 {
 	bool lock = trc_wait_class(park->reason) == TRC_WAIT_LOCKS;
-	uint32_t holder = holder_of(r, park);
+	uint32_t holder = park_holder_of(r, park);
 	struct trc_line line;
 
 	if (park->reason == TRC_REASON_JOIN || (!holder && !park->waker))
@@ -188,11 +188,11 @@ int trc_report_longest(struct trc_report *r)
 		switch (trc_wait_class(r->park[i].reason)) {
 		case TRC_WAIT_LOCKS:
 		case TRC_WAIT_FILES:
-			add_park(&locks, r, i);
+			longest_add_park(&locks, r, i);
 			break;
 		case TRC_WAIT_THREADS:
 			if (!trc_report_is_idle(r, &r->park[i]))
-				add_park(&threads, r, i);
+				longest_add_park(&threads, r, i);
 			break;
 		default:
 			break;

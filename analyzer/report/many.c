@@ -51,7 +51,7 @@ void trc_many_add_unread(struct trc_many *many)
 
 /* ---- a trace ---- */
 
-static int64_t waited_ns(const struct trc_report *r, enum trc_wait_class class)
+static int64_t class_waited_ns(const struct trc_report *r, enum trc_wait_class class)
 {
 	int64_t sum_ns = 0;
 
@@ -90,10 +90,10 @@ static int row_measure(struct trc_many_row *row, const struct trc_report *r)
 	row->n_threads = trc_report_count_threads(r, TRC_THREAD_COUNTS);
 	/* Under which labels threads ran is not known. */
 	time_ns[TRC_MANY_CPU] = r->selection ? TRC_NEVER : trc_report_ran_ns(r);
-	time_ns[TRC_MANY_LOCKS] = waited_ns(r, TRC_WAIT_LOCKS);
-	time_ns[TRC_MANY_OTHERS] = waited_ns(r, TRC_WAIT_THREADS);
-	time_ns[TRC_MANY_FILES] = waited_ns(r, TRC_WAIT_FILES);
-	time_ns[TRC_MANY_OUTSIDE] = waited_ns(r, TRC_WAIT_OUTSIDE);
+	time_ns[TRC_MANY_LOCKS] = class_waited_ns(r, TRC_WAIT_LOCKS);
+	time_ns[TRC_MANY_OTHERS] = class_waited_ns(r, TRC_WAIT_THREADS);
+	time_ns[TRC_MANY_FILES] = class_waited_ns(r, TRC_WAIT_FILES);
+	time_ns[TRC_MANY_OUTSIDE] = class_waited_ns(r, TRC_WAIT_OUTSIDE);
 	for (size_t i = 0; i < sizeof(COSTS) / sizeof(*COSTS); i++)
 		if (time_ns[COSTS[i]] != TRC_NEVER)
 			trc_report_add(&row->cost_ns, time_ns[COSTS[i]]);
@@ -284,7 +284,7 @@ int trc_many_add(struct trc_many *many, struct trc_model *m, const char *path,
 	return err;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_many_rows(const void *a, const void *b)
 {
 	const struct trc_many_row *x = *(const struct trc_many_row *const *)a,
 				  *y = *(const struct trc_many_row *const *)b;
@@ -303,6 +303,6 @@ const struct trc_many_row **trc_many_sorted(const struct trc_many *many)
 	for (size_t i = 0; order && i < many->rows.n; i++)
 		order[i] = (const struct trc_many_row *)many->rows.row + i;
 	if (order && many->rows.n)
-		qsort(order, many->rows.n, sizeof(*order), compare_rows);
+		qsort(order, many->rows.n, sizeof(*order), compare_many_rows);
 	return order;
 }

@@ -50,7 +50,7 @@ static size_t n_told(const struct trc_many_row **row, size_t n, size_t max)
 	return told;
 }
 
-static void print_head(const struct trc_many *many, struct trc_report *r)
+static void print_many_head(const struct trc_many *many, struct trc_report *r)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -160,7 +160,7 @@ static void many_print_columns(struct trc_report *r, const struct columns *colum
 	trc_report_line(r, &line);
 }
 
-static void add_duration(struct trc_line *line, int64_t ns)
+static void line_add_duration(struct trc_line *line, int64_t ns)
 {
 	char number[TRC_NUMBER_BYTES];
 
@@ -173,7 +173,7 @@ static void many_add_times(struct trc_line *line, const struct columns *columns,
 {
 	for (unsigned int i = 0; i < TRC_MANY_TIMES; i++)
 		if (columns->has[i])
-			add_duration(line, time_ns[i]);
+			line_add_duration(line, time_ns[i]);
 }
 
 /* "SIGSEGV" of "killed by signal 11 (SIGSEGV)", "exit 3"; nothing if that is not known. */
@@ -296,7 +296,7 @@ static void many_print_row(struct trc_report *r, const struct columns *columns,
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_right(&line, 9, *row->pid ? row->pid : "?");
 	add_ended(&line, row);
-	add_duration(&line, row->lasted_ns);
+	line_add_duration(&line, row->lasted_ns);
 	trc_line_right(&line, 9, trc_text_count(number, row->n_threads));
 	many_add_times(&line, columns, row->time_ns);
 	trc_line_add(&line, "  ");
@@ -313,8 +313,8 @@ static void many_print_row(struct trc_report *r, const struct columns *columns,
 		print_worst(r, row);
 }
 
-static void print_rest(struct trc_report *r, const struct columns *columns,
-		       const struct trc_many_row **row, size_t n)
+static void print_many_rest(struct trc_report *r, const struct columns *columns,
+			    const struct trc_many_row **row, size_t n)
 {
 	int64_t sum_ns[TRC_MANY_TIMES] = {0};
 	uint64_t n_threads = 0;
@@ -401,7 +401,7 @@ static void hint_end(struct trc_line *line, struct trc_report *r)
 	trc_report_line(r, line);
 }
 
-static void add_others(struct trc_line *line, uint64_t n)
+static void line_add_others(struct trc_line *line, uint64_t n)
 {
 	char number[TRC_NUMBER_BYTES];
 
@@ -425,7 +425,7 @@ static void print_samples_hint(const struct trc_many *many, struct trc_report *r
 		return;
 	hint_begin(&line, r, most);
 	trc_report_hint_samples(&line, &most->hints);
-	add_others(&line, n);
+	line_add_others(&line, n);
 	trc_line_add(&line, "; trace-record -F 1000 samples where");
 	hint_end(&line, r);
 }
@@ -448,7 +448,7 @@ static void print_ring_hint(const struct trc_many *many, struct trc_report *r)
 		return;
 	hint_begin(&line, r, most);
 	trc_line_add(&line, "events were lost");
-	add_others(&line, n);
+	line_add_others(&line, n);
 	trc_line_add(&line, "; ");
 	trc_report_ring_words(&line, &most->hints.ring);
 	hint_end(&line, r);
@@ -474,7 +474,7 @@ static void print_forks_hint(const struct trc_many *many, struct trc_report *r)
 	hint_end(&line, r);
 }
 
-static void print_next(struct trc_report *r, const struct trc_many_row *row)
+static void print_many_next(struct trc_report *r, const struct trc_many_row *row)
 {
 	struct trc_line line;
 
@@ -506,12 +506,12 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 		return 0;
 	}
 	n = n_told(order, many->rows.n, summary ? SUMMARY_ROWS : ROWS);
-	print_head(many, &r);
+	print_many_head(many, &r);
 	columns = columns_of(many, r.width);
 	many_print_columns(&r, &columns);
 	for (size_t i = 0; i < n; i++)
 		many_print_row(&r, &columns, order[i], summary ? INT64_MAX : least_ns(many));
-	print_rest(&r, &columns, order + n, many->rows.n - n);
+	print_many_rest(&r, &columns, order + n, many->rows.n - n);
 	err = print_findings(many, &r, summary);
 	if (!summary)
 		putc('\n', out);
@@ -520,7 +520,7 @@ int trc_many_print(struct trc_many *many, FILE *out, bool summary)
 		print_samples_hint(many, &r);
 		print_forks_hint(many, &r);
 	}
-	print_next(&r, order[0]);
+	print_many_next(&r, order[0]);
 	free(order);
 	return err;
 }

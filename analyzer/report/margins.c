@@ -141,7 +141,7 @@ static void end_thread(struct margins *m, size_t row)
 	m->thread = (struct trc_margin_part){0};
 }
 
-static size_t thread_row(const struct trc_report *r, uint32_t serial)
+static size_t margin_thread_row(const struct trc_report *r, uint32_t serial)
 {
 	const struct trc_thread *thread = trc_model_thread(r->m, serial);
 
@@ -161,14 +161,14 @@ static int by_thread(struct trc_key **out, size_t *n_out, const struct trc_repor
 	for (size_t i = 0; i < n; i++)
 		if (sample[i].event == event && trc_report_wants_sample(r, &sample[i]))
 			keys[n_wanted++] = (struct trc_key){
-				(int64_t)thread_row(r, sample[i].thread), (uint32_t)i};
+				(int64_t)margin_thread_row(r, sample[i].thread), (uint32_t)i};
 	trc_keys_sort(keys, keys + n, n_wanted);
 	*out = keys;
 	*n_out = n_wanted;
 	return 0;
 }
 
-static int add_samples(struct margins *m, uint32_t event)
+static int margins_add_samples(struct margins *m, uint32_t event)
 {
 	struct trc_key *key = NULL;
 	size_t n_all, n = 0;
@@ -254,7 +254,7 @@ int trc_report_margins_make(struct trc_report_margins *out, const struct trc_rep
 
 	*out = (struct trc_report_margins){0};
 	if (!err && !trc_model_is_counted(r->m, event))
-		err = add_samples(&m, event);
+		err = margins_add_samples(&m, event);
 	if (!err)
 		*out = (struct trc_report_margins){
 			.self = shares_of(&m, m.self.sum, n_functions),

@@ -30,7 +30,7 @@ struct row {
 	enum rank rank;
 };
 
-static enum rank rank_of(const struct row *row)
+static enum rank now_row_rank(const struct row *row)
 {
 	const struct trc_thread_now *now = row->now;
 
@@ -65,7 +65,7 @@ static const struct trc_signal *fault_of(const struct trc_report *r, uint32_t th
 	return NULL;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int compare_now_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
@@ -125,7 +125,7 @@ static void now_add_wait(struct trc_report *r, struct trc_line *line,
 }
 
 /* Its stack, and how old that is if it is not that of a wait. */
-static void print_stack(struct trc_report *r, const struct trc_thread_now *now)
+static void print_now_stack(struct trc_report *r, const struct trc_thread_now *now)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -182,13 +182,13 @@ static void now_print_row(struct trc_report *r, const struct row *row)
 		now_add_wait(r, &line, now);
 	}
 	trc_report_line(r, &line);
-	print_stack(r, now);
+	print_now_stack(r, now);
 	print_regions(r, now);
 	trc_report_labels_line(r,
 			       trc_model_labels_at(r->m, now->thread, INT64_MAX, TRC_PLACE_LAST));
 }
 
-static void print_heading(struct trc_report *r, const struct row *row, size_t n)
+static void print_now_heading(struct trc_report *r, const struct row *row, size_t n)
 {
 	char text[100], waiting[TRC_NUMBER_BYTES], others[TRC_NUMBER_BYTES];
 	size_t n_waiting = 0, n_others = 0;
@@ -219,13 +219,13 @@ int trc_report_now(struct trc_report *r)
 		if (!trc_report_wanted(r, now[i].thread, INT64_MAX, TRC_PLACE_LAST))
 			continue;
 		row[n_wanted] = (struct row){&now[i], fault_of(r, now[i].thread), RANK_FAULT};
-		row[n_wanted].rank = rank_of(&row[n_wanted]);
+		row[n_wanted].rank = now_row_rank(&row[n_wanted]);
 		n_wanted++;
 	}
 	n = n_wanted;
 	if (n) {
-		qsort(row, n, sizeof(*row), compare_rows);
-		print_heading(r, row, n);
+		qsort(row, n, sizeof(*row), compare_now_rows);
+		print_now_heading(r, row, n);
 	}
 	for (size_t i = 0; i < n && i < r->top; i++)
 		now_print_row(r, &row[i]);

@@ -145,7 +145,7 @@ static bool has_lock_waits(const struct trc_report *r)
 	return false;
 }
 
-static void print_next(struct trc_report *r)
+static void print_next_steps(struct trc_report *r)
 {
 	struct trc_line line;
 
@@ -197,7 +197,7 @@ int trc_report_print(struct trc_model *m, FILE *out, const struct trc_report_opt
 	}
 	if (!err) {
 		trc_report_troubles(&r);
-		print_next(&r);
+		print_next_steps(&r);
 	}
 	trc_report_end(&r);
 	return err;

@@ -12,7 +12,7 @@ struct share {
 };
 
 /* By key; rows with the same one as they stand. */
-static int compare_keys(const void *a, const void *b, void *report)
+static int compare_label_sums_by_key(const void *a, const void *b, void *report)
 {
 	const struct trc_report *r = report;
 	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -30,7 +30,7 @@ static int compare_shares(const void *a, const void *b)
 	return (x->row > y->row) - (x->row < y->row);
 }
 
-static void add_share(struct trc_line *line, int64_t value, double margin, int64_t all)
+static void line_add_share(struct trc_line *line, int64_t value, double margin, int64_t all)
 {
 	char number[TRC_NUMBER_BYTES];
 
@@ -66,7 +66,7 @@ int trc_report_thread_shares(struct trc_report *r, const int64_t *by_thread, con
 	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
 		trc_line_add(&line, i ? ", " : " ");
 		trc_report_thread(r, &line, r->thread[share[i].row].serial, NAME_WIDTH);
-		add_share(&line, share[i].value, margin[share[i].row], all);
+		line_add_share(&line, share[i].value, margin[share[i].row], all);
 	}
 	if (n)
 		shares_end(r, &line, n);
@@ -82,7 +82,7 @@ uint32_t *trc_report_key_rows(const struct trc_report *r)
 		return NULL;
 	for (size_t i = 0; i < r->n_labels; i++)
 		sorted[i] = (uint32_t)i;
-	qsort_r(sorted, r->n_labels, sizeof(*sorted), compare_keys, (void *)r);
+	qsort_r(sorted, r->n_labels, sizeof(*sorted), compare_label_sums_by_key, (void *)r);
 	for (size_t i = 0; i < r->n_labels; i++)
 		row[sorted[i]] = i && !strcmp(r->label[sorted[i]].key, r->label[sorted[i - 1]].key)
 					 ? row[sorted[i - 1]]
@@ -91,8 +91,8 @@ uint32_t *trc_report_key_rows(const struct trc_report *r)
 }
 
 /* The values of one key, that of this row, and what had none of them. */
-static void print_key(struct trc_report *r, const struct trc_report_label_sums *of, size_t row,
-		      struct share *share)
+static void print_key_shares(struct trc_report *r, const struct trc_report_label_sums *of,
+			     size_t row, struct share *share)
 {
 	const char *key = r->label[row].key;
 	int64_t none = of->total;
@@ -113,11 +113,11 @@ static void print_key(struct trc_report *r, const struct trc_report_label_sums *
 	for (size_t i = 0; i < n && i < SHARES_MAX; i++) {
 		trc_line_add(&line, i ? ", " : " ");
 		trc_report_label_value(r, &line, &r->label[share[i].row], NAME_WIDTH);
-		add_share(&line, share[i].value, of->margin[share[i].row], of->all);
+		line_add_share(&line, share[i].value, of->margin[share[i].row], of->all);
 	}
 	if (none > 0 && n <= SHARES_MAX) {
 		trc_line_add(&line, ", none");
-		add_share(&line, none, of->none[row], of->all);
+		line_add_share(&line, none, of->none[row], of->all);
 	}
 	shares_end(r, &line, n);
 }
@@ -138,7 +138,7 @@ int trc_report_label_shares(struct trc_report *r, const struct trc_report_label_
 		if (known)
 			continue;
 		key[n++] = r->label[i].key;
-		print_key(r, of, i, share);
+		print_key_shares(r, of, i, share);
 	}
 	free(share);
 	return 0;

@@ -6,7 +6,7 @@
 
 enum { TOP_WAITS = 3 };
 
-static void print_head(struct trc_report *r)
+static void print_summary_head(struct trc_report *r)
 {
 	const struct trc_file_info *file = trc_reader_info(r->reader);
 	char time[TRC_NUMBER_BYTES], threads[TRC_NUMBER_BYTES], events[TRC_NUMBER_BYTES];
@@ -27,7 +27,7 @@ static void print_head(struct trc_report *r)
 	trc_report_line(r, &line);
 }
 
-static void print_wait(struct trc_report *r, const struct trc_group_details *d)
+static void print_summary_wait(struct trc_report *r, const struct trc_group_details *d)
 {
 	int64_t waited_ns = d->group->total_ns - d->group->no_proc_ns; /* timeline:P1 */
 	char total[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES], waits[TRC_NUMBER_BYTES];
@@ -79,7 +79,7 @@ static size_t print_classes(struct trc_report *r, const struct trc_groups *g, in
 		}
 	for (size_t o = 0; o < N_ORDER; o++)
 		for (size_t i = 0; i < n_told[o]; i++)
-			print_wait(r, &trc_groups_details(g, ORDER[o])[i]);
+			print_summary_wait(r, &trc_groups_details(g, ORDER[o])[i]);
 	return n;
 }
 
@@ -104,7 +104,7 @@ int trc_report_summary(struct trc_model *m, FILE *out, const struct trc_report_o
 	int err = trc_report_begin(&r, m, out, options, error);
 
 	if (!err) {
-		print_head(&r);
+		print_summary_head(&r);
 		trc_report_full_lines(&r);
 		trc_report_ring_line(&r);
 		trc_report_unseen_lines(&r);

@@ -19,7 +19,7 @@ struct row {
 };
 
 /* Who waits most for locks, then who works most. */
-static int compare_rows(const void *a, const void *b)
+static int compare_thread_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 	int64_t locks_x = x->class_ns[TRC_WAIT_LOCKS], locks_y = y->class_ns[TRC_WAIT_LOCKS];
@@ -103,7 +103,7 @@ static void threads_print_row(struct trc_report *r, const struct row *row, bool 
 }
 
 /* Those of which any time is selected; without a selection all. */
-static size_t keep_rows(const struct trc_report *r, struct row *row)
+static size_t keep_thread_rows(const struct trc_report *r, struct row *row)
 {
 	size_t n = 0;
 
@@ -126,9 +126,9 @@ int trc_report_threads(struct trc_report *r)
 		make_row(r, i, &row[i]);
 		scheduled = scheduled || row[i].on_cpu_ns != TRC_NEVER;
 	}
-	n = keep_rows(r, row);
+	n = keep_thread_rows(r, row);
 	if (n) {
-		qsort(row, n, sizeof(*row), compare_rows);
+		qsort(row, n, sizeof(*row), compare_thread_rows);
 		trc_report_heading(r, "Threads",
 				   r->selection ? "shares of the time of each that is selected"
 						: "shares of the time that each was alive");

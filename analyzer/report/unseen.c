@@ -29,7 +29,7 @@ static const char *why(unsigned int cause)
 }
 
 /* Why most of it was lost: of the event, or of any. */
-static unsigned int cause_of(const struct trc_report *r, uint32_t event)
+static unsigned int loss_cause_of(const struct trc_report *r, uint32_t event)
 {
 	size_t n;
 	const struct trc_samples_lost *row = trc_model_samples_lost(r->m, &n);
@@ -50,7 +50,7 @@ static unsigned int cause_of(const struct trc_report *r, uint32_t event)
 }
 
 /* Who blocks the signal by a system call of its own, or takes it for itself as gprof does. */
-static void print_remedy(struct trc_report *r, const struct trc_sample_event *event)
+static void print_unseen_remedy(struct trc_report *r, const struct trc_sample_event *event)
 {
 	struct trc_line line;
 
@@ -60,9 +60,9 @@ static void print_remedy(struct trc_report *r, const struct trc_sample_event *ev
 	trc_report_line(r, &line);
 }
 
-static void print_unseen(struct trc_report *r, const struct trc_sample_event *event)
+static void print_event_unseen(struct trc_report *r, const struct trc_sample_event *event)
 {
-	unsigned int cause = cause_of(r, event->event);
+	unsigned int cause = loss_cause_of(r, event->event);
 	int64_t unseen = trc_report_int64(event->unseen), all = unseen;
 	char share[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -81,7 +81,7 @@ static void print_unseen(struct trc_report *r, const struct trc_sample_event *ev
 	trc_line_style(&line, TRC_STYLE_PLAIN);
 	trc_report_line(r, &line);
 	if (cause == TRC_SAMPLE_LOSS_BUSY && event->how != TRC_SAMPLE_KERNEL)
-		print_remedy(r, event);
+		print_unseen_remedy(r, event);
 }
 
 void trc_report_unseen_lines(struct trc_report *r)
@@ -90,5 +90,5 @@ void trc_report_unseen_lines(struct trc_report *r)
 	const struct trc_sample_event *event = trc_model_sample_events(r->m, &n);
 
 	for (size_t i = 0; i < n; i++)
-		print_unseen(r, &event[i]);
+		print_event_unseen(r, &event[i]);
 }

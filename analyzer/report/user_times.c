@@ -110,7 +110,7 @@ struct part {
 	int64_t ns;
 };
 
-static int largest_first(const void *a, const void *b)
+static int largest_type_first(const void *a, const void *b)
 {
 	const struct part *x = a, *y = b;
 
@@ -136,7 +136,7 @@ static size_t list_parts(int64_t ns[TRC_TASK_STATES][TRC_REASON_COUNT],
 	}
 	for (size_t i = 0; i < n; i++)
 		trc_report_add(all_ns, part[i].ns);
-	qsort(part, n, sizeof(*part), largest_first);
+	qsort(part, n, sizeof(*part), largest_type_first);
 	return n;
 }
 

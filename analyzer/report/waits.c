@@ -17,7 +17,7 @@ static const char *const HEADING[TRC_WAIT_CLASSES] = {
 	[TRC_WAIT_OUTSIDE] = "Waiting for requests, timers and children",
 };
 
-static void add_share(struct trc_line *line, int64_t part, int64_t whole)
+static void line_add_part(struct trc_line *line, int64_t part, int64_t whole)
 {
 	char number[TRC_NUMBER_BYTES];
 
@@ -55,7 +55,7 @@ bool trc_report_blame(struct trc_report *r, struct trc_line *line,
 		trc_line_add(line, lock ? "caused by " : "woken by ");
 		if (d->by_stack) {
 			trc_report_place(r, line, d->by_stack);
-			add_share(line, d->by_stack_ns, total_ns);
+			line_add_part(line, d->by_stack_ns, total_ns);
 			trc_line_add(line, ", in ");
 		}
 		trc_report_thread(r, line, d->by_thread, 26);
@@ -67,14 +67,14 @@ bool trc_report_blame(struct trc_report *r, struct trc_line *line,
 	if (d->holder) {
 		trc_line_add(line, "held by ");
 		trc_report_thread(r, line, d->holder, 26);
-		add_share(line, d->holder_ns, total_ns);
+		line_add_part(line, d->holder_ns, total_ns);
 		return true;
 	}
 	return false;
 }
 
 /* The labels of most of it, each with its share if that is not all. */
-static void print_labels(struct trc_report *r, const struct trc_group_details *d)
+static void print_wait_labels(struct trc_report *r, const struct trc_group_details *d)
 {
 	struct trc_line line;
 
@@ -86,7 +86,7 @@ static void print_labels(struct trc_report *r, const struct trc_group_details *d
 	for (size_t i = 0; i < d->n_labels; i++) {
 		trc_line_add(&line, i ? "; " : "");
 		trc_report_label(r, &line, d->label[i].label);
-		add_share(&line, d->label[i].ns, d->group->total_ns);
+		line_add_part(&line, d->label[i].ns, d->group->total_ns);
 	}
 	trc_report_line(r, &line);
 }
@@ -124,8 +124,8 @@ static void add_numbers(struct trc_line *line, const struct trc_group_details *d
 }
 
 /* Its share, its stack, and who caused it, if that is not who caused most of all. */
-static void print_place(struct trc_report *r, const struct trc_group_details *d,
-			const struct trc_group_details *place)
+static void print_wait_place(struct trc_report *r, const struct trc_group_details *d,
+			     const struct trc_group_details *place)
 {
 	char share[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -145,7 +145,7 @@ static void print_place(struct trc_report *r, const struct trc_group_details *d,
 		trc_report_line(r, &line);
 }
 
-static void print_places(struct trc_report *r, const struct trc_group_details *d)
+static void print_wait_places(struct trc_report *r, const struct trc_group_details *d)
 {
 	int64_t rest_ns = d->group->total_ns;
 	size_t n_more = d->group->n_places - d->n_places;
@@ -153,7 +153,7 @@ static void print_places(struct trc_report *r, const struct trc_group_details *d
 	struct trc_line line;
 
 	for (size_t i = 0; i < d->n_places; i++) {
-		print_place(r, d, &d->place[i]);
+		print_wait_place(r, d, &d->place[i]);
 		rest_ns -= d->place[i].group->total_ns;
 	}
 	if (!n_more)
@@ -193,8 +193,8 @@ static void print_no_proc(struct trc_report *r, const struct trc_group_details *
 	trc_report_line(r, &line);
 }
 
-static void print_group(struct trc_report *r, const struct trc_lock_sums *locks,
-			const struct trc_group_details *d)
+static void print_wait_group(struct trc_report *r, const struct trc_lock_sums *locks,
+			     const struct trc_group_details *d)
 {
 	struct trc_line line;
 
@@ -204,7 +204,7 @@ static void print_group(struct trc_report *r, const struct trc_lock_sums *locks,
 	trc_report_line(r, &line);
 	print_allocated(r, d->group->allocated_at);
 	if (d->n_places) {
-		print_places(r, d);
+		print_wait_places(r, d);
 	} else {
 		trc_line_begin(&line, r->width, r->colour);
 		trc_line_to(&line, 12);
@@ -215,11 +215,11 @@ static void print_group(struct trc_report *r, const struct trc_lock_sums *locks,
 	if (trc_report_blame(r, &line, d))
 		trc_report_line(r, &line);
 	trc_report_lock_lines(r, locks, d);
-	print_labels(r, d);
+	print_wait_labels(r, d);
 }
 
 /* Of groups by place, or else by object, too. */
-static void print_rest(struct trc_report *r, size_t n_groups, int64_t rest_ns, bool by_place)
+static void print_waits_rest(struct trc_report *r, size_t n_groups, int64_t rest_ns, bool by_place)
 {
 	char number[TRC_NUMBER_BYTES];
 	struct trc_line line;
@@ -262,12 +262,12 @@ static void print_class(struct trc_report *r, const struct trc_lock_sums *locks,
 	if (n)
 		waits_print_columns(r);
 	for (i = 0; i < n && i < most && !is_negligible(&d[i], &d[0]); i++) {
-		print_group(r, locks, &d[i]);
+		print_wait_group(r, locks, &d[i]);
 		print_no_proc(r, &d[i]);
 		rest_ns -= d[i].group->total_ns;
 	}
-	print_rest(r, g->n_groups_of[class] - i, rest_ns,
-		   class == TRC_WAIT_FILES || class == TRC_WAIT_OUTSIDE);
+	print_waits_rest(r, g->n_groups_of[class] - i, rest_ns,
+			 class == TRC_WAIT_FILES || class == TRC_WAIT_OUTSIDE);
 	trc_report_idle_line(r, g, class);
 }
 
@@ -329,7 +329,7 @@ static void print_holder(struct trc_report *r, const struct trc_group_details *d
 	trc_line_begin(&line, r->width, r->colour);
 	trc_line_to(&line, 12);
 	trc_report_stack(r, &line, group->stack);
-	print_labels(r, d);
+	print_wait_labels(r, d);
 }
 
 static void print_holders(struct trc_report *r, const struct trc_groups *g,
@@ -343,7 +343,7 @@ static void print_holders(struct trc_report *r, const struct trc_groups *g,
 		print_holder(r, &d[i]);
 		rest_ns -= d[i].group->total_ns;
 	}
-	print_rest(r, g->n_groups_of[class] - i, rest_ns, true);
+	print_waits_rest(r, g->n_groups_of[class] - i, rest_ns, true);
 }
 
 int trc_report_holders(struct trc_report *r)
