@@ -148,7 +148,7 @@ static int lister_add_sums(struct lister *l, uint64_t task, uint32_t thread,
 /* ---- when nobody worked for it ---- */
 
 /* A damaged clock makes times that are farther apart than can be told. */
-static void sum_add(int64_t *sum_ns, int64_t from_ns, int64_t to_ns)
+static void task_sum_add(int64_t *sum_ns, int64_t from_ns, int64_t to_ns)
 {
 	int64_t ns;
 
@@ -177,10 +177,10 @@ static int add_unworked(struct lister *l, uint64_t id, int64_t start_ns, int64_t
 	if (l->spans.n)
 		qsort(span, l->spans.n, sizeof(*span), compare_begins);
 	for (size_t i = 0; i < l->spans.n; i++) {
-		sum_add(&ns, at_ns, span[i].from_ns);
+		task_sum_add(&ns, at_ns, span[i].from_ns);
 		at_ns = trc_later_ns(at_ns, span[i].to_ns);
 	}
-	sum_add(&ns, at_ns, end_ns);
+	task_sum_add(&ns, at_ns, end_ns);
 	return ns ? time_put(times, &(struct trc_task_time){.task = id,
 							    .ns = ns,
 							    .state = TRC_TASK_UNWORKED})

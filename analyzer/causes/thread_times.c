@@ -29,7 +29,7 @@ struct trc_thread_line {
 };
 
 /* A damaged clock makes times that are farther apart than can be told. */
-static void sum_add(int64_t *sum_ns, int64_t from_ns, int64_t to_ns)
+static void thread_sum_add(int64_t *sum_ns, int64_t from_ns, int64_t to_ns)
 {
 	int64_t ns;
 
@@ -47,7 +47,7 @@ void trc_state_sums_add(struct trc_state_sums *sums, unsigned int cell, int64_t 
 		return;
 	if (!sums->ns[cell])
 		sums->cell[sums->n++] = (uint16_t)cell;
-	sum_add(&sums->ns[cell], from_ns, to_ns);
+	thread_sum_add(&sums->ns[cell], from_ns, to_ns);
 }
 
 void trc_state_sums_sort(struct trc_state_sums *sums)
@@ -194,7 +194,7 @@ static int make_marks(struct trc_thread_line *line)
 	for (size_t i = 0; ns && line->mark_ns && i < line->stretches.n; i++) {
 		for (size_t k = 0; i % line->every == 0 && k < n_states; k++)
 			line->mark_ns[i / line->every * n_states + k] = ns[k];
-		sum_add(&ns[s[i].state], s[i].from_ns, s[i + 1].from_ns);
+		thread_sum_add(&ns[s[i].state], s[i].from_ns, s[i + 1].from_ns);
 	}
 	free(ns);
 	return ns && line->mark_ns ? 0 : -ENOMEM;

@@ -353,7 +353,8 @@ static struct amounts amounts_of(const struct trc_model *m, const struct chosen 
 	return a;
 }
 
-static int add_unseen(struct trc_profile_sums *sums, struct trc_profile *p, const struct amounts *a)
+static int sums_add_unseen(struct trc_profile_sums *sums, struct trc_profile *p,
+			   const struct amounts *a)
 {
 	const struct trc_profile_sample unseen = {.stack_kind = TRC_STACK_UNSEEN,
 						  .value = {0, as_int64(a->unseen)}};
@@ -416,7 +417,7 @@ int trc_profile_samples(struct trc_profile_sums *sums, struct trc_profile *p, co
 	if (!err) {
 		samples_describe(sums->m, p, &c, &stays);
 		amounts = amounts_of(sums->m, &c, &stays);
-		err = add_unseen(sums, p, &amounts);
+		err = sums_add_unseen(sums, p, &amounts);
 	}
 	if (!err)
 		err = add_samples(sums, &c, &stays, &whole);

@@ -4,7 +4,7 @@
 #include "analyzer/model/waits.h"
 #include "parts.h"
 
-static void set_types(struct trc_profile *p, const char *count, const char *time)
+static void sched_set_types(struct trc_profile *p, const char *count, const char *time)
 {
 	p->type[0] = (struct trc_profile_type){count, "count"};
 	p->type[1] = (struct trc_profile_type){time, "nanoseconds"};
@@ -45,7 +45,7 @@ int trc_profile_hold(struct trc_profile_sums *sums, struct trc_profile *p, struc
 			"hold: when locks were taken is not in the trace: trace-record --locks=all");
 		return -ENOENT;
 	}
-	set_types(p, "holds", "held");
+	sched_set_types(p, "holds", "held");
 	p->of_program = true;
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_hold(sums, &hold[i]);
@@ -107,7 +107,7 @@ int trc_profile_latency(struct trc_profile_sums *sums, struct trc_profile *p,
 	a.sample = trc_model_samples(sums->m, &n_samples);
 	err = trc_by_thread_make(&a.samples, sums->m, a.sample, n_samples, sizeof(*a.sample),
 				 trc_thread_of_sample);
-	set_types(p, "latencies", "delay");
+	sched_set_types(p, "latencies", "delay");
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_latency(&a, &latency[i]);
 	trc_by_thread_free(&a.samples);

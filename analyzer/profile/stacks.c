@@ -198,7 +198,7 @@ bool trc_profile_is_hotspot_event(const struct trc_stacks *stacks, const struct 
 }
 
 /* std::thread::join(), inlined into the program, may have been called by libc, through pthread_once(). */
-static bool is_own(const struct trc_stacks *stacks, const struct trc_model *m, uint32_t at)
+static bool frame_is_own(const struct trc_stacks *stacks, const struct trc_model *m, uint32_t at)
 {
 	return frame_owner(stacks, m, at) == TRC_OWNER_PROGRAM &&
 	       !is_of_the_system(&stacks->frame[stacks->stack_frame[at] - 1]) &&
@@ -224,9 +224,9 @@ size_t trc_profile_own(const struct trc_stacks *stacks, struct trc_model *m, uin
 		return skip;
 	}
 	base = stacks->stack_first[stack];
-	while (first < *end && !is_own(stacks, m, base + (uint32_t)first))
+	while (first < *end && !frame_is_own(stacks, m, base + (uint32_t)first))
 		first++;
-	while (*end > first && !is_own(stacks, m, base + (uint32_t)*end - 1))
+	while (*end > first && !frame_is_own(stacks, m, base + (uint32_t)*end - 1))
 		--*end;
 	if (first < *end)
 		return first;

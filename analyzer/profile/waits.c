@@ -5,7 +5,7 @@
 #include "parts.h"
 #include "analyzer/model/waits.h"
 
-static void set_types(struct trc_profile *p)
+static void waits_set_types(struct trc_profile *p)
 {
 	p->type[0] = (struct trc_profile_type){"contentions", "count"};
 	p->type[1] = (struct trc_profile_type){"delay", "nanoseconds"};
@@ -134,7 +134,7 @@ int trc_profile_block(struct trc_profile_sums *sums, struct trc_profile *p)
 	uint32_t *outer = trc_waits_nesting(sums->m);
 	int err = outer ? 0 : -ENOMEM;
 
-	set_types(p);
+	waits_set_types(p);
 	for (size_t i = 0; i < n && !err; i++)
 		err = add_park(sums, park, outer, i);
 	if (!err)
@@ -151,7 +151,7 @@ int trc_profile_mutex(struct trc_profile_sums *sums, struct trc_profile *p)
 	struct trc_selected_cause *selected = NULL;
 	int err = 0;
 
-	set_types(p);
+	waits_set_types(p);
 	if (!trc_selection_has_all_time(sums->selection)) {
 		selected = trc_selection_caused(sums->selection, sums->m, NULL);
 		err = selected ? 0 : -ENOMEM;

@@ -67,7 +67,8 @@ static size_t find_odd(const struct cycle *c, const struct order *order)
 	return odd;
 }
 
-static void add_lock(struct trc_report *r, struct trc_line *line, const struct trc_deadlock *row)
+static void remedy_add_lock(struct trc_report *r, struct trc_line *line,
+			    const struct trc_deadlock *row)
 {
 	trc_line_add(line, "%s", trc_reason_name(row->reason));
 	trc_report_object(r, line, row->reason, row->object, 0);
@@ -89,9 +90,9 @@ static void add_order(struct trc_report *r, struct trc_line *line, const struct 
 	n_others = order.all - n;
 	trc_report_thread(r, line, c->row[odd].thread, 30);
 	trc_line_add(line, "%s would take ", n_others ? "" : ", the last to wait,");
-	add_lock(r, line, &c->row[odd]);
+	remedy_add_lock(r, line, &c->row[odd]);
 	trc_line_add(line, " before ");
-	add_lock(r, line, before(c, odd));
+	remedy_add_lock(r, line, before(c, odd));
 	if (n_others && c->n == 2) {
 		trc_line_add(line, ", as threads did %s time%s", trc_text_count(number, n_others),
 			     n_others == 1 ? "" : "s");

@@ -53,7 +53,7 @@ uint32_t trc_report_park_descriptor(const struct trc_report *r, uint32_t id)
 /* ---- many at once ---- */
 
 /* *common: "" = they differ, NULL = none yet. */
-static void join(const char **common, const char *address)
+static void descriptor_join(const char **common, const char *address)
 {
 	if (!address || (*common && strcmp(*common, address) != 0))
 		*common = "";
@@ -68,8 +68,8 @@ void trc_report_descriptor_into(const struct trc_report *r, struct trc_group_det
 
 	if (!name)
 		return;
-	join(&d->common_own, name->listens ? NULL : name->own);
-	join(&d->common_peer, name->listens ? NULL : name->peer);
+	descriptor_join(&d->common_own, name->listens ? NULL : name->own);
+	descriptor_join(&d->common_peer, name->listens ? NULL : name->peer);
 	if (!d->n_descriptors++ || ns > d->descriptor_ns) {
 		d->descriptor = descriptor;
 		d->descriptor_ns = ns;

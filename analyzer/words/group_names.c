@@ -2,8 +2,8 @@
 #include "words.h"
 
 /* One of many is told only if it stands out, or has a name. */
-static void add_objects(struct trc_report *r, struct trc_line *line,
-			const struct trc_group_details *d)
+static void line_add_objects(struct trc_report *r, struct trc_line *line,
+			     const struct trc_group_details *d)
 {
 	const struct trc_group *group = d->group;
 
@@ -33,6 +33,6 @@ void trc_report_what(struct trc_report *r, struct trc_line *line,
 			trc_line_add(line, " and %u other%s", details->n_objects - 1,
 				     details->n_objects == 2 ? "" : "s");
 	} else if (!trc_report_descriptors(r, line, details)) {
-		add_objects(r, line, details);
+		line_add_objects(r, line, details);
 	}
 }

@@ -337,7 +337,7 @@ static int choose_places(struct trc_groups *places, struct trc_groups *g)
 	return 0;
 }
 
-static int add_places(struct trc_groups *g, const struct trc_report *r)
+static int group_add_places(struct trc_groups *g, const struct trc_report *r)
 {
 	struct trc_groups *places = calloc(1, sizeof(*places));
 	int err;
@@ -370,5 +370,5 @@ int trc_groups_of_objects(struct trc_groups *g, struct trc_report *r, size_t top
 	trc_array_free(&f.objects);
 	if (!err)
 		err = trc_groups_finish_parks(g, r, top);
-	return err ? err : add_places(g, r);
+	return err ? err : group_add_places(g, r);
 }

@@ -322,7 +322,7 @@ static int blame_release(struct tallies *t, const struct trc_unlocks_of *list,
 			times(unlock->ts_ns - since_ns, n));
 }
 
-static int add_turn(struct tallies *t, uint32_t slot, uint32_t lock, uint32_t at, int32_t n)
+static int tally_add_turn(struct tallies *t, uint32_t slot, uint32_t lock, uint32_t at, int32_t n)
 {
 	struct turn *turn;
 
@@ -380,9 +380,9 @@ static int blame_park(struct tallies *t, const struct trc_unlocks_of *list,
 		at = first;
 	}
 	if (!err && at > first + 1)
-		err = add_turn(t, slot, id, first + 1, 1);
+		err = tally_add_turn(t, slot, id, first + 1, 1);
 	if (!err && at > first + 1)
-		err = add_turn(t, slot, id, at, -1);
+		err = tally_add_turn(t, slot, id, at, -1);
 	if (err)
 		return err;
 	if (until_ns != TRC_NEVER) { /* the section that ends behind what is selected */

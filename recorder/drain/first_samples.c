@@ -20,7 +20,8 @@ enum {
 _Static_assert(BITS *TRC_CPU_EVENTS_MAX <= 64, "a count for each event");
 _Static_assert((int)TRC_CPU_FIRST_SAMPLES <= (int)COUNT_MAX, "it counts so far");
 
-static bool is_of(const struct trc_sample_event_slot *slot, const struct trc_sample_event_entry *e)
+static bool slot_is_of(const struct trc_sample_event_slot *slot,
+		       const struct trc_sample_event_entry *e)
 {
 	/* acquire: pairs with the release of a complete entry. */
 	return atomic_load_explicit(&slot->state, memory_order_acquire) ==
@@ -32,7 +33,7 @@ static bool is_of(const struct trc_sample_event_slot *slot, const struct trc_sam
 bool trc_drain_is_first_event(const struct trc_drain *d, uint32_t i, uint32_t *kernel)
 {
 	for (uint32_t k = 0; i < TRC_SAMPLE_EVENTS_MAX && k < d->n_kernel_events; k++) {
-		if (!is_of(&d->shared->sample_event[i], &d->kernel_event[k]))
+		if (!slot_is_of(&d->shared->sample_event[i], &d->kernel_event[k]))
 			continue;
 		*kernel = k;
 		return true;
@@ -62,7 +63,7 @@ static uint64_t first_from(const struct trc_drain *d, uint32_t kernel)
 		const struct trc_sample_event_slot *slot = &d->shared->sample_event[i];
 		uint64_t from;
 
-		if (!is_of(slot, &d->kernel_event[kernel]))
+		if (!slot_is_of(slot, &d->kernel_event[kernel]))
 			continue;
 		/* relaxed: a thread that began since has stored more since. */
 		from = atomic_load_explicit(&slot->first_from, memory_order_relaxed);

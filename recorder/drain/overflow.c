@@ -58,7 +58,7 @@ static bool owner_is_gone(const struct trc_drain *d, uint64_t claim)
 	       trc_raw3(SYS_tgkill, d->options.pid, TRC_CLAIM_TID(claim), 0) == -ESRCH;
 }
 
-static void skip(struct trc_drain *d, uint64_t n_cells, enum trc_gap_cause cause)
+static void overflow_skip(struct trc_drain *d, uint64_t n_cells, enum trc_gap_cause cause)
 {
 	trc_drain_gap(d, &d->cells.stream, 1, 0, cause);
 	d->cells.pos += n_cells;
@@ -91,12 +91,12 @@ static bool give_up(struct trc_drain *d, uint64_t claim, uint64_t head)
 	if (claim_is_valid(d, claim, c->pos, head)) {
 		if (!d->final && now_ns - c->stuck_since_ns < STUCK_NS && !owner_is_gone(d, claim))
 			return false;
-		skip(d, TRC_CLAIM_CELLS(claim), TRC_GAP_UNCOMMITTED);
+		overflow_skip(d, TRC_CLAIM_CELLS(claim), TRC_GAP_UNCOMMITTED);
 		return true;
 	}
 	if (!d->final && now_ns - c->stuck_since_ns < STUCK_NS)
 		return false;
-	skip(d, unclaimed_cells(d, d->final ? head : c->stuck_head), TRC_GAP_UNCOMMITTED);
+	overflow_skip(d, unclaimed_cells(d, d->final ? head : c->stuck_head), TRC_GAP_UNCOMMITTED);
 	return true;
 }
 
@@ -126,7 +126,7 @@ static bool overflow_step(struct trc_drain *d, uint64_t head)
 			return true;
 		}
 		d->totals.damaged++;
-		skip(d, unclaimed_cells(d, head), TRC_GAP_DAMAGED);
+		overflow_skip(d, unclaimed_cells(d, head), TRC_GAP_DAMAGED);
 		return true;
 	case CELL_FIRST:
 		c->lost_begin = false;
@@ -135,7 +135,7 @@ static bool overflow_step(struct trc_drain *d, uint64_t head)
 	claim = word[0];
 	if (!claim_is_valid(d, claim, c->pos, head)) {
 		d->totals.damaged++;
-		skip(d, 1, TRC_GAP_DAMAGED);
+		overflow_skip(d, 1, TRC_GAP_DAMAGED);
 		return true;
 	}
 	n_words = gather(d, TRC_CLAIM_CELLS(claim), word);
@@ -144,7 +144,7 @@ static bool overflow_step(struct trc_drain *d, uint64_t head)
 	c->stream.proc = TRC_CLAIM_PROC(claim);
 	if (!trc_drain_record(d, &c->stream, word + 1, n_words)) {
 		d->totals.damaged++;
-		skip(d, 0, TRC_GAP_DAMAGED);
+		overflow_skip(d, 0, TRC_GAP_DAMAGED);
 	}
 	c->pos += TRC_CLAIM_CELLS(claim);
 	c->stuck_since_ns = 0;
@@ -186,7 +186,7 @@ uint64_t trc_drain_overflow(struct trc_drain *d)
 		d->totals.overwritten_words += (head - d->h.n_cells - c->pos) * CELL_SIZE_WORDS;
 		c->pos = head - d->h.n_cells;
 		c->lost_begin = true;
-		skip(d, 0, TRC_GAP_OVERWRITTEN);
+		overflow_skip(d, 0, TRC_GAP_OVERWRITTEN);
 	}
 	pos = c->pos;
 	while (c->pos != head && overflow_step(d, head))

@@ -56,7 +56,7 @@ void trc_sampler_count(struct trc_sampler *s, uint64_t cpu_ns)
 			trc_sample_count_armed(trc_rec.shared, trc_sample.number[i], cpu_ns - from);
 }
 
-static bool is_own(const struct trc_sampler *s)
+static bool sampler_is_own(const struct trc_sampler *s)
 {
 	return atomic_load_explicit(&s->tid, memory_order_relaxed) ==
 	       (uint32_t)trc_raw1(SYS_gettid, 0);
@@ -71,12 +71,12 @@ static bool blocks_signal(void)
 	return mask >> (SIGPROF - 1) & 1;
 }
 
-static void tell(const struct trc_sampler *s, unsigned int i, enum trc_sample_loss cause,
-		 uint64_t n)
+static void sampler_tell_lost(const struct trc_sampler *s, unsigned int i,
+			      enum trc_sample_loss cause, uint64_t n)
 {
 	struct trc_args_samples_lost args = {
 		.event = trc_sample.number[i], .lost_samples = n, .cause = cause};
-	bool own = is_own(s);
+	bool own = sampler_is_own(s);
 
 	if (!n || !trc_recording())
 		return;
@@ -109,8 +109,10 @@ static void account_timer(struct trc_sampler *s, unsigned int i, uint64_t used_n
 	struct trc_source *source = &s->source[i];
 
 	used_ns = above(used_ns, trc_sample.tick_ns);
-	tell(s, i, is_own(s) && blocks_signal() ? TRC_SAMPLE_LOSS_BUSY : TRC_SAMPLE_LOSS_NO_THREAD,
-	     above(due(source, used_ns, &trc_sample.event[i]), source->taken));
+	sampler_tell_lost(s, i,
+			  sampler_is_own(s) && blocks_signal() ? TRC_SAMPLE_LOSS_BUSY
+							       : TRC_SAMPLE_LOSS_NO_THREAD,
+			  above(due(source, used_ns, &trc_sample.event[i]), source->taken));
 }
 
 void trc_source_stood(struct trc_source *source, uint64_t used_ns, uint64_t counted_ns)
@@ -184,7 +186,7 @@ static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t now_
 		n = e->is_clock ? above(due(source, used_ns, e), source->taken) : 1;
 		n = above(n, source->told);
 		source->told += n;
-		tell(s, i, TRC_SAMPLE_LOSS_NOT_OURS, n);
+		sampler_tell_lost(s, i, TRC_SAMPLE_LOSS_NOT_OURS, n);
 		return;
 	}
 	if (ended)
@@ -198,8 +200,8 @@ static void account_counter(struct trc_sampler *s, unsigned int i, uint64_t now_
 	source->told += n;
 	if (blocked > n)
 		blocked = n;
-	tell(s, i, TRC_SAMPLE_LOSS_BUSY, blocked);
-	tell(s, i, TRC_SAMPLE_LOSS_THROTTLED, n - blocked);
+	sampler_tell_lost(s, i, TRC_SAMPLE_LOSS_BUSY, blocked);
+	sampler_tell_lost(s, i, TRC_SAMPLE_LOSS_THROTTLED, n - blocked);
 }
 
 void trc_source_account(struct trc_sampler *s, unsigned int i, bool ended)

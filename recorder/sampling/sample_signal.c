@@ -192,7 +192,7 @@ static void leave_abort(const void *context)
  * behind the call's instruction, of two bytes, in RCX; a call that is to be made again has its
  * instruction's address in RIP.  Elsewhere nothing tells: any place may be one.
  */
-static bool is_in_call(const void *context)
+static bool context_is_in_call(const void *context)
 {
 #if defined(__x86_64__)
 	const ucontext_t *interrupted = context;
@@ -240,8 +240,8 @@ static bool take_counter(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns,
 	enum { ACCOUNT_EVERY = 64 };
 
 	uint64_t before = s->source[i].taken;
-	uint64_t value =
-		trc_source_value(&s->source[i], &trc_sample.event[i], cpu_ns, is_in_call(context));
+	uint64_t value = trc_source_value(&s->source[i], &trc_sample.event[i], cpu_ns,
+					  context_is_in_call(context));
 
 	value = within_first(&s->source[i], &trc_sample.event[i], value);
 	/* First: another thread may take the sampler down meanwhile, and miss it. */
