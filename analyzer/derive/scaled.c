@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analyzer/model/parts.h"
+#include "format/sampled.h"
 
 /* Of one event. */
 struct tally {
@@ -62,22 +63,28 @@ bool trc_samples_tell_all(uint64_t sampled, uint64_t lost)
 	return !lost || sampled / (TRC_UNSEEN_PART - 1) > lost;
 }
 
-static const struct trc_sample_event *sample_event_of(const struct trc_model *m, uint32_t id)
+size_t trc_sample_event_row(const struct trc_sample_event *event, size_t n, uint32_t id)
 {
-	size_t low = 0, high;
-	const struct trc_sample_event *event = trc_model_sample_events(m, &high);
+	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (event[middle].event == id)
-			return &event[middle];
 		if (event[middle].event < id)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return NULL;
+	return low;
+}
+
+static const struct trc_sample_event *sample_event_of(const struct trc_model *m, uint32_t id)
+{
+	size_t n;
+	const struct trc_sample_event *event = trc_model_sample_events(m, &n);
+	size_t row = trc_sample_event_row(event, n, id);
+
+	return row < n && event[row].event == id ? &event[row] : NULL;
 }
 
 bool trc_model_is_clock_sample(const struct trc_model *m, const struct trc_sample *sample)
@@ -109,19 +116,10 @@ uint64_t trc_sample_event_period(const struct trc_sample_event *event)
 	return event->n_samples ? event->value / event->n_samples : 0;
 }
 
-static size_t row_of(const struct scaling *s, uint32_t event)
+/* Every event that is named has a row. */
+static size_t scaling_row_of(const struct scaling *s, uint32_t event)
 {
-	size_t low = 0, high = s->n_events;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->event[middle].event < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low; /* every event that is named has a row */
+	return trc_sample_event_row(s->event, s->n_events, event);
 }
 
 static struct share *share_of(const struct scaling *s, size_t row, uint32_t thread)
@@ -146,7 +144,7 @@ static int scaling_add_samples(struct scaling *s)
 	int err = 0;
 
 	for (size_t i = 0; i < s->n_samples && !err; i++) {
-		size_t row = row_of(s, s->sample[i].event);
+		size_t row = scaling_row_of(s, s->sample[i].event);
 		struct share *share = share_of(s, row, s->sample[i].thread);
 
 		if (!share) {
@@ -165,7 +163,7 @@ static int scaling_add_samples(struct scaling *s)
 static size_t row_of_loss(const struct scaling *s, const struct trc_samples_lost *lost)
 {
 	if (lost->event)
-		return row_of(s, lost->event);
+		return scaling_row_of(s, lost->event);
 	return s->n_events == 1 ? 0 : s->n_events;
 }
 
@@ -193,12 +191,6 @@ static void add_losses(struct scaling *s)
 	}
 }
 
-static bool may_meet_any(uint8_t cause)
-{
-	return cause == TRC_SAMPLE_LOSS_BUSY || cause == TRC_SAMPLE_LOSS_NO_ROOM ||
-	       cause == TRC_SAMPLE_LOSS_THROTTLED;
-}
-
 static void choose_losses(struct scaling *s)
 {
 	for (size_t i = 0; i < s->n_lost; i++) {
@@ -211,7 +203,7 @@ static void choose_losses(struct scaling *s)
 		if (lost->thread) { /* J1 */
 			share = share_of(s, row, lost->thread);
 			lost->made_up = share && trc_samples_tell_all(share->sampled, share->lost);
-		} else if (may_meet_any(lost->cause)) { /* J2 */
+		} else if (trc_sample_loss_may_meet_any(lost->cause)) { /* J2 */
 			lost->made_up = true;
 			s->tally[row].spread =
 				plus(s->tally[row].spread,
@@ -239,7 +231,7 @@ static uint64_t part(uint64_t a, uint64_t b, uint64_t c)
 
 static void sample_scale(struct scaling *s, struct trc_sample *sample)
 {
-	size_t row = row_of(s, sample->event);
+	size_t row = scaling_row_of(s, sample->event);
 	struct share *share = share_of(s, row, sample->thread);
 	const struct tally *t = &s->tally[row];
 	uint64_t all, upto;
@@ -268,7 +260,7 @@ static void add_bases(struct scaling *s)
 static void scaling_sum_up(struct scaling *s)
 {
 	for (size_t i = 0; i < s->n_samples; i++) {
-		struct trc_sample_event *event = &s->event[row_of(s, s->sample[i].event)];
+		struct trc_sample_event *event = &s->event[scaling_row_of(s, s->sample[i].event)];
 
 		event->scaled = plus(event->scaled, s->sample[i].scaled);
 	}

@@ -253,6 +253,9 @@ bool trc_model_is_clock_sample(const struct trc_model *m, const struct trc_sampl
 bool trc_sample_event_is_counted(const struct trc_sample_event *event);
 /* The same of the event with this id in sample_events. */
 bool trc_model_is_counted(const struct trc_model *m, uint32_t id);
+/* The row of the event with this id, of n that are sorted by id; if there is none, where it would
+ * be. */
+size_t trc_sample_event_row(const struct trc_sample_event *event, size_t n, uint32_t id);
 /* The amount that one lost sample of the event stands for; the mean, if the kernel adjusted the
  * period.  0 = not known. */
 uint64_t trc_sample_event_period(const struct trc_sample_event *event);

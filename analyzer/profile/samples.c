@@ -106,20 +106,10 @@ static int choose_clocks(struct chosen *c, struct trc_error *error)
 	return any ? 0 : samples_refuse(c, NULL, error);
 }
 
-/* The row of this event; events are by number. */
-static size_t row_of(const struct chosen *c, uint32_t event)
+/* The row of this event: every event of a sample has one. */
+static size_t chosen_row_of(const struct chosen *c, uint32_t event)
 {
-	size_t low = 0, high = c->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->event[middle].event < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low; /* every event of a sample has a row */
+	return trc_sample_event_row(c->event, c->n, event);
 }
 
 /* ---- profile:L6 ---- */
@@ -203,7 +193,7 @@ static int add_samples(struct trc_profile_sums *sums, const struct chosen *c, st
 		struct trc_profile_sample one = {.stack = sample[i].stack,
 						 .labels = sample[i].labels,
 						 .value = {1, as_int64(sample[i].scaled)}};
-		size_t row = row_of(c, sample[i].event);
+		size_t row = chosen_row_of(c, sample[i].event);
 
 		if (!c->in[row] || stay_of(stays, sample[i].thread, row)->dropped ||
 		    !trc_profile_passes(sums, sample[i].labels) ||
@@ -251,7 +241,7 @@ static int stays_find(struct stays *stays, const struct trc_model *m, const stru
 	int err = 0;
 
 	for (size_t i = 0; i < n && !err; i++) {
-		size_t row = row_of(c, sample[i].event);
+		size_t row = chosen_row_of(c, sample[i].event);
 
 		if (c->in[row])
 			err = stay_note(stays, &sample[i], row);
@@ -278,7 +268,7 @@ static void comment_event(struct trc_profile *p, const struct trc_sample_event *
 static bool is_lost_here(const struct trc_samples_lost *lost, const struct chosen *c,
 			 struct stays *stays)
 {
-	size_t row = lost->event ? row_of(c, lost->event) : c->n;
+	size_t row = lost->event ? chosen_row_of(c, lost->event) : c->n;
 	const struct stay *stay = lost->event ? stay_of(stays, lost->thread, row) : NULL;
 
 	return !lost->event || (c->in[row] && !(stay && stay->dropped));
@@ -340,7 +330,7 @@ static struct amounts amounts_of(const struct trc_model *m, const struct chosen 
 	const struct trc_samples_lost *lost = trc_model_samples_lost(m, &n_lost);
 
 	for (size_t i = 0; i < n; i++) {
-		size_t row = row_of(c, sample[i].event);
+		size_t row = chosen_row_of(c, sample[i].event);
 
 		if (!c->in[row] || stay_of(stays, sample[i].thread, row)->dropped)
 			continue;

@@ -4,6 +4,7 @@
  * An allocation of s bytes that was sampled at a mean distance of p bytes was chosen with the
  * chance 1 - exp(-s/p), and stands for 1 / (1 - exp(-s/p)) such allocations.
  */
+#include "format/sampled.h"
 #include "private.h"
 
 /* ---- counters -------------------------------------------------------------------------- */
@@ -42,13 +43,6 @@ void trc_fold_sample(struct trc_fold *f, const struct trc_fold_event *e)
 	}
 }
 
-/* Whether others that were sampled can stand for it: it may have met any. */
-static bool may_meet_any(uint64_t cause)
-{
-	return cause == TRC_SAMPLE_LOSS_BUSY || cause == TRC_SAMPLE_LOSS_NO_ROOM ||
-	       cause == TRC_SAMPLE_LOSS_THROTTLED;
-}
-
 /* One that is lost is of the period of those that are taken, not of those that the view keeps. */
 static void add_lost(struct trc_view *view, uint64_t n, uint64_t cause)
 {
@@ -56,7 +50,7 @@ static void add_lost(struct trc_view *view, uint64_t n, uint64_t cause)
 
 	view->lost_by_cause[cause] += n;
 	view->lost_value += value;
-	view->alone_value += may_meet_any(cause) ? 0 : value;
+	view->alone_value += trc_sample_loss_may_meet_any(cause) ? 0 : value;
 }
 
 void trc_fold_samples_lost(struct trc_fold *f, const struct trc_fold_event *e)
