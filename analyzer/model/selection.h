@@ -108,6 +108,9 @@ void trc_selection_tell(struct trc_line *line, const struct trc_selection *s);
 /* " --window 1s..2s --thread 'worker 1'": what asks for it again; nothing for NULL. */
 void trc_selection_options(struct trc_line *line, const struct trc_selection *s);
 
+/* Whether the whole text is a number; then *number is set. */
+bool trc_selection_number(const char *text, uint64_t *number);
+
 /* ---- V3: analyzer/derive/caused.c ---- */
 struct trc_preempted;
 struct trc_selected_cause {

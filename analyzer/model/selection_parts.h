@@ -34,8 +34,6 @@ int trc_window_place(const struct trc_window *w, const struct trc_window_trace *
 		     int64_t *from_ns, int64_t *to_ns, struct trc_error *error);
 
 /* ---- selection_find.c, selection_tasks.c, selection.c ---- */
-/* The whole text is a number. */
-bool trc_selection_number(const char *text, uint64_t *number);
 /* The tasks that are asked for, and the time that belongs to them (selection:V7).  0 or -errno with
  * a line in error; -ENOMEM without. */
 int trc_selection_find_tasks(struct trc_selection *s, const struct trc_model *m,

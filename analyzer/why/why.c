@@ -164,17 +164,6 @@ static int no_such(struct why *w, const char *hint)
 	return -ENOENT;
 }
 
-static bool is_number(const char *text, uint64_t *number)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return !*end && !errno;
-}
-
 static int add_wait_with_id(struct why *w, uint64_t id)
 {
 	const struct trc_cause *rows;
@@ -219,7 +208,7 @@ static int add_tasks(struct why *w, const char *name)
 	struct trc_why_tasks tasks = {.type = name, .slowest = w->slowest};
 	int err;
 
-	if (is_number(name, &id))
+	if (trc_selection_number(name, &id))
 		tasks.id = &id;
 	err = trc_why_add_tasks(&w->tree, w->causes, &tasks);
 	return err || w->tree.n ? err : no_such(w, "no task has this id or type");
@@ -241,7 +230,7 @@ static int why_add_thread(struct why *w, const struct trc_thread *t)
 static int add_threads_named(struct why *w, const char *name)
 {
 	uint64_t tid;
-	bool by_tid = is_number(name, &tid);
+	bool by_tid = trc_selection_number(name, &tid);
 	int err = 0;
 
 	for (size_t i = 0; i < w->r->n_threads && !err; i++) {
@@ -257,8 +246,9 @@ static int add_threads_named(struct why *w, const char *name)
 static int add_regions(struct why *w, const char *name)
 {
 	uint64_t id;
-	int err = trc_why_add_regions(&w->tree, w->causes, is_number(name, &id) ? &id : NULL, name,
-				      w->slowest);
+	int err =
+		trc_why_add_regions(&w->tree, w->causes,
+				    trc_selection_number(name, &id) ? &id : NULL, name, w->slowest);
 
 	return err || w->tree.n ? err : no_such(w, "no region has this id or type");
 }
@@ -321,7 +311,7 @@ static int add_program(struct why *w)
 	for (size_t i = 0; i < w->r->n_threads; i++) {
 		const struct trc_thread *t = &w->r->thread[i];
 
-		if (!first || (pid && is_number(pid, &tid) && t->tid == tid))
+		if (!first || (pid && trc_selection_number(pid, &tid) && t->tid == tid))
 			first = t;
 	}
 	if (first)
@@ -356,7 +346,7 @@ static int collect(struct why *w)
 	if (rest)
 		return add_threads_named(w, rest);
 	rest = after(w->what, "wait:");
-	if (is_number(rest ? rest : w->what, &id))
+	if (trc_selection_number(rest ? rest : w->what, &id))
 		return add_wait_with_id(w, id);
 	if (strstr(w->what, ".."))
 		return add_window(w);
