@@ -28,6 +28,6 @@ dist_examples_DATA = docs/examples/trc-demo.c docs/examples/odd-moment.c docs/ex
 dist_examples_SCRIPTS = docs/examples/visits.sh docs/examples/stock.sh
 
 dist_man_MANS += docs/libtrc.3 docs/trace-analyze.1 docs/trace-record.1 docs/trace-view.1
-dist_doc_DATA = docs/slow-request.md docs/why.md docs/coming-from.md docs/architecture.md docs/hacking.md docs/odd-moment.md docs/api.md docs/format.md docs/http.md docs/recorder.md docs/performance.md docs/promises.md docs/reliability.md docs/viewer.md docs/schema.md docs/timeline.png \
+dist_doc_DATA = docs/slow-request.md docs/why.md docs/coming-from.md docs/architecture.md docs/hacking.md docs/odd-moment.md docs/api.md docs/format.md docs/http.md docs/recorder.md docs/performance.md docs/performance-history.md docs/promises.md docs/reliability.md docs/viewer.md docs/schema.md docs/timeline.png \
 	docs/viewer-file.png docs/viewer-flame.png docs/viewer-locks.png docs/viewer-path.png docs/viewer-procs.png docs/viewer-sql.png docs/viewer-tasks.png
 EXTRA_DIST += docs/pictures.json
