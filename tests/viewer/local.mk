@@ -31,7 +31,7 @@ tests_viewer_keys_program_LDADD = libtrc.la -lpthread
 # Opens pages in chromium; skipped where node, npm, chromium or npm's registry are missing.
 TESTS += tests/viewer/modules.sh tests/viewer/browser.sh tests/viewer/details.sh tests/viewer/flame.sh tests/viewer/sql.sh \
 	tests/viewer/tabs.sh tests/viewer/palette.sh tests/viewer/window.sh tests/viewer/source.sh tests/viewer/export.sh tests/viewer/loading.sh tests/viewer/moving.sh tests/viewer/keys.sh tests/viewer/ways.sh tests/viewer/paths.sh tests/viewer/told.sh tests/viewer/crowded.sh tests/viewer/newcomer.sh tests/viewer/tour.sh
-EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer/search_test.mjs tests/viewer/when_test.mjs tests/viewer/held_test.mjs tests/viewer/graph_test.mjs tests/viewer/groups_test.mjs tests/viewer/page_stub.mjs tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
+EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer/search_test.mjs tests/viewer/when_test.mjs tests/viewer/held_test.mjs tests/viewer/graph_test.mjs tests/viewer/groups_test.mjs tests/viewer/columns_test.mjs tests/viewer/page_stub.mjs tests/viewer/browser_setup.sh tests/viewer/browser.sh tests/viewer/browser.mjs \
 	tests/viewer/browser_lib.mjs tests/viewer/browser_fibers.mjs tests/viewer/browser_pages.mjs tests/viewer/analyzer.mjs tests/viewer/details.sh tests/viewer/details.mjs \
 	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
 	tests/viewer/sql.sh tests/viewer/sql.mjs tests/viewer/aligned.txt tests/viewer/hostile.txt tests/viewer/deadlock.txt \

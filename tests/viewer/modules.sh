@@ -6,4 +6,4 @@ command -v node >/dev/null || {
 	echo "modules.sh: skipped: no node"
 	exit 77
 }
-node --test "$top_srcdir"/tests/viewer/{modules,search,when,held,graph,groups}_test.mjs
+node --test "$top_srcdir"/tests/viewer/{modules,search,when,held,graph,groups,columns}_test.mjs
