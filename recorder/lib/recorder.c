@@ -220,7 +220,7 @@ int trace_recorder_start(struct trace_recorder *r, const struct trace_writer *wr
  * nothing.  The first error. */
 static int profile_write_all(struct trace_recorder *const *member, size_t n, bool each,
 			     const struct trc_taken *taken, const struct trace_writer *writer,
-			     char *why)
+			     char why[static TRC_RECORDER_WHY_BYTES])
 {
 	int first = 0;
 
@@ -288,7 +288,8 @@ int trace_recorder_stop(struct trace_recorder *r)
 }
 
 static int recorder_snapshot(struct trace_recorder *r, struct trace_recorder *const *member,
-			     size_t n, bool each, const struct trace_writer *writer, char *why)
+			     size_t n, bool each, const struct trace_writer *writer,
+			     char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct trc_taken taken[TRC_RECORDER_MEMBERS_MAX] = {{.n_folded = 0}};
 	int err;

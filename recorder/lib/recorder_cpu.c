@@ -53,7 +53,7 @@ static void cpu_taken(struct trace_recorder *r, struct trc_taken *taken)
 
 /* ---- what is sampled ------------------------------------------------------------------- */
 
-static int cpu_sample(char *why)
+static int cpu_sample(char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
 	unsigned int n = 0;
@@ -91,7 +91,7 @@ static void cpu_leave(struct cpu *c)
 		*at = c->next;
 }
 
-static int cpu_prepare(struct trace_recorder *r, char *why)
+static int cpu_prepare(struct trace_recorder *r, char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct cpu *c = (struct cpu *)r;
 	int err;

@@ -434,7 +434,7 @@ static struct rows *rows_change(const struct rows *before, const struct rows *no
 	return change;
 }
 
-static int custom_prepare(struct trace_recorder *r, char *why)
+static int custom_prepare(struct trace_recorder *r, char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct custom *c = (struct custom *)r;
 	struct rows *old = c->before;
@@ -446,7 +446,8 @@ static int custom_prepare(struct trace_recorder *r, char *why)
 	return c->before ? 0 : -ENOMEM;
 }
 
-static int custom_take(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why)
+static int custom_take(struct trace_recorder *r, struct trc_taken *taken, bool window,
+		       char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct custom *c = (struct custom *)r;
 	struct rows *now = custom_rows(c->profile);

@@ -15,7 +15,7 @@ struct heap {
 	bool is_user;
 };
 
-static int heap_prepare(struct trace_recorder *r, char *why)
+static int heap_prepare(struct trace_recorder *r, char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct heap *h = (struct heap *)r;
 	int err;

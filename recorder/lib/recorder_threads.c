@@ -26,7 +26,8 @@ struct threads {
 };
 
 /* While the process is recorded: that gives each thread its slot, and us the signal. */
-static int threads_take_profile(const struct threads *t, struct trc_thread_profile **out, char *why)
+static int threads_take_profile(const struct threads *t, struct trc_thread_profile **out,
+				char why[static TRC_RECORDER_WHY_BYTES])
 {
 	int err = trc_service_begin(why, TRC_RECORDER_WHY_BYTES);
 
@@ -50,7 +51,8 @@ static struct trc_thread_profile *threads_take_before(struct threads *t)
 	return before;
 }
 
-static int threads_take(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why)
+static int threads_take(struct trace_recorder *r, struct trc_taken *taken, bool window,
+			char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct threads *t = (struct threads *)r;
 	struct trc_thread_profile *profile;
@@ -64,7 +66,7 @@ static int threads_take(struct trace_recorder *r, struct trc_taken *taken, bool 
 	return 0;
 }
 
-static int threads_prepare(struct trace_recorder *r, char *why)
+static int threads_prepare(struct trace_recorder *r, char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct threads *t = (struct threads *)r;
 	struct trc_thread_profile *before;
@@ -112,7 +114,7 @@ static void threads_describe(const struct trace_recorder *r, struct trc_encode_i
 
 static int write_text(const struct trc_thread_profile *profile,
 		      const struct trc_encode_wanted *wanted, const struct trace_writer *writer,
-		      char *why)
+		      char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct trc_module_list modules;
 	char *text = NULL;
@@ -130,7 +132,8 @@ static int write_text(const struct trc_thread_profile *profile,
 	return err;
 }
 
-static int write_blocks(struct trace_recorder *r, const struct trace_writer *writer, char *why)
+static int write_blocks(struct trace_recorder *r, const struct trace_writer *writer,
+			char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct trc_thread_profile *profile;
 	int err = threads_take_profile((struct threads *)r, &profile, why);

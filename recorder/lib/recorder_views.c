@@ -10,7 +10,7 @@ struct waits {
 	int64_t rate; /* never 0; less = off */
 };
 
-static int views_prepare(struct trace_recorder *r, char *why)
+static int views_prepare(struct trace_recorder *r, char why[static TRC_RECORDER_WHY_BYTES])
 {
 	return 0;
 }

@@ -127,7 +127,7 @@ static void window_undo(struct trace_recorder *const *r, size_t n)
 	}
 }
 
-static int window_prepare(struct trace_recorder *r, char *why)
+static int window_prepare(struct trace_recorder *r, char why[static TRC_RECORDER_WHY_BYTES])
 {
 	int err = r->kind->views ? trc_service_begin(why, TRC_RECORDER_WHY_BYTES) : 0;
 
@@ -140,7 +140,7 @@ static int window_prepare(struct trace_recorder *r, char *why)
 	return err;
 }
 
-static int window_explain(int err, char *why)
+static int window_explain(int err, char why[static TRC_RECORDER_WHY_BYTES])
 {
 	if (*why || !err)
 		return err;
@@ -155,7 +155,8 @@ static int window_explain(int err, char *why)
 	return err;
 }
 
-int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why)
+int trc_recorders_begin(struct trace_recorder *const *r, size_t n,
+			char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct batch batch = {.r = r, .n = n};
 	size_t n_prepared = 0;
@@ -175,7 +176,7 @@ int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why)
 }
 
 static int take_one(struct trace_recorder *r, struct trc_taken *taken, bool window, bool end,
-		    char *why)
+		    char why[static TRC_RECORDER_WHY_BYTES])
 {
 	const struct trc_recorder_kind *kind = r->kind;
 	struct trc_folded_head head;
@@ -203,7 +204,7 @@ static bool tells_of_window(const struct trc_recorder_kind *kind, bool window, b
 }
 
 int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_taken *taken,
-		       bool window, bool end, char *why)
+		       bool window, bool end, char why[static TRC_RECORDER_WHY_BYTES])
 {
 	struct batch batch = {.r = r, .n = n, .taken = taken, .window = window, .end = end};
 	int err = 0;

@@ -50,7 +50,7 @@ struct trc_recorder_kind {
 
 	/* NULL = there are snapshots only.  Before the window begins, and after it has ended: what
 	 * has to be recorded for it.  Within the recorder's lock. */
-	int (*prepare)(struct trace_recorder *r, char *why);
+	int (*prepare)(struct trace_recorder *r, char why[static TRC_RECORDER_WHY_BYTES]);
 	void (*done)(struct trace_recorder *r);
 
 	/* Kinds with views (`views` is set).  For each that is missing yet: in the draining thread.
@@ -64,10 +64,12 @@ struct trc_recorder_kind {
 
 	/* Kinds that collect by themselves: what is now; `window` = the change since prepare(),
 	 * with which the window ends. */
-	int (*take)(struct trace_recorder *r, struct trc_taken *taken, bool window, char *why);
+	int (*take)(struct trace_recorder *r, struct trc_taken *taken, bool window,
+		    char why[static TRC_RECORDER_WHY_BYTES]);
 
 	/* Kinds whose snapshots are no samples: writes one. */
-	int (*write)(struct trace_recorder *r, const struct trace_writer *writer, char *why);
+	int (*write)(struct trace_recorder *r, const struct trace_writer *writer,
+		     char why[static TRC_RECORDER_WHY_BYTES]);
 
 	/* How it was recorded, in words: a comment.  May be NULL. */
 	void (*remark)(const struct trace_recorder *r, char text[static TRC_SAMPLED_TEXT_BYTES]);
@@ -115,11 +117,12 @@ int trc_recorder_add_view(struct trace_recorder *r, struct trc_fold *fold,
 
 /* ---- recorder_window.c: n recorders at once, all of their own or none ------------------- */
 
-int trc_recorders_begin(struct trace_recorder *const *r, size_t n, char *why);
+int trc_recorders_begin(struct trace_recorder *const *r, size_t n,
+			char why[static TRC_RECORDER_WHY_BYTES]);
 /* Takes the counts so far; with `end` the window ends.  taken[n] is the caller's even after an
  * error: trc_taken_free() each.  With `window` false: instants (look(), take()). */
 int trc_recorders_take(struct trace_recorder *const *r, size_t n, struct trc_taken *taken,
-		       bool window, bool end, char *why);
+		       bool window, bool end, char why[static TRC_RECORDER_WHY_BYTES]);
 /* The trc_view_count() of a recorder with views. */
 uint64_t trc_recorder_count(struct trace_recorder *r);
 /* Ends the window, and drops its counts. */
@@ -130,7 +133,7 @@ void trc_recorders_cancel(struct trace_recorder *const *r, size_t n);
 void trc_taken_free(struct trc_taken *taken);
 /* One profile of n recorders, in the format of the first. */
 int trc_recorders_write(struct trace_recorder *const *r, size_t n, const struct trc_taken *taken,
-			const struct trace_writer *writer, char *why);
+			const struct trace_writer *writer, char why[static TRC_RECORDER_WHY_BYTES]);
 /* Turns n labels into the encoder's labels; their texts go to text[n_bytes].  Returns the number of
  * labels that found room. */
 size_t trc_recorder_labels(const struct trc_label *from, uint32_t n, struct trc_pprof_label *to,

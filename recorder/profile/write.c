@@ -338,7 +338,7 @@ static int writing_encode(struct writing *w, struct trace_recorder *const *r, si
 }
 
 int trc_recorders_write(struct trace_recorder *const *r, size_t n, const struct trc_taken *taken,
-			const struct trace_writer *writer, char *why)
+			const struct trace_writer *writer, char why[static TRC_RECORDER_WHY_BYTES])
 {
 	const struct trc_encode_module *module = trc_encode_load(why, TRC_RECORDER_WHY_BYTES);
 	struct writing *w = module ? calloc(1, sizeof(*w)) : NULL;
