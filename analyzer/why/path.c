@@ -43,6 +43,8 @@ static int join_pieces(const struct trc_why_tree *tree, struct trc_array *joined
 		if (trc_causes_draws(tree->r->causes, &row[i], 1, (uint32_t)joined->n - 1, draws))
 			return -ENOMEM;
 		trc_report_add(&last->total_ns, row[i].to_ns - row[i].from_ns);
+		if (row[i].instead)
+			trc_report_add(&last->instead_ns, row[i].instead_ns);
 	}
 	return 0;
 }

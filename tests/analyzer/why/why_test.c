@@ -300,6 +300,50 @@ START_TEST(alike_is_told_once)
 }
 END_TEST
 
+/* A thread without a processor, while another one has it: all the time, for a part of it, and hardly. */
+static const char INSTEAD[] = "thread 1 tid=101 name=\"main\"\nthread 2 tid=102 name=\"other\"\n"
+			      "@0 source=kernel proc=0 thread=1 proc_start\n"
+			      "@1000000 source=kernel proc=0 thread=1 proc_stop preempted=1\n"
+			      "@1000000 source=kernel proc=0 thread=2 proc_start\n"
+			      "@4000000 source=kernel proc=0 thread=2 proc_stop\n"
+			      "@4000000 source=kernel proc=0 thread=1 proc_start\n"
+			      "@5000000 source=kernel proc=0 thread=1 proc_stop preempted=1\n"
+			      "@6000000 source=kernel proc=0 thread=2 proc_start\n"
+			      "@7000000 source=kernel proc=0 thread=2 proc_stop\n"
+			      "@9000000 source=kernel proc=0 thread=1 proc_start\n"
+			      "@10000000 source=kernel proc=0 thread=1 proc_stop preempted=1\n"
+			      "@11000000 source=kernel proc=0 thread=2 proc_start\n"
+			      "@11010000 source=kernel proc=0 thread=2 proc_stop\n"
+			      "@14000000 source=kernel proc=0 thread=1 proc_start\n"
+			      "@15000000 thread=1 log message=\"end\"\n"
+			      "@15000000 source=kernel proc=0 thread=1 proc_stop\n";
+
+START_TEST(path_tells_who_ran_instead)
+{
+	static const char *const LINES[] = {
+		("3.00 ms    20.0%  main (101) could have run, but had no processor; "
+		 "other (102) ran instead\n"),
+		("4.00 ms    26.7%  main (101) could have run, but had no processor; "
+		 "other (102) ran instead for 25.0% of it\n"),
+		("4.00 ms    26.7%  main (101) could have run, but had no processor; "
+		 "the program's threads ran there for less than 1% of it\n"),
+	};
+	const struct trc_report_options options = {.path = "dump.trc", .width = 160};
+	struct trc_model *m = model_of(INSTEAD, TRC_PART_ALL);
+	struct trc_error error = {""};
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = open_memstream(&text, &n_bytes);
+
+	ck_assert_int_eq(trc_report_critical_path(m, out, &options, "thread:main", &error), 0);
+	fclose(out);
+	for (size_t i = 0; i < sizeof(LINES) / sizeof(*LINES); i++)
+		ck_assert_msg(strstr(text, LINES[i]) != NULL, "%snot:\n%s", text, LINES[i]);
+	free(text);
+	model_close(m);
+}
+END_TEST
+
 /* Who spins is not woken, and a futex that has changed is not waited for. */
 static const char UNWOKEN[] =
 	"module server path=\"/none/server\" start=0x3000 limit=0x4000 bias=0x3000\n"
@@ -580,8 +624,10 @@ START_TEST(there_is_no_lock)
 
 	ck_assert_int_eq(trc_report_why(m, out, &options, "longest", &error), -ENOENT);
 	fclose(out);
-	ck_assert_str_eq(error.text, "--why longest: no thread waited for a lock; thread:NAME, wait:ID or FROM..TO "
-				     "tell of other waits");
+	ck_assert_str_eq(
+		error.text,
+		"--why longest: no thread waited for a lock; thread:NAME, wait:ID or FROM..TO "
+		"tell of other waits");
 	ck_assert_str_eq(text, "");
 	free(text);
 	model_close(m);
@@ -608,10 +654,12 @@ START_TEST(what_if_leaves_one_of_each)
 	ck_assert_int_eq(trc_report_what_if(m, out, &options, "lock 0x3f10 * 0.5", &error), 0);
 	fclose(out);
 	ck_assert_msg(
-		strstr(text, "\n  1 wait for a lock or a thread, 2.00 \xc2\xb5s, keeps its length:"),
+		strstr(text,
+		       "\n  1 wait for a lock or a thread, 2.00 \xc2\xb5s, keeps its length:"),
 		"%s", text);
-	ck_assert_msg(strstr(text, "\n  1 task that did not end in the trace or in the replay is left"),
-		      "%s", text);
+	ck_assert_msg(
+		strstr(text, "\n  1 task that did not end in the trace or in the replay is left"),
+		"%s", text);
 	free(text);
 	model_close(m);
 }
@@ -671,8 +719,9 @@ START_TEST(what_if_there_are_fibers)
 				    "@5100 thread=2 acquire reason=mutex object=0x3f10\n"
 				    "@6000 thread=2 release reason=mutex object=0x3f10\n"
 				    "@7000 thread=2 fiber_switch left=5\n";
-	static const char FIRST[] = "Rough: the program has 1 fiber, and each thread is replayed with those that it ran, in that order\n"
-				    "What if lock 0x3f10 * 0.5\n";
+	static const char FIRST[] =
+		"Rough: the program has 1 fiber, and each thread is replayed with those that it ran, in that order\n"
+		"What if lock 0x3f10 * 0.5\n";
 	const struct trc_report_options options = {.path = "dump.trc", .width = 200};
 	struct trc_model *m = model_of(FIBER, 0);
 	struct trc_error error = {""};
@@ -702,6 +751,7 @@ int main(void)
 
 	tcase_add_test(tcase, samples_are_estimates);
 	tcase_add_test(tcase, alike_is_told_once);
+	tcase_add_test(tcase, path_tells_who_ran_instead);
 	tcase_add_test(tcase, who_is_not_woken);
 	tcase_add_test(tcase, what_if_a_lock_has_no_name);
 	tcase_add_test(tcase, what_if_leaves_one_of_each);
