@@ -115,6 +115,9 @@ void trc_rows_free(struct trc_rows *r);
 /* The next six are for rows.c and its neighbours. */
 /* The page's number of what was waited for at this stack; 0 = nothing. */
 uint32_t trc_rows_object(struct trc_rows *r, uint64_t object, uint32_t stack);
+struct trc_cause;
+/* For how long a thread of the program ran instead of one that could run, + 1; 0 = not known, or another kind of cause. */
+uint64_t trc_rows_instead(const struct trc_cause *cause);
 
 /* What a wait was for, as the report calls it, by trc_park.descriptor; 0 = not known. */
 uint32_t trc_rows_descriptor(struct trc_rows *r, uint32_t descriptor);

@@ -189,10 +189,16 @@ enum {
 	N
 };
 
+uint64_t trc_rows_instead(const struct trc_cause *cause)
+{
+	return cause->kind == TRC_CAUSE_PREEMPTED && cause->instead_ns != TRC_NEVER
+		       ? (uint64_t)cause->instead_ns + 1
+		       : 0;
+}
+
 static void write_row(struct trc_rows *r, struct trc_column c[N], const struct trc_cause *row)
 {
 	const uint64_t start = trc_rows_time(r, row->from_ns);
-	const bool known = row->kind == TRC_CAUSE_PREEMPTED && row->instead_ns != TRC_NEVER;
 
 	trc_column_add(&c[WAIT], row->wait);
 	trc_column_add(&c[ID], row->id);
@@ -209,7 +215,7 @@ static void write_row(struct trc_rows *r, struct trc_column c[N], const struct t
 	trc_column_add(&c[STACK], row->stack);
 	trc_column_add(&c[STACK_OF], row->stack_of);
 	trc_column_add(&c[INSTEAD], row->instead ? trc_rows_thread(r, row->instead) : 0);
-	trc_column_add(&c[INSTEAD_NS], known ? (uint64_t)row->instead_ns + 1 : 0);
+	trc_column_add(&c[INSTEAD_NS], trc_rows_instead(row));
 }
 
 static void rows_write_causes(struct causes *causes)

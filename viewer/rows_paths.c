@@ -145,6 +145,8 @@ static int path_add_leaf(struct paths *p, struct chosen *task, const struct trc_
 
 	if (task->n && leaves_are_alike(&piece[-1].cause, leaf)) {
 		piece[-1].cause.to_ns = leaf->to_ns;
+		if (trc_rows_instead(leaf) && trc_rows_instead(&piece[-1].cause))
+			piece[-1].cause.instead_ns += leaf->instead_ns;
 		piece[-1].n++;
 		return 0;
 	}
@@ -217,6 +219,7 @@ static void write_paths(struct paths *p)
 		OBJECT,
 		UNLOCK,
 		INSTEAD,
+		INSTEAD_NS,
 		N
 	};
 	struct trc_column c[N] = {
@@ -232,6 +235,7 @@ static void write_paths(struct paths *p)
 		[OBJECT] = trc_column_make("path.object", TRC_COLUMN_VARINT),
 		[UNLOCK] = trc_column_make("path.unlock", TRC_COLUMN_VARINT),
 		[INSTEAD] = trc_column_make("path.instead", TRC_COLUMN_VARINT),
+		[INSTEAD_NS] = trc_column_make("path.instead_ns", TRC_COLUMN_VARINT),
 	};
 	struct trc_rows *r = p->r;
 	const struct chosen *task = p->tasks.row;
@@ -258,6 +262,7 @@ static void write_paths(struct paths *p)
 			trc_column_add(&c[UNLOCK],
 				       cause->unlock ? r->unlock_idx[cause->unlock - 1] + 1 : 0);
 			trc_column_add(&c[INSTEAD], trc_rows_thread(r, cause->instead));
+			trc_column_add(&c[INSTEAD_NS], trc_rows_instead(cause));
 		}
 	}
 	trc_rows_columns(r, c, N);

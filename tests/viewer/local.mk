@@ -36,7 +36,7 @@ EXTRA_DIST += tests/viewer/modules.sh tests/viewer/modules_test.mjs tests/viewer
 	tests/viewer/flame.sh tests/viewer/flame.mjs tests/viewer/pprof.mjs \
 	tests/viewer/sql.sh tests/viewer/sql.mjs tests/viewer/aligned.txt tests/viewer/hostile.txt tests/viewer/deadlock.txt \
 	tests/viewer/tabs.sh tests/viewer/tabs.mjs tests/viewer/tabs_lib.mjs tests/viewer/tabs_tasks.mjs tests/viewer/palette.sh tests/viewer/palette_test.mjs \
-	tests/viewer/window.sh tests/viewer/window.mjs tests/viewer/nested.txt tests/viewer/contexts.txt tests/viewer/noted.txt tests/viewer/semaphores.txt tests/viewer/source.sh tests/viewer/source.mjs tests/viewer/source_program.c \
+	tests/viewer/window.sh tests/viewer/window.mjs tests/viewer/nested.txt tests/viewer/causes.txt tests/viewer/contexts.txt tests/viewer/noted.txt tests/viewer/semaphores.txt tests/viewer/source.sh tests/viewer/source.mjs tests/viewer/source_program.c \
 	tests/viewer/export.sh tests/viewer/export.mjs tests/viewer/loading.sh tests/viewer/loading.mjs tests/viewer/moving.sh tests/viewer/moving.mjs \
 	tests/viewer/keys.sh tests/viewer/keys.mjs tests/viewer/ways.sh tests/viewer/ways.mjs tests/viewer/paths.sh tests/viewer/paths.mjs \
 	tests/viewer/told.sh tests/viewer/told.mjs tests/viewer/crowded.sh tests/viewer/crowded.mjs tests/viewer/newcomer.sh tests/viewer/newcomer.mjs tests/viewer/screenshot.sh tests/viewer/screenshot.mjs tests/viewer/tour.sh \

@@ -9,14 +9,25 @@ import {check, detailsOf, openPage, results, same, settle, viewOf, withBrowser} 
 const [analyze, pages] = process.argv.slice(2);
 const PIECES_SHOWN = 50; // of the report; of the page's details a dozen at first
 const PATHS_OF_TYPE = 100;
-const INSTEAD = /; (?:.* ran instead(?:(?:, the first)? for [\d.]+% of it)?|no thread of the program ran there|the program's threads ran there for less than 1% of it)$/;
 const UNNAMED = / \(?0x[0-9a-f]+\)?/; // what has no name: the page leaves its address out
+
+// Words as both have them: without the ids of threads, and without addresses.  Shares are compared apart.
+const plain = (words) => words.replace(/ \(\d+\)/g, "").replace(UNNAMED, "").replace(/[\d.]+ ?% of it/, "# of it");
+const shareIn = (words) => Number(/([\d.]+) ?% of it/.exec(words)?.[1] ?? NaN);
+
+function sameWords(told, wanted, what) {
+	same(told.map(plain), wanted.map(plain), what);
+	wanted.forEach((words, i) => {
+		const share = shareIn(words);
+		check(Number.isNaN(share) || Math.abs(shareIn(told[i] || "") - share) <= 1, `${what}: ${words}`, told[i]);
+	});
+}
 
 const traceOf = (trace) => path.join(pages, `${trace}.trc`);
 const sql = (trace, query) => analyzer.rowsOf(analyze, traceOf(trace), query);
 const sum = (list) => list.reduce((all, one) => all + one, 0);
 
-// As the report tells it: {ns, after, words, place} of each piece, without the ids of threads.
+// As the report tells it: {ns, after, words, place} of each piece.
 function reported(trace, id) {
 	const told = execFileSync(analyze, ["--critical-path", `task:${id}`, traceOf(trace)]).toString();
 	const pieces = [];
@@ -24,7 +35,7 @@ function reported(trace, id) {
 	for (const line of told.slice(told.indexOf("Critical path of")).split("\n\n")[0].split("\n").slice(2)) {
 		const [, after, length, words] = /^ +([\d.]+ \S+) +([\d.]+ \S+) +[\d.]+% +(\S.*)$/.exec(line) || [];
 		if (words)
-			pieces.push({after, length, words: words.replace(/ \(\d+\)/, "").replace(INSTEAD, ""), place: ""});
+			pieces.push({after, length, words, place: ""});
 		else
 			pieces[pieces.length - 1].place = line.trim();
 	}
@@ -45,9 +56,9 @@ const functionsOf = (place) => place.replace(/^up to /, "").split(" < ").map((ea
 function joined(pieces) {
 	const list = [];
 
-	for (const {words, ...rest} of pieces) {
-		const piece = {...rest, words: words.replace(INSTEAD, "")}, last = list[list.length - 1];
-		if (last && last.words === piece.words && last.place === piece.place)
+	for (const piece of pieces) {
+		const last = list[list.length - 1];
+		if (last && plain(last.words) === plain(piece.words) && last.place === piece.place)
 			last.until = piece.until;
 		else
 			list.push({...piece});
@@ -73,7 +84,8 @@ function summaryIs(sums, pieces, what) {
 }
 
 async function pathIs(page, trace, {id, from, duration_ns: ns}) {
-	const what = `${trace}: task ${id}`, {pieces, drawn} = await choose(page, id), wanted = reported(trace, id), told = joined(pieces);
+	const what = `${trace}: task ${id}`, {pieces, drawn} = await choose(page, id), wanted = reported(trace, id);
+	const told = joined(pieces.map((piece) => ({...piece, words: piece.words + piece.instead})));
 
 	same(sum(pieces.map((piece) => piece.until - piece.from)), ns, `${what}: its pieces add up to its duration`);
 	summaryIs(await page.evaluate(() => window.trc.path().sums), pieces, what);
@@ -81,7 +93,7 @@ async function pathIs(page, trace, {id, from, duration_ns: ns}) {
 	check(drawn > 0, `${what}: it is drawn`, drawn);
 	if (wanted.length > PIECES_SHOWN || wanted.some(({words}) => /shorter piece/.test(words)))
 		return 0;
-	same(told.map(({words}) => words.replace(UNNAMED, "")), joined(wanted).map(({words}) => words.replace(UNNAMED, "")), `${what}: in the words of the report`);
+	sameWords(told.map(({words}) => words), joined(wanted).map(({words}) => words), `${what}: in the words of the report`);
 	for (const [i, piece] of joined(wanted).entries()) {
 		check(isLength(told[i].from - from, piece.after), `${what}: piece ${i} begins after ${piece.after}`, told[i]);
 		same(functionsOf(told[i].place)[0], functionsOf(piece.place)[0], `${what}: piece ${i} is at the same place`);
@@ -185,17 +197,13 @@ function whyReported(trace, id) {
 
 	for (const line of told.slice(told.indexOf("\nWhy wait:") + 1).split("\n\n")[0].split("\n").slice(1)) {
 		const [, length, indent, words] = /^ +([\d.]+ \S+) +[\d.]+%   ( *)(\S.*)$/.exec(line) || [];
-		if (words) /* Who is joined the page has in the details of the wait. */
-			lines.push({depth: indent.length / 2, length, words: words.replace(/( for join) .*? \(\d+\)/, "$1").replace(/ \(\d+\)/, "")
-				.replace(UNNAMED, ""), place: ""});
+		if (words)
+			lines.push({depth: indent.length / 2, length, words, place: ""});
 		else if (line.trim())
 			lines[lines.length - 1].place = functionsOf(line.trim())[0];
 	}
 	return lines;
 }
-
-// Who ran instead stands behind how often.
-const withoutInstead = (words) => words.replace(/;[^;]* ran instead(?:, the first)?(?: for [\d.]+% of it)?/, "").replace(/; (?:no thread of the program ran there|the program's threads ran there for less than 1% of it)/, "");
 
 async function whyIs(page, trace, id) {
 	await page.evaluate((park) => { location.hash = `#sel=park:${park}`; }, id);
@@ -203,8 +211,8 @@ async function whyIs(page, trace, id) {
 	await settle(page);
 	const lines = await page.evaluate(() => window.trc.why()), wanted = whyReported(trace, id), what = `${trace}: why wait ${id}`;
 
-	same(lines.map(({depth, words}) => `${" ".repeat(depth)}${withoutInstead(words).replace(UNNAMED, "")}`),
-		wanted.map(({depth, words}) => `${" ".repeat(depth)}${withoutInstead(words)}`), `${what}: the lines of the report`);
+	same(lines.map(({depth}) => depth), wanted.map(({depth}) => depth), `${what}: the lines of the report`);
+	sameWords(lines.map(({words}) => words), wanted.map(({words}) => words), `${what}: in its words`);
 	for (const [i, line] of wanted.entries()) {
 		check(lines[i] && isLength(lines[i].ns, line.length), `${what}: line ${i} is ${line.length}`, lines[i]);
 		same(lines[i]?.place ? functionsOf(lines[i].place)[0] : "", line.place, `${what}: line ${i} is at the same place`);
@@ -223,6 +231,23 @@ async function whysAre(page, trace) {
 		deep += (await whyIs(page, trace, id)).some(({depth}) => depth > 0);
 	check(trace !== "demo" || deep > 2, `${trace}: some waited for who waited`, deep);
 	return waits[0].id;
+}
+
+// Of each kind of cause, and of each way in which it is told.
+async function allKinds(page) {
+	const waits = sql("causes", "SELECT DISTINCT wait FROM causes WHERE wait IS NOT NULL"), told = [];
+
+	for (const {wait} of sql("causes", "SELECT id AS wait FROM parks WHERE reason IN ('mutex', 'cond', 'sem', 'join', 'spin', 'futex') AND waited_ns > 0"))
+		told.push(...await whyIs(page, "causes", wait));
+	check(waits.length > 10, "causes: waits", waits.length);
+	const kinds = sql("causes", "SELECT DISTINCT cause FROM causes WHERE wait > 0").map(({cause}) => cause);
+	const missing = ["waiting", "running", "active", "preempted", "off_cpu", "lock_free", "waking", "sleeping", "io", "outside", "unwoken", "starting",
+		"deadlock", "cycle", "events_lost", "unknown"].filter((kind) => !kinds.includes(kind));
+	same(missing, [], "causes: all kinds but those of threads that have ended, and of chains that are too long");
+	for (const words of [/who held it is not known: events were lost/, /for sem; who ended that is not known: events were lost/, /for sem; who ended that is not known$/,
+		/for join late/, /for read fd 5/, /for recv 10.0.0.1:80 \(fd 7\)/, /for child 4711/, /for child of group 42/, /in write fd 5; eleven ran instead for 25 % of it/,
+		/; eleven ran instead$/, /; the program's threads ran there for less than 1 % of it/, /; no thread of the program ran there/, /2 threads held the lock and/])
+		check(told.some((line) => words.test(line.words)), `causes: ${words}`, told.map((line) => line.words));
 }
 
 // A line leads to what it tells of, and the way back to the wait; what belongs to the wait itself (it was woken, its lock was free) leads to the wait.
@@ -278,9 +303,12 @@ await withBrowser("light", async (context) => {
 		await page.close();
 	}
 	check(all > 0, "paths were compared", all);
-	const page = await openPage(context, path.join(pages, "part.html"));
-	await partIs(page);
-	same(page.troubles, [], "part: no error");
+	for (const [name, use] of [["part", partIs], ["causes", allKinds]]) {
+		const page = await openPage(context, path.join(pages, `${name}.html`));
+		await use(page);
+		same(page.troubles, [], `${name}: no error`);
+		await page.close();
+	}
 });
 console.log(`paths.mjs: ${results.passed} passed, ${results.failed} failed`);
 process.exit(results.failed ? 1 : 0);

@@ -5,7 +5,8 @@ import {head} from "./data.js";
 import {copyButton, quoted, traceFile, traceFileHint} from "./export.js";
 import {waitClass} from "./flame_items.js";
 import {count, duration, el, percent} from "./format.js";
-import {pathPlace, pathPlaceView, pathWords} from "./paths.js";
+import {insteadAdd, insteadMake, insteadWords, pathPlace, pathPlaceView,
+	pathWords} from "./paths.js";
 import {parkId, stackAlike, table, trace} from "./rows.js";
 import {select, selectAt} from "./select.js";
 import {view} from "./view.js";
@@ -17,7 +18,7 @@ const causes = {rows: null, first: null}; // first: by SQL's id of a wait, its f
 
 function causesTell() {
 	causes.rows = table("cause", "wait", "id", "parent", "depth", "kind", "thread", "start", "length", "reason", "object", "park", "unlock", "stack",
-		"stack_of", "instead");
+		"stack_of", "instead", "instead_ns");
 	causes.first = new Map();
 	for (let i = 0; i < causes.rows.n; i++)
 		if (!causes.first.has(causes.rows.wait[i]))
@@ -49,6 +50,7 @@ function causesOf(park) {
 		node.ns += rows.length[i];
 		node.times++;
 		node.threads.add(rows.thread[i]);
+		insteadAdd(node.instead, rows, i, rows.length[i]);
 		if (rows.length[i] > rows.length[node.longest])
 			node.longest = i;
 		if (above === root)
@@ -59,12 +61,12 @@ function causesOf(park) {
 
 /** @param {number} row @returns {CauseNode} */
 function causeNode(row) {
-	return {row, longest: row, ns: 0, times: 0, threads: new Set(), below: new Map()};
+	return {row, longest: row, ns: 0, times: 0, threads: new Set(), instead: insteadMake(), below: new Map()};
 }
 
 /** @param {CauseNode} node */
-function causeLineWords({row, times, threads}) {
-	return pathWords(causes.rows, row, threads.size > 1 ? `${count(threads.size)} threads` : "") + (times > 1 ? `, ${count(times)} times` : "");
+function causeLineWords({row, times, threads, instead}) {
+	return pathWords(causes.rows, row, {threads: threads.size, times}) + (times > 1 ? `, ${count(times)} times` : "") + insteadWords(instead);
 }
 
 // The lines in the order of --why: [{node, depth, rest: of so many that are not told, their time}].

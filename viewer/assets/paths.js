@@ -6,7 +6,8 @@ import {screen} from "./draw.js";
 import {copyButton, isServed, quoted, traceFile, traceFileHint} from "./export.js";
 import {count, duration, el, exactTime, percent, plural} from "./format.js";
 import {theme} from "./palette.js";
-import {reasonAndName, reasonName, stackPath, table, taskId, trace, waitedFor} from "./rows.js";
+import {isNamed, joinedName, reasonName, stackPath, table, taskId, trace, variableName, waitObject,
+	waitedFor} from "./rows.js";
 import {select, selectAt, selectionSpan, selectionThread} from "./select.js";
 import {sourcePlaces} from "./source.js";
 import {TRACK_PAD, tracks} from "./tracks.js";
@@ -18,7 +19,8 @@ const STACK_OF_END = 3; // what path.stack_of says of a stack of what ended the 
 const paths = {rows: null, first: null, cached: null}; // first: by task, its first row; cached: {task, pieces}
 
 function pathsTell() {
-	paths.rows = table("path", "task", "length", "thread", "kind", "times", "stack", "stack_of", "park", "reason", "object", "unlock", "instead");
+	paths.rows = table("path", "task", "length", "thread", "kind", "times", "stack", "stack_of", "park", "reason", "object", "unlock", "instead",
+		"instead_ns");
 	paths.first = new Map();
 	for (let i = 0; i < paths.rows.n; i++)
 		if (!paths.first.has(paths.rows.task[i]))
@@ -67,39 +69,83 @@ function pathIsInCall(of, i) {
 		((reason === "barrier" || reason === "cond") && (kind === "running" || kind === "active" || kind === "off_cpu"));
 }
 
-/** @param {CauseRows} of @param {number} i */
-function pathWaited(of, i) {
-	const {park, reason, object: number} = of, isIn = pathIsInCall(of, i);
+// What the wait was for; `times`: of how many waits that is told.
+/** @param {CauseRows} of @param {number} i @param {number} times */
+function pathObject(of, i, times) {
+	const {park, reason, object: number} = of, name = reasonName(reason[i]);
 
-	return ` ${isIn ? "in" : "for"} ${park[i] && trace.park.descriptor[park[i] - 1] ? `${reasonName(reason[i])} ${waitedFor(park[i])}` : reasonAndName(reason[i], number[i])}`;
+	if (name === "join")
+		return times === 1 && park[i] ? joinedName(park[i]) : "";
+	if (park[i] && isNamed(park[i]))
+		return waitedFor(park[i]);
+	return waitObject(name, number[i]) ?? variableName(number[i]);
 }
 
-/** @param {CauseRows} of @param {number} i */
-function pathState(of, i) {
-	const {kind, reason, instead} = of, name = head.cause_kinds[kind[i]], words = head.cause_words[kind[i]];
-	const waited = reason[i] ? pathWaited(of, i) : "";
+/** @param {CauseRows} of @param {number} i @param {number} times */
+function pathWaited(of, i, times) {
+	return ` ${pathIsInCall(of, i) ? "in" : "for"} ${reasonName(of.reason[i])} ${pathObject(of, i, times)}`.trimEnd();
+}
+
+/** @param {CauseRows} of @param {number} i @param {number} times */
+function pathState(of, i, times) {
+	const {kind, reason} = of, name = head.cause_kinds[kind[i]], words = head.cause_words[kind[i]];
+	const waited = reason[i] ? pathWaited(of, i, times) : "", isOfLock = reason[i] > 0 && head.reasons[reason[i]][2];
 
 	if (name === "sleeping")
 		return reasonName(reason[i]) === "sleep" ? " slept" : ` waited up to a time limit${waited}`;
 	if (name === "unknown" || name === "events_lost")
-		return waited ? ` waited${waited}; who ended that ${words}` : ` did what ${words}`;
+		return waited ? ` waited${waited}; who ${name === "events_lost" && isOfLock ? "held it" : "ended that"} ${words}` : ` did what ${words}`;
 	if (name === "active" && waited && reasonName(reason[i]) === "futex") // it was in a call that waits
 		return ` ${words}${waited}: it had changed already`;
-	return ` ${words}${waited}${name === "preempted" && instead[i] ? `; ${trace.threads[instead[i] - 1].label} ran instead` : ""}`;
+	return ` ${words}${waited}`;
 }
 
-// `who`: several threads that did the same.
-/** @param {CauseRows} of @param {number} i @param {string} who */
-export function pathWords(of, i, who = "") {
+// Who did what, as analyzer/why/words.c has it.  `threads`: of how many threads that is told, `times`: of how many rows.
+/** @param {CauseRows} of @param {number} i */
+export function pathWords(of, i, {threads = 1, times = 1} = {}) {
 	const {kind, thread, unlock, reason} = of, name = head.cause_kinds[kind[i]];
-	const whose = who || (thread[i] ? trace.threads[thread[i] - 1].label : "a thread that is not known");
+	const whose = threads > 1 ? `${count(threads)} threads` : thread[i] ? trace.threads[thread[i] - 1].label : "an unknown thread";
 	const spins = reason[i] && reasonName(reason[i]) === "spin"; // who spins is not woken
 
 	if (name === "lock_free")
 		return `nobody held the lock: who ${spins ? "spun for it" : "had been woken"} had not taken it yet`;
 	if (name === "waking")
 		return spins ? `${whose} spun, and had not taken the free lock yet` : `${whose} had been woken, and did not run yet`;
-	return whose + (unlock[i] ? " held the lock and" : "") + pathState(of, i);
+	if (name === "events_lost" && !thread[i] && threads < 2)
+		return `who held the lock ${head.cause_words[kind[i]]}`;
+	return whose + (unlock[i] ? " held the lock and" : "") + pathState(of, i, times);
+}
+
+/** @returns {Instead} */
+export function insteadMake() {
+	return {rows: 0, whole: 0, known: 0, ns: new Map()};
+}
+
+// Adds a row of a thread that could run; `whole`: its length.
+/** @param {Instead} sum @param {CauseRows} of @param {number} i @param {number} whole */
+export function insteadAdd(sum, of, i, whole) {
+	if (head.cause_kinds[of.kind[i]] !== "preempted")
+		return;
+	sum.rows++;
+	sum.whole += whole;
+	sum.known += Number(of.instead_ns[i] > 0);
+	if (of.instead[i])
+		sum.ns.set(of.instead[i], (sum.ns.get(of.instead[i]) || 0) + of.instead_ns[i] - 1);
+}
+
+// Who had the proc meanwhile, behind the words and how often: "; bob ran instead".
+/** @param {Instead} sum */
+export function insteadWords({rows, whole, known, ns}) {
+	const [[thread, most], ...others] = ns.size ? [...ns].sort((a, b) => b[1] - a[1]) : [[0, 0]];
+
+	if (!rows)
+		return "";
+	if (!thread)
+		return rows === 1 && known ? "; no thread of the program ran there" : "";
+	if (most < Math.floor(Math.floor(whole / 100) / ns.size))
+		return "; the program's threads ran there for less than 1 % of it";
+	return `; ${trace.threads[thread - 1].label}${others.length ? ` and ${plural(others.length, "other")}` : ""} ran instead` +
+		(most < Math.floor(whole / 2) ? `${others.length ? ", the first" : ""} for ${percent(most, whole)} of it` : "");
 }
 
 // Where that was, if there is a place that says more than the words.
@@ -132,9 +178,23 @@ function pathGo(piece) {
 		selectAt(piece.idx, (piece.from + piece.until) / 2, "led");
 }
 
+/** @param {number} row */
+function pathRowWords(row) {
+	return pathWords(paths.rows, row, {times: paths.rows.times[row]});
+}
+
+/** @param {number} row */
+function pathRowInstead(row) {
+	const sum = insteadMake();
+
+	insteadAdd(sum, paths.rows, row, paths.rows.length[row]);
+	sum.rows = sum.rows && paths.rows.times[row];
+	return insteadWords(sum);
+}
+
 /** @param {PathPiece} piece */
 function pathRow(piece, start, whole) {
-	const words = pathWords(paths.rows, piece.row), length = piece.until - piece.from, times = paths.rows.times[piece.row];
+	const words = pathRowWords(piece.row) + pathRowInstead(piece.row), length = piece.until - piece.from, times = paths.rows.times[piece.row];
 	const name = el("button", {type: "button", class: "link", title: "Show it in the timeline", onclick: () => pathGo(piece)}, words);
 
 	return el("tr", {}, el("td", {class: "n", title: exactTime(piece.from)}, duration(piece.from - start)), el("td", {class: "n"}, duration(length)),
@@ -170,16 +230,17 @@ function pathTable(pieces, most) {
 		.map(([name, kind]) => el("th", {scope: "col", class: kind}, name)))), el("tbody", {}, ...rows));
 }
 
-// Pieces that are told in the same words, summed, those with most time first: [{words, ns, times, longest: a piece}].
-/** @param {PathPiece[]} pieces */
+// Pieces that are told in the same words, summed, those with most time first.
+/** @param {PathPiece[]} pieces @returns {PathSum[]} */
 function pathSums(pieces) {
 	const sums = new Map();
 
 	for (const piece of pieces) {
-		const words = pathWords(paths.rows, piece.row), ns = piece.until - piece.from;
-		const one = sums.get(words) || {words, ns: 0, times: 0, longest: piece};
+		const words = pathRowWords(piece.row), ns = piece.until - piece.from;
+		const one = sums.get(words) || {words, ns: 0, times: 0, longest: piece, instead: insteadMake()};
 		one.ns += ns;
 		one.times += paths.rows.times[piece.row];
+		insteadAdd(one.instead, paths.rows, piece.row, ns);
 		if (ns > one.longest.until - one.longest.from)
 			one.longest = piece;
 		sums.set(words, one);
@@ -187,10 +248,11 @@ function pathSums(pieces) {
 	return [...sums.values()].sort((a, b) => b.ns - a.ns);
 }
 
-function pathSumRow({words, ns, times, longest}, whole) {
+/** @param {PathSum} sum @param {number} whole */
+function pathSumRow({words, ns, times, longest, instead}, whole) {
 	return el("tr", {}, el("td", {class: "n"}, duration(ns)), el("td", {class: "n"}, percent(ns, whole)), el("td", {class: "wide"},
 		el("button", {type: "button", class: "link", title: `Show the longest in the timeline: ${duration(longest.until - longest.from)}`,
-			onclick: () => pathGo(longest)}, words + (times > 1 ? `, ${count(times)} times` : "")),
+			onclick: () => pathGo(longest)}, words + (times > 1 ? `, ${count(times)} times` : "") + insteadWords({...instead, rows: instead.rows && times})),
 		pathPlaceView(paths.rows, longest.row)));
 }
 
@@ -303,6 +365,6 @@ export function drawPath(ctx) {
 // Of the path that is drawn.
 export function pathTold() {
 	return {drawn: screen.pathDrawn, pieces: pathShown().map(({row, idx, from, until}) => ({thread: idx >= 0 ? trace.threads[idx].serial : 0, from, until,
-		words: pathWords(paths.rows, row), place: pathPlace(paths.rows, row), times: paths.rows.times[row]})),
+		words: pathRowWords(row), instead: pathRowInstead(row), place: pathPlace(paths.rows, row), times: paths.rows.times[row]})),
 	sums: pathShown().length ? pathSums(pathShown()).map(({words, ns, times}) => ({words, ns, times})) : []};
 }

@@ -547,24 +547,56 @@ export function waitName(p) {
 	return joined ? `join ${joined}` : reasonAndName(trace.park.reason[p - 1], trace.park.object[p - 1]);
 }
 
-// The children that a wait is for, by the object that docs/schema.md tells of.
-function childName(low, high) {
+// The children that a wait is for, by the object that docs/schema.md tells of; null = it is none of these.
+/** @param {number} low @param {number} high */
+function childWords(low, high) {
 	const pid = low | 0;
 
-	if (high === 0xffffffff && pid < 0)
-		return pid === -1 ? "any child" : `any child of process group ${-pid}`;
 	if (high === 1)
-		return `the child of pidfd ${low}`;
-	if (high)
-		return object(low, high);
-	return low ? `child ${low}` : "any child of its process group";
+		return `of pidfd ${low}`;
+	if (high === 0 && pid >= 0)
+		return pid ? String(pid) : "of its own group";
+	if (high === 0xffffffff && pid < 0)
+		return pid === -1 ? "" : `of group ${-pid}`;
+	return null;
+}
+
+const WAITS_FILES = 2; // the class of Reason: format/waits.h
+
+// Whether the object of waits for this reason is a descriptor (format/waits.c).
+/** @param {string} reason */
+function isOfDescriptor(reason) {
+	const known = head.reasons.find((each) => each && each[0] === reason);
+
+	return ["epoll", "flock", "accept"].includes(reason) || (reason !== "aio" && known !== undefined && known[3] === WAITS_FILES);
+}
+
+// What a wait is for, in the report's words ("fd 5", "4711"), by the number of its object; null = that is an address, or not known.
+/** @param {string} reason @param {number} number */
+export function waitObject(reason, number) {
+	const low = number ? column("object.low")[number - 1] : 0, high = number ? column("object.high")[number - 1] : 0;
+
+	if (reason === "child")
+		return childWords(low, high);
+	return low && !high && low <= 0x7fffffff && isOfDescriptor(reason) ? `fd ${low}` : null;
 }
 
 // What a wait for this reason is for, by the number of its object.
+/** @param {string} reason @param {number} number */
 export function objectOf(reason, number) {
-	const low = number ? column("object.low")[number - 1] : 0, high = number ? column("object.high")[number - 1] : 0;
+	const words = waitObject(reason, number);
 
-	return reason === "child" ? childName(low, high) : objectName(number);
+	if (reason === "child" && words !== null)
+		return words ? `child ${words}` : "any child";
+	return words ?? objectName(number);
+}
+
+// Whether the descriptor's name tells more than the reason: "epoll epoll" does not.
+/** @param {number} p */
+export function isNamed(p) {
+	const descriptor = trace.park.descriptor[p - 1];
+
+	return descriptor > 0 && text(descriptor) !== reasonName(trace.park.reason[p - 1]);
 }
 
 // What a wait is for.
@@ -572,7 +604,7 @@ export function objectOf(reason, number) {
 export function waitedFor(p) {
 	const descriptor = trace.park.descriptor[p - 1];
 
-	if (descriptor)
+	if (isNamed(p))
 		return `${text(descriptor)} (fd ${column("object.low")[trace.park.object[p - 1] - 1]})`;
 	return objectOf(reasonName(trace.park.reason[p - 1]), trace.park.object[p - 1]);
 }

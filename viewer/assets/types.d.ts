@@ -389,9 +389,14 @@ interface Chosen {
 type Waits = {list: number[], n: number};
 
 /** What rows of causes have in common with those of paths: paths.js. */
-type CauseRows = Table<"kind" | "thread" | "unlock" | "reason" | "object" | "park" | "stack" | "stack_of" | "instead">;
+type CauseRows = Table<"kind" | "thread" | "unlock" | "reason" | "object" | "park" | "stack" | "stack_of" | "instead" | "instead_ns">;
+/** Who had the procs of threads that could run: of how many rows, how long these are, of how many it is known, and by number of a thread how long
+ * that one had them. */
+type Instead = {rows: number, whole: number, known: number, ns: Map<number, number>};
+/** Pieces of a path in the same words. */
+type PathSum = {words: string, ns: number, times: number, longest: PathPiece, instead: Instead};
 /** Causes that are alike, below one line: causes.js. */
-type CauseNode = {row: number, longest: number, ns: number, times: number, threads: Set<number>, below: Map<string, CauseNode>};
+type CauseNode = {row: number, longest: number, ns: number, times: number, threads: Set<number>, instead: Instead, below: Map<string, CauseNode>};
 type CauseLine = {node: CauseNode | null, depth: number, words: string, place: string, ns: number};
 /** A piece of a critical path: paths.js. */
 type PathPiece = Span & {row: number, idx: number};
