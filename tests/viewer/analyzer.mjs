@@ -75,6 +75,13 @@ export function rowsOnce(analyze, trace, query, options) {
 		{maxBuffer: 1 << 30, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}));
 }
 
+// What --sql says on stderr if it fails; "" = it does not.
+export function errorOf(analyze, trace, query) {
+	const {status, stderr} = spawnSync(analyze, ["--sql", query, trace], {encoding: "utf8"});
+
+	return status ? stderr : "";
+}
+
 // By name: profiles as bytes, without those that there are none of.
 export function profilesOf(analyze, trace, names, options) {
 	const directory = mkdtempSync(path.join(tmpdir(), "trc-profiles-")), file = (name) => path.join(directory, name);

@@ -176,6 +176,8 @@ async function wholeAnswers(page) {
 			{encoding: "utf8", stdio: ["ignore", "pipe", "ignore"]}), `trace-view answers as trace-analyze: ${query}`);
 	for (const query of ["DELETE FROM parks", "ATTACH 'x.db' AS x", "PRAGMA writable_schema = 1", "SELECT load_extension('x')"])
 		check(/refused|not authorized|may not be modified/.test((await ask(query)).error || ""), `trace-view refuses: ${query}`, await ask(query));
+	await ask("SELECT 1 AS one; SELECT 2 AS two");
+	check(/: the last of 2 answers\./.test(await innerOf(page).locator(".sql-state").textContent()), "of two answers it says that it is the last");
 	same(await ask("SELECT * FROM no_such"), {error: "no such table: no_such"}, "an error is told");
 	await ask("SELECT id, waited_ns FROM parks LIMIT 500");
 	await innerOf(page).evaluate(() => document.querySelectorAll(".sql-names button")[1].click());

@@ -145,9 +145,17 @@ async function answersAre(page, trace, name) {
 	await sameAnswers(page, trace, [...queries, ...found.map(({sql}) => sql)],
 		[...queries.map((query) => `${name}: ${query}`), ...found.map(({kind, sql}) => `${name}: finding ${kind}: ${sql}`)]);
 	const refused = ["DELETE FROM parks", "CREATE TABLE a(b)", "DROP TABLE parks", "PRAGMA query_only=0; DELETE FROM parks",
-		"ATTACH 'x' AS y", "BEGIN", "SAVEPOINT a", "PRAGMA cache_size=3", "VACUUM", "CREATE TEMP VIEW v AS SELECT 1"];
+		"ATTACH 'x' AS y", "BEGIN", "SAVEPOINT a", "PRAGMA cache_size=3", "VACUUM", "CREATE TEMP VIEW v AS SELECT 1", "PRAGMA cache_size",
+		"/* a */ pragma -- b\n main . \"page_size\"", "EXPLAIN PRAGMA encoding", "SELECT * FROM pragma_page_size", "EXPLAIN DELETE FROM parks",
+		"EXPLAIN QUERY PLAN WITH a AS (SELECT 1) UPDATE parks SET id = 1", "SELECT 1; PRAGMA synchronous"];
+	const told = trace === files[0] ? (query) => analyzer.errorOf(analyze, trace, query) : null; // one trace tells for all
+	for (const query of told ? refused : [])
+		check(told(query) !== "", `${name}: --sql refuses: ${query}`);
 	const [unknown, ...errors] = await askAll(page, ["SELECT no_such FROM parks", ...refused]);
 	same(unknown.error, "no such column: no_such", `${name}: an error`);
+	for (const query of ["PRAGMA database_list; SELECT 1 AS n", "SELECT name FROM pragma_table_info('parks') WHERE cid = 0",
+		"SELECT 'PRAGMA cache_size; DELETE' AS n -- PRAGMA cache_size", "EXPLAIN QUERY PLAN SELECT 1", "WITH a(n) AS (VALUES (1)) SELECT replace('a', 'a', 'b') AS x FROM a"])
+		same([(await ask(page, query)).error, told ? told(query) : ""], [undefined, ""], `${name}: both answer: ${query}`);
 	errors.forEach(({error}, i) => same(error, "query refused: it may only read the trace's tables", `${name}: ${refused[i]}`));
 }
 
@@ -239,6 +247,21 @@ async function stops(page) {
 		native(files[0], "SELECT count(*) FROM threads"), "the next query is answered");
 }
 
+// Of several statements the last answer is shown, which is said; nothing is answered by nothing; who asks twice is answered twice.
+async function oneAnswer(page) {
+	same((await ask(page, "SELECT 1 AS one; SELECT 2 AS two;")).csv, "two\n2\n", "the last of two answers");
+	check(/^1 row in .*: the last of 2 answers\. The others are not shown; trace-analyze --sql prints all$/.test(await stateOf(page)), "which is said", await stateOf(page));
+	await ask(page, "SELECT 1 AS one; -- and no more");
+	check(/^1 row in [^:]*$/.test(await stateOf(page)), "of one there is nothing to say", await stateOf(page));
+	same(analyzer.errorOf(analyze, files[0], ""), "", "trace-analyze --sql '' is no error");
+	for (const query of ["", " \n"])
+		same(await page.evaluate((text) => Promise.race([window.trc.sql(text), new Promise((done) => { setTimeout(done, 5000, "none"); })])
+			.then((answer) => answer.csv ?? answer), query), "", `nothing is answered by nothing: ${JSON.stringify(query)}`);
+	const [first, second] = await page.evaluate(() => Promise.all(["SELECT 1 AS n", "SELECT 2 AS n"].map((query) =>
+		Promise.race([window.trc.sql(query), new Promise((done) => { setTimeout(done, 20000, "none"); })]))));
+	same([first.error, second.csv], ["another query was asked", "n\n2\n"], "a query that another one replaces");
+}
+
 async function keepsQueries(context, page, file) {
 	await page.locator(".sql textarea").fill("SELECT 'kept'");
 	await page.locator(".sql button", {hasText: "Save"}).click();
@@ -289,6 +312,7 @@ async function boxWorks(context, file) {
 	await sorts(page);
 	await holdsMillions(page);
 	await stops(page);
+	await oneAnswer(page);
 	await keepsQueries(context, page, file);
 	await findingsAsk(page);
 	await saysWhatItLacks(page);

@@ -32,7 +32,7 @@ export const sql = {
 	history: [], saved: [], // queries, newest first
 	drawn: null, // the elements
 	starting: /** @type {Promise<void> | null} */ (null), openMs: 0, // while the worker is made; how long its tables took
-	told: null, // whoever waits for the answer
+	told: /** @type {((why: string) => void) | null} */ (null), // whoever waits for the answer
 };
 
 const SQL_TABLES = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name";
@@ -166,9 +166,9 @@ const sqlTold = {
 		if (told.id !== sql.asked)
 			return;
 		sql.asked = 0;
-		const {n, more, ms, columns} = told;
-		const rows = columns.length ? plural(n, "row") : "No result";
-		sqlState(more ? `The first ${count(n)} rows, there are more` : `${rows} in ${duration(ms * 1e6)}`, more ? "warn" : "");
+		const {n, more, ms, columns, answers} = told, rows = columns.length ? plural(n, "row") : "No result";
+		sqlState((more ? `The first ${count(n)} rows, there are more` : `${rows} in ${duration(ms * 1e6)}`) +
+			(answers > 1 ? `: the last of ${count(answers)} answers. The others are not shown; trace-analyze --sql prints all` : ""), more ? "warn" : "");
 		resultShow(told);
 		sqlAnsweredNow();
 	},
@@ -195,9 +195,10 @@ function sqlLack(why) {
 	return lack ? `, it is not in the page: ${lack[2]}; trace-analyze --sql has it, and the SQL box of trace-view` : "";
 }
 
-function sqlAnsweredNow() {
+// `why`: there is no answer; "" = what is shown is the answer, or says why there is none.
+function sqlAnsweredNow(why = "") {
 	if (sql.told)
-		sql.told();
+		sql.told(why);
 	sql.told = null;
 }
 
@@ -246,6 +247,11 @@ function sqlStop() {
 	sqlState(head.sql ? "Stopped. The next query makes the tables again." : "Stopped.", "warn");
 }
 
+function sqlStopped() {
+	sqlStop();
+	sqlAnsweredNow("stopped");
+}
+
 // A query into the editor, and its answer into view; for buttons elsewhere.
 /** @param {string} query */
 export function sqlOpen(query) {
@@ -256,13 +262,16 @@ export function sqlOpen(query) {
 	sqlAsk(query);
 }
 
-// Asks, and waits: {error} or {rows, more, csv}; for tests.
+// Asks, and waits: {error} or {rows, more, csv}; for tests.  If another query replaces it, or it is stopped, that is the error.
 /** @param {string} query */
 export async function sqlAnswered(query) {
+	sqlAnsweredNow("another query was asked");
 	sqlOpen(query);
-	await new Promise((done) => { sql.told = done; });
-	if (sql.drawn.state.classList.contains("error"))
-		return {error: sql.drawn.state.textContent};
+	if (!query.trim()) // answered by nothing, as trace-analyze --sql does
+		return {rows: 0, more: false, ms: 0, openMs: sql.openMs, csv: ""};
+	const why = await new Promise((done) => { sql.told = done; });
+	if (why || sql.drawn.state.classList.contains("error"))
+		return {error: why || sql.drawn.state.textContent};
 	const {n, more, ms} = result.told;
 	return {rows: n, more, ms, openMs: sql.openMs, csv: await (await resultAsCsv())?.text()};
 }
@@ -413,7 +422,7 @@ function sqlDraw(box) {
 	const editor = el("textarea", {spellcheck: "false", autocomplete: "off", "aria-label": "SQL query",
 		placeholder: "SELECT …   Ctrl+Enter runs it, Escape leads to the answer"});
 	const state = el("p", {class: "sql-state", role: "status"}), lists = el("div", {class: "sql-lists"});
-	const stop = sqlButton("Stop", "Stop the query", sqlStop), table = el("div", {class: "sql-result"});
+	const stop = sqlButton("Stop", "Stop the query", sqlStopped), table = el("div", {class: "sql-result"});
 	const csv = el("span", {class: "group", hidden: true}, sqlButton("CSV", "Download the result as CSV", () => resultCsv(false)),
 		sqlButton("Copy", "Copy the result as CSV", () => resultCsv(true)));
 

@@ -34,14 +34,14 @@ function servedColumns({columns, rows}) {
 // What a worker with tables is to the SQL box (sql_worker.js).
 export function servedWorker(ask, tell) {
 	const stop = new AbortController();
-	let answer = {id: 0, n: 0, more: false, columns: []};
+	let answer = {id: 0, n: 0, more: false, answers: 0, columns: []};
 
 	const answers = {
 		ask: async ({id, sql: query}) => {
 			const begun = performance.now(), told = JSON.parse(await ask(query, stop.signal, location.search));
 			if (told.error)
 				throw new Error(told.error);
-			answer = {id, n: told.rows.length, more: told.more, columns: servedColumns(told)};
+			answer = {id, n: told.rows.length, more: told.more, answers: told.answers || 1, columns: servedColumns(told)};
 			return {kind: "result", ms: performance.now() - begun, ...answer};
 		},
 		sort: ({of, column, descending}) => {

@@ -562,14 +562,53 @@ function rowsOf(stmt, limit) {
 	return {n, more: rc === ROW, columns: columns.map((column) => column.end(n))};
 }
 
+// ---- what a query may do: what analyzer/sql/sql.c allows ----
+
+const TOKENS = /\s+|--[^\n]*|\/\*[^]*?(?:\*\/|$)|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[\w$\u0080-\uffff]+|./gs;
+const READERS = ["table_info", "table_xinfo", "table_list", "function_list", "module_list", "pragma_list", "database_list", "collation_list",
+	"compile_options"]; // pragmas
+
+// The first statement of a text, as tokens without blanks and comments; names are unquoted, keywords in capitals.
+/** @param {string} text */
+function statementTokens(text) {
+	const tokens = /** @type {{keyword: string, name: string}[]} */ ([]);
+
+	for (const [token] of text.matchAll(TOKENS)) {
+		if (token === ";")
+			break;
+		if (/^(?:\s|--|\/\*)/.test(token))
+			continue;
+		const isQuoted = /^["'`[]/.test(token) && token.length > 1;
+		tokens.push({keyword: isQuoted ? "" : token.toUpperCase(), name: isQuoted ? token.slice(1, -1) : token});
+	}
+	return tokens;
+}
+
+// Whether a statement only reads, so far as its words tell it: a pragma does by its name, alone or as a table; and what is explained is not run, but
+// asked for.
+/** @param {string} text */
+function mayRead(text) {
+	const tokens = statementTokens(text), explained = tokens[0]?.keyword === "EXPLAIN" ? tokens[1]?.keyword === "QUERY" ? 3 : 1 : 0;
+	const [verb, ...rest] = tokens.slice(explained), isReader = (name) => READERS.includes(name.toLowerCase());
+
+	if (verb?.keyword === "PRAGMA")
+		return isReader((rest[1]?.keyword === "." ? rest[2] : rest[0])?.name ?? "");
+	if (rest.some(({name}) => /^pragma_/i.test(name) && !isReader(name.slice("pragma_".length))))
+		return false;
+	return !explained || (["SELECT", "VALUES", "WITH"].includes(verb?.keyword) && !rest.some(({keyword}, i) =>
+		["INSERT", "DELETE", "UPDATE"].includes(keyword) || (keyword === "REPLACE" && rest[i + 1]?.keyword === "INTO")));
+}
+
 // All statements; the last one that has columns is the result.
 function ask({id, sql, limit}) {
 	const begun = performance.now(), text = stringPut(sql);
-	let at = text, last = {n: 0, more: false, columns: []};
+	let at = text, last = {n: 0, more: false, columns: []}, answers = 0;
 
 	try {
 		while (bytesAt(at, 1)[0]) {
 			run("PRAGMA query_only=1");
+			if (!mayRead(sqlite.UTF8ToString(at))) // some pragmas act when they are prepared
+				throw new Error(REFUSED);
 			const {stmt, tail} = prepare(at);
 			at = tail;
 			if (!stmt)
@@ -579,6 +618,7 @@ function ask({id, sql, limit}) {
 				if (!sqlite._sqlite3_column_count(stmt))
 					throw new Error(REFUSED);
 				last = rowsOf(stmt, limit);
+				answers++;
 			} finally {
 				sqlite._sqlite3_finalize(stmt);
 			}
@@ -587,7 +627,7 @@ function ask({id, sql, limit}) {
 		sqlite._free(text);
 	}
 	result = {...last, id};
-	self.postMessage({kind: "result", id, ms: performance.now() - begun, ...last});
+	self.postMessage({kind: "result", id, ms: performance.now() - begun, answers, ...last});
 }
 
 // ---- the result: its order, and as CSV ----

@@ -19,6 +19,7 @@ struct answering {
 	const struct trc_query *query;
 	time_t until;
 	bool is_late, is_left;
+	unsigned int n_answers;
 };
 
 static time_t now_s(void)
@@ -205,8 +206,12 @@ static int answer_rows(struct answering *a, sqlite3 *db, sqlite3_stmt *stmt, FIL
 	}
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return query_failed(a, db, rc, error);
-	if (n_columns)
-		fprintf(out, "],\"more\":%s}\n", is_full ? "true" : "false");
+	if (!n_columns)
+		return 0;
+	fprintf(out, "],\"more\":%s", is_full ? "true" : "false");
+	if (++a->n_answers > 1)
+		fprintf(out, ",\"answers\":%u", a->n_answers);
+	fputs("}\n", out);
 	return 0;
 }
 

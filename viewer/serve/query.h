@@ -34,8 +34,8 @@ struct trc_query {
  * The answer goes to an empty file, as JSON:
  * {"columns":[name...],"rows":[[kinds, value...]...],"more":bool}.  In each row `kinds` has a digit for
  * each value: 1 an integer, 2 a real, 3 a text, 4 a blob as hexadecimal digits, 5 NULL, 6 an integer that is not exact as a double,
- * as text.  more: there are more rows.  If the query fails, or is stopped: {"error":why}.  0, or -errno with a line in error: there is
- * no answer.
+ * as text.  more: there are more rows.  If several statements have columns, "answers" says how many.
+ * If the query fails, or is stopped: {"error":why}.  0, or -errno with a line in error: there is no answer.
  */
 int trc_query_answer(struct trc_model *m, const struct trc_query *query, FILE *out,
 		     struct trc_error *error);
