@@ -56,12 +56,14 @@ void trc_drain_first_sample(struct trc_drain *d, struct trc_event *event)
 					      : event->args.sample.value);
 }
 
-/* Threads that began since then have taken first samples of this event; UINT64_MAX = none have. */
-static uint64_t first_from(const struct trc_drain *d, uint32_t kernel)
+/* Threads that began since then have taken first samples of this event, entry *i of the mapping's table;
+ * UINT64_MAX = none have. */
+static uint64_t first_from(const struct trc_drain *d, uint32_t kernel, uint32_t *i)
 {
-	for (uint32_t i = 0; i < TRC_SAMPLE_EVENTS_MAX; i++) {
-		const struct trc_sample_event_slot *slot = &d->shared->sample_event[i];
-		uint64_t from;
+	uint64_t from;
+
+	for (*i = 0; *i < TRC_SAMPLE_EVENTS_MAX; ++*i) {
+		const struct trc_sample_event_slot *slot = &d->shared->sample_event[*i];
 
 		if (!slot_is_of(slot, &d->kernel_event[kernel]))
 			continue;
@@ -82,12 +84,14 @@ uint64_t trc_drain_kernel_value(struct trc_drain *d, const struct trc_perf_recor
 				uint32_t thread)
 {
 	uint64_t *counts, value = r->value, since = all_since(d), from;
-	uint32_t count;
+	uint32_t count, i;
 
 	if (r->event >= d->n_kernel_events)
 		return value;
-	from = first_from(d, r->event);
-	counts = trc_drain_tid_counts(d, r->tid, thread, from > since ? from : since);
+	from = first_from(d, r->event, &i);
+	if (from == UINT64_MAX)
+		return value;
+	counts = trc_drain_tid_counts(d, r->tid, thread, from > since ? from : since, i);
 	count = counts ? *counts >> BITS * r->event & COUNT_MAX : COUNT_MAX;
 	if (count >= TRC_CPU_FIRST_SAMPLES)
 		return value;

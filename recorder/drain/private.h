@@ -35,6 +35,7 @@ struct trc_tid_map {
 	struct trc_tid_entry {
 		uint32_t tid; /* 0 = free */
 		uint32_t serial, before_serial;
+		uint32_t first_lacks; /* of `serial`, as its slot told */
 		uint64_t start, before_end;
 		uint64_t ended, before_ended; /* as their slots told; 0 = not told */
 		uint64_t counts;	      /* of `serial`: first_samples.c */
@@ -85,7 +86,7 @@ struct trc_drain_slot {
 /* A consistent copy of a thread's slot. */
 struct trc_slot_copy {
 	uint32_t serial, tid, creator, reason;
-	uint32_t slot, seq, last_is_sample;
+	uint32_t slot, seq, last_is_sample, first_lacks;
 	uint64_t last_stack, last_ticks;
 	struct trc_registers from;
 	uint64_t start, end, object, since, stack, holder, labels, creation;
@@ -317,9 +318,12 @@ void trc_drain_slot_copy(const struct trc_drain *d, uint32_t i, struct trc_slot_
 void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *copy, uint64_t end);
 void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t start,
 			 uint64_t end);
+/* Of which events this thread, which has its tid, takes no first samples. */
+void trc_drain_tid_lacks(struct trc_drain *d, const struct trc_slot_copy *copy);
 /* What was counted of the thread that has this tid now, to be counted on; NULL = the thread is not the
- * latest with this tid, or began before `since`. */
-uint64_t *trc_drain_tid_counts(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t since);
+ * latest with this tid, began before `since`, or takes no first samples of the mapping's event i. */
+uint64_t *trc_drain_tid_counts(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t since,
+			       uint32_t i);
 /* True if it is known by now which thread had the tid at that time.  If false, a thread that had
  * the tid then may still make itself known. */
 bool trc_drain_tid_is_settled(const struct trc_drain *d, uint32_t tid, uint64_t ticks);

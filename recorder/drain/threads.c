@@ -104,6 +104,7 @@ void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uin
 		e->start = start;
 		e->ended = end;
 		e->counts = 0;
+		e->first_lacks = 0;
 	} else if (serial == e->serial) {
 		e->ended = end ? end : e->ended;
 	} else if (serial >= e->before_serial) {
@@ -140,11 +141,22 @@ uint32_t trc_drain_thread(struct trc_drain *d, uint32_t tid, uint64_t ticks)
 									      : e->serial;
 }
 
-uint64_t *trc_drain_tid_counts(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t since)
+void trc_drain_tid_lacks(struct trc_drain *d, const struct trc_slot_copy *copy)
+{
+	struct trc_tid_entry *e = tid_entry(d, copy->tid);
+
+	if (e->tid && e->serial == trc_drain_serial(d, copy->serial))
+		e->first_lacks = copy->first_lacks;
+}
+
+uint64_t *trc_drain_tid_counts(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t since,
+			       uint32_t i)
 {
 	struct trc_tid_entry *e = tid_entry(d, tid);
 
-	return e->tid && e->serial == serial && e->start >= since ? &e->counts : NULL;
+	return e->tid && e->serial == serial && e->start >= since && !(e->first_lacks >> i & 1)
+		       ? &e->counts
+		       : NULL;
 }
 
 /* ---- slots of threads ------------------------------------------------------------------ */
@@ -168,6 +180,7 @@ static void thread_slot_load(struct trc_slot *slot, struct trc_slot_copy *copy)
 	copy->last_stack = LOAD(last_stack);
 	copy->last_ticks = LOAD(last_ticks);
 	copy->last_is_sample = LOAD(last_is_sample);
+	copy->first_lacks = LOAD(first_lacks);
 	copy->labels = LOAD(labels);
 	copy->creation = LOAD(creation_stack);
 	copy->fiber = LOAD(fiber);
@@ -204,8 +217,10 @@ static void slots_enter_tids(struct trc_drain *d)
 		struct trc_slot_copy copy;
 
 		slot_copy(trc_slot_of(d, i), &copy);
-		if (trc_drain_serial(d, copy.serial))
-			trc_drain_tid_enter(d, copy.tid, copy.serial, copy.start, copy.end);
+		if (!trc_drain_serial(d, copy.serial))
+			continue;
+		trc_drain_tid_enter(d, copy.tid, copy.serial, copy.start, copy.end);
+		trc_drain_tid_lacks(d, &copy);
 	}
 }
 
@@ -235,6 +250,7 @@ void trc_drain_thread_write(struct trc_drain *d, const struct trc_slot_copy *cop
 	if (entry.start < d->joined)
 		entry.start = 0; /* before the trace */
 	trc_drain_tid_enter(d, copy->tid, entry.serial, copy->start, end);
+	trc_drain_tid_lacks(d, copy);
 	trc_writer_thread(d->w, &entry);
 	d->unflushed++;
 }
@@ -276,6 +292,7 @@ static void slot_visit(struct trc_drain *d, uint32_t i, uint32_t state)
 		   memcmp(seen->name, copy.name, sizeof(seen->name)) != 0) {
 		trc_drain_thread_write(d, &copy, 0);
 	}
+	trc_drain_tid_lacks(d, &copy);
 	seen->serial = copy.serial;
 	seen->seq = seq;
 	memcpy(seen->name, copy.name, sizeof(seen->name));

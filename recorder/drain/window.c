@@ -264,6 +264,7 @@ static void window_slot_read(struct trc_drain *d, uint32_t state, const struct t
 		past->thread = *copy;
 		past->thread.serial = serial;
 		trc_drain_tid_enter(d, copy->tid, serial, copy->start, copy->end);
+		trc_drain_tid_lacks(d, copy);
 	}
 }
 

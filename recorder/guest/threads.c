@@ -125,6 +125,7 @@ static void slot_fill(struct trc_slot *slot, uint32_t creator, uint64_t stack, u
 	atomic_store_explicit(&slot->n_regions, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->wait_stack, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->last_stack, 0, memory_order_relaxed);
+	atomic_store_explicit(&slot->first_lacks, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->labels, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->fiber, 0, memory_order_relaxed);
 	atomic_store_explicit(&slot->fiber_name, 0, memory_order_relaxed);

@@ -27,7 +27,8 @@
  *       samples themselves, as in S5, once so many threads have ended that short ones matter.  So
  *       a thread that lives for less than so many periods has its share.  The kernel's own counters
  *       begin with a whole period, and the drain leaves out their samples of this time
- *       (recorder/drain/first_samples.c)
+ *       (recorder/drain/first_samples.c).  A thread that finds no descriptor has a timer for this, as in S4;
+ *       of one that finds neither all samples are the kernel's, and its slot says so
  *   sample:S10  from then on a thread that creates threads has a counter of its own, which need not
  *       count: the kernel then hands no counter on between it and these threads, and what was left
  *       of its period does not end with one of them (perf_buffer:V6)

@@ -12,6 +12,7 @@
 #include "recorder/ring/annotate.h"
 #include "format/raw.h"
 #include "recorder/ring/rec.h"
+#include "recorder/ring/slot_inline.h"
 #include "recorder/shared/text.h"
 #include "sample_private.h"
 #include "sample_table.h"
@@ -367,13 +368,40 @@ static bool needs_counter(const struct trc_source *source, const struct trc_cpu_
 	       (e->how == TRC_SAMPLE_SIGNAL || source->cpu_ns < trc_sample.grown_ns);
 }
 
-/* A thread that gets no counter lacks its first samples (S9), and is sampled by the kernel from then on. */
-static void arm_first(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e,
-		      bool begins)
+static int arm_timer(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e)
 {
+	source->first_period = first_expiration(random_up_to(e->period, tid));
+	source->first = true;
+	return trc_source_arm_timer(source, tid, e->period);
+}
+
+/* The calling thread cannot take its first samples of event i: readers are not to wait for them. */
+static void first_lack(unsigned int i)
+{
+	struct trc_slot *slot = trc_self.slot;
+	uint32_t lacks;
+
+	if (!trc_slot_begin(slot))
+		return;
+	/* relaxed: nobody else stores it; under the slot's counter for the drainer. */
+	lacks = atomic_load_explicit(&slot->first_lacks, memory_order_relaxed);
+	atomic_store_explicit(&slot->first_lacks, lacks | UINT32_C(1) << (trc_sample.number[i] - 1),
+			      memory_order_relaxed);
+	trc_slot_end(slot);
+}
+
+/* S9, of the calling thread.  Where there is no descriptor for a counter, ticks find the thread: a timer
+ * counts all modes.  Without either the kernel alone samples it. */
+static void arm_first(struct trc_source *source, uint32_t tid, unsigned int i)
+{
+	const struct trc_cpu_event *e = &trc_sample.event[i];
+
 	/* relaxed: a thread at the edge is sampled by the kernel alone. */
-	if (begins && atomic_load_explicit(&trc_sample.first_on, memory_order_relaxed))
-		arm_counter(source, tid, e);
+	if (!atomic_load_explicit(&trc_sample.first_on, memory_order_relaxed) ||
+	    !arm_counter(source, tid, e))
+		return;
+	if (!trc_source_counts_all(e) || arm_timer(source, tid, e))
+		first_lack(i);
 }
 
 void trc_sampler_keep_counter(struct trc_sampler *s, uint32_t tid)
@@ -393,24 +421,23 @@ void trc_sampler_keep_counter(struct trc_sampler *s, uint32_t tid)
 	}
 }
 
-static int arm_source(struct trc_source *source, uint32_t tid, const struct trc_cpu_event *e,
-		      bool begins)
+static int arm_source(struct trc_source *source, uint32_t tid, unsigned int i, bool begins)
 {
+	const struct trc_cpu_event *e = &trc_sample.event[i];
 	int err = -EMFILE;
 
 	*source = (struct trc_source){.cpu_ns = trc_cpu_time_of(tid)};
 	if (e->first_by_signal) {
-		arm_first(source, tid, e, begins);
+		if (begins)
+			arm_first(source, tid, i);
 		return 0;
 	}
 	source->turn_ns = trc_source_turn_ns(source, source->cpu_ns);
 	if (needs_counter(source, e))
 		err = arm_counter(source, tid, e);
 	if (err && e->is_clock) {
-		source->first_period = first_expiration(random_up_to(e->period, tid));
-		source->first = true;
 		source->stays = needs_counter(source, e);
-		err = trc_source_arm_timer(source, tid, e->period);
+		err = arm_timer(source, tid, e);
 	}
 	return err;
 }
@@ -437,7 +464,7 @@ void trc_sampler_arm(struct trc_sampler *s, bool begins)
 	uint32_t tid = atomic_load_explicit(&s->tid, memory_order_relaxed);
 
 	for (unsigned int i = 0; i < trc_sample.n; i++)
-		if (arm_source(&s->source[i], tid, &trc_sample.event[i], begins))
+		if (arm_source(&s->source[i], tid, i, begins))
 			tell_missing(tid, i);
 	/* relaxed: until then a sample that has come counts nothing.  Now, as opening a counter
 	 * takes longer than some threads work. */

@@ -216,8 +216,22 @@ static uint64_t within_first(struct trc_source *source, const struct trc_cpu_eve
 	return value - (taken - source->taken) * e->period;
 }
 
-/* S9: true if the first samples are all taken.  The counter goes, or stands until who has the
- * sampler takes it down. */
+/* The same of a timer, whose sample may stand for a whole tick that found the thread early in its life:
+ * the kernel's samples stand for ticks behind its first periods. */
+static uint64_t timer_within_first(const struct trc_source *source, const struct trc_cpu_event *e,
+				   uint64_t n)
+{
+	uint64_t used_ns = trc_cpu_time_of(0) - source->cpu_ns;
+	uint64_t left =
+		source->taken < TRC_CPU_FIRST_SAMPLES ? TRC_CPU_FIRST_SAMPLES - source->taken : 0;
+
+	if (source->first && e->period < trc_sample.tick_ns && used_ns < trc_sample.tick_ns)
+		return used_ns <= TRC_CPU_FIRST_SAMPLES * e->period ? n : 0;
+	return n < left ? n : left;
+}
+
+/* S9: true if the first samples are all taken.  The timer or counter goes; if somebody has the sampler, a
+ * counter stands until that one takes it down. */
 static bool first_are_taken(struct trc_sampler *s, unsigned int i)
 {
 	struct trc_source *source = &s->source[i];
@@ -226,11 +240,34 @@ static bool first_are_taken(struct trc_sampler *s, unsigned int i)
 		return false;
 	if (trc_sampler_hold(s)) {
 		/* First: a child that is forked meanwhile closes what it finds here. */
-		trc_source_disarm_counter(source);
+		if (source->kind == TRC_SOURCE_TIMER)
+			trc_source_disarm_timer(source);
+		else
+			trc_source_disarm_counter(source);
 		source->kind = TRC_SOURCE_NONE;
 		trc_sampler_release(s);
 	}
 	return true;
+}
+
+static void take_timer(struct trc_sampler *s, const struct cause *cause, const void *context)
+{
+	struct trc_source *source = &s->source[cause->i];
+	const struct trc_cpu_event *e = &trc_sample.event[cause->i];
+	uint64_t n = 1 + cause->overrun;
+
+	if (source->first && e->period < trc_sample.tick_ns)
+		n = trc_source_first(source, e->period, n);
+	if (e->first_by_signal)
+		n = timer_within_first(source, e, n);
+	source->first = false;
+	source->taken += n; /* as in take_counter() */
+	if (n)
+		record(cause->i, n, n * e->period, context);
+	else
+		source->taken = TRC_CPU_FIRST_SAMPLES; /* the tick lay behind */
+	trc_timer_found(s, cause->i, n * e->period);
+	first_are_taken(s, cause->i);
 }
 
 /* False: its descriptor is not ours any more. */
@@ -318,16 +355,8 @@ bool trc_sample_signal(const siginfo_t *info, const void *context)
 		return cause.ours;
 	trc_self.sampler = s;
 	trc_self.no_wait++;
-	if (cause.sampler && s->source[cause.i].kind == TRC_SOURCE_TIMER) {
-		uint64_t n = 1 + cause.overrun, period = trc_sample.event[cause.i].period;
-
-		if (s->source[cause.i].first && period < trc_sample.tick_ns)
-			n = trc_source_first(&s->source[cause.i], period, n);
-		s->source[cause.i].first = false;
-		s->source[cause.i].taken += n; /* as in take_counter() */
-		record(cause.i, n, n * period, context);
-		trc_timer_found(s, cause.i, n * period);
-	}
+	if (cause.sampler && s->source[cause.i].kind == TRC_SOURCE_TIMER)
+		take_timer(s, &cause, context);
 	came = trc_sampler_come(s);
 	if (!take_counters(s, &cause, context) || !came) {
 		trc_sampler_renew(s, tid);

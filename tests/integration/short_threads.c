@@ -6,7 +6,8 @@
  * What waits for a processor often gets it when the kernel's tick takes it away from another program, and has done
  * its work before the next tick.
  *
- *   short_threads THREADS MICROSECONDS
+ *   short_threads THREADS MICROSECONDS [FILES [SIGNALS]]
+ *                                         there may be so many descriptors, and pending signals and timers
  *   short_threads execs N                 N execs that fail, each after 4 ms of work; prints the milliseconds of processor time
  *   short_threads tick                    prints how often the kernel looks at timers, in ns
  */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,6 +95,13 @@ static int fail_to_exec(int n)
 	return 0;
 }
 
+static int limit(int what, const char *most)
+{
+	struct rlimit limit = {(rlim_t)atoi(most), (rlim_t)atoi(most)};
+
+	return setrlimit((__rlimit_resource_t)what, &limit);
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 1000;
@@ -110,6 +119,9 @@ int main(int argc, char **argv)
 		return fail_to_exec(atoi(argv[2]));
 	}
 	short_ns = (argc > 2 ? strtoull(argv[2], NULL, 10) : 300) * 1000;
+	if ((argc > 3 && limit(RLIMIT_NOFILE, argv[3])) ||
+	    (argc > 4 && limit(RLIMIT_SIGPENDING, argv[4])))
+		return 1;
 	for (int i = 0; i < n; i++) {
 		ready_ns = now_ns();
 		if (pthread_create(&thread, NULL, one, NULL) || pthread_join(thread, NULL))

@@ -18,14 +18,19 @@ samples()
 		2>err.txt | tail -n +2
 }
 
-# share WHAT OPTION...: within four standard errors, by the number of samples, and half a point for
+# share WHAT OPTION... [-- FILES]: within four standard errors, by the number of samples, and half a point for
 # what starting a thread takes before its sampling begins.  Timers find what runs when the kernel ticks: of what began
 # late for other programs had the processors they may have found all or nothing.
 share()
 {
-	local by_ticks=0
+	local by_ticks=0 options=("${@:2}") limits=()
 	[ "$2" != -e ] || by_ticks=1
-	"$trace_record" -q -o short.trc "${@:2}" -- "$program" 3000 300 >said.txt 2>err.txt ||
+	if [ $# -gt 3 ] && [ "${*: -2:1}" = -- ]; then
+		by_ticks=1
+		limits=("${*: -1}")
+		options=("${@:2:$#-3}")
+	fi
+	"$trace_record" -q -o short.trc "${options[@]}" -- "$program" 3000 300 "${limits[@]}" >said.txt 2>err.txt ||
 		fail "$1: $(cat err.txt)"
 	samples short.trc >had.txt
 	awk -v what="$1" -v by_ticks=$by_ticks 'NR == FNR {
@@ -70,6 +75,10 @@ if [ $by_kernel = 1 ]; then
 	share '1,000 a second by the kernel' -F 1000 --sample-by kernel
 	share '100 a second by the kernel' -F 100 --sample-by kernel
 	share '2,500 a second by the kernel' -F 2500 --sample-by kernel
+	# One descriptor, which the thread has that creates the others.
+	for rate in 1000 100; do
+		share "$rate a second by the kernel, without descriptors" -F $rate --sample-by kernel -- 5
+	done
 fi
 together
 
@@ -80,6 +89,14 @@ if [ $by_kernel = 1 ]; then
 	awk -v seen="$seen" '{ exit !(seen > 0.9 * $1 && seen < 1.1 * $1) }' said.txt ||
 		fail "execs that fail: $seen ms of $(cat said.txt)"
 	passed "a thread goes on as it was sampled when its exec has failed: $seen ms of $(cat said.txt)"
+
+	# Neither descriptors nor timers: the kernel's samples stand for all, but for half a period of each thread.
+	"$trace_record" -q -F 1000 --sample-by kernel -o limited.trc -- "$program" 150 5500 5 0 >said.txt 2>err.txt ||
+		fail "without descriptors and timers: $(cat err.txt)"
+	samples limited.trc >had.txt
+	awk 'NR == FNR { own = $2; next } { exit !($1 > 0.8 * own && $1 < 1.1 * own) }' said.txt had.txt ||
+		fail "without descriptors and timers: $(cat said.txt had.txt)"
+	passed "threads that can take no first samples have the kernel's: $(cut -f 1 had.txt) ms of $(cat said.txt)"
 
 	"$trace_record" -q -F 1000 --sample-by kernel -o refused.trc -- "$here/../recorder/tool/no_perf" 1 \
 		"$program" 300 300 >said.txt 2>err.txt || fail "where counters are refused: $(cat err.txt)"

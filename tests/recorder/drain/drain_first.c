@@ -26,11 +26,12 @@ static void put_entry(uint32_t i, uint64_t period, uint64_t from)
 	atomic_store(&slot->state, TRC_SAMPLE_EVENT_COMPLETE);
 }
 
-static void put_thread(uint32_t i, uint32_t serial, uint32_t tid, uint64_t start)
+static struct trc_slot *put_thread(uint32_t i, uint32_t serial, uint32_t tid, uint64_t start)
 {
 	struct trc_slot *slot = fake_slot(&f, i, serial, tid, "worker");
 
 	atomic_store(&slot->start, fake_time(&f, start));
+	return slot;
 }
 
 static void sample_by_kernel(uint32_t tid, uint64_t after_ns)
@@ -116,6 +117,35 @@ START_TEST(without_first_samples_all_of_the_kernels_count)
 }
 END_TEST
 
+/* A thread that can take none has the kernel's from its first on; whoever gets its tid does not. */
+START_TEST(a_threads_slot_tells_that_it_takes_no_first_samples)
+{
+	unsigned int n;
+
+	put_entry(0, 2 * PERIOD, fake_time(&f, 1)); /* another one */
+	put_entry(1, PERIOD, fake_time(&f, 1));
+	trc_drain_kernel_events(f.drain, &by_kernel, 1);
+	put_thread(0, 5, 333, 100);
+	atomic_store(&put_thread(1, 6, 334, 100)->first_lacks, 1); /* of the other one */
+	trc_drain_pass(f.drain);
+	/* It tells so after the drainer has seen it. */
+	atomic_store(&put_thread(0, 5, 333, 100)->first_lacks, 2);
+	trc_drain_pass(f.drain);
+	for (uint64_t i = 1; i <= 3; i++) {
+		sample_by_kernel(333, 1000000 * i);
+		sample_by_kernel(334, 1000000 * i + 1);
+	}
+	atomic_store(&put_thread(0, 7, 333, 20000000000)->first_lacks, 0);
+	trc_drain_pass(f.drain);
+	for (uint64_t i = 1; i <= 3; i++)
+		sample_by_kernel(333, 60000000000 + 1000000 * i);
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(value_of(5, KERNEL_EVENT, &n), 3 * PERIOD);
+	ck_assert_uint_eq(value_of(6, KERNEL_EVENT, &n), 0);
+	ck_assert_uint_eq(value_of(7, KERNEL_EVENT, &n), 0);
+}
+END_TEST
+
 /* Another thread that gets the tid has its own first samples. */
 START_TEST(a_thread_with_the_same_tid_begins_anew)
 {
@@ -198,6 +228,7 @@ void drain_first(TCase *t)
 {
 	tcase_add_test(t, the_kernels_samples_go_on_where_a_threads_own_end);
 	tcase_add_test(t, without_first_samples_all_of_the_kernels_count);
+	tcase_add_test(t, a_threads_slot_tells_that_it_takes_no_first_samples);
 	tcase_add_test(t, a_thread_with_the_same_tid_begins_anew);
 	tcase_add_loop_test(t, on_average_samples_stand_for_what_threads_have_used, 0,
 			    sizeof(lengths) / sizeof(*lengths));
