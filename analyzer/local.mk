@@ -50,7 +50,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/findings/barriers.c analyzer/findings/stages.c \
 	analyzer/findings/blamed.c analyzer/findings/blamed.h \
 	analyzer/report/margins.c analyzer/words/pools.c analyzer/words/pools.h \
-	analyzer/findings/late.c analyzer/findings/threads.c analyzer/findings/spins.c \
+	analyzer/findings/late.c analyzer/findings/own_locks.c analyzer/findings/threads.c analyzer/findings/spins.c \
 	analyzer/model/label_filter.c analyzer/model/label_filter.h \
 	analyzer/model/merge.c analyzer/model/merge.h \
 	analyzer/model/model.c analyzer/model/model.h analyzer/model/parts.h \
@@ -93,7 +93,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/report/labels.c analyzer/report/latencies.c analyzer/report/latencies_by.c \
 	analyzer/report/locks.c \
 	analyzer/report/longest.c \
-	analyzer/words/lost.c \
+	analyzer/words/lost.c analyzer/words/own_locks.c analyzer/words/own_locks.h \
 	analyzer/report/many.c analyzer/report/many.h \
 	analyzer/report/many_json.c \
 	analyzer/report/many_print.c \

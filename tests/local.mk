@@ -15,7 +15,7 @@ include tests/long/local.mk
 alone_tests = sample_test tests/integration/favoured.sh tests/integration/behind_ticks.sh tests/integration/java_samples.sh tests/integration/sampled_guest.sh tests/integration/samples_due.sh \
 	tests/integration/truth_blame.sh tests/integration/truth_chain.sh \
 	tests/integration/truth_cpu.sh tests/integration/truth_fibers.sh tests/integration/truth_findings.sh \
-	tests/integration/truth_futex.sh tests/integration/truth_futex_pi.sh tests/integration/truth_path.sh tests/integration/truth_profile.sh tests/integration/truth_select.sh \
+	tests/integration/truth_futex.sh tests/integration/truth_futex_pi.sh tests/integration/truth_own_lock.sh tests/integration/truth_path.sh tests/integration/truth_profile.sh tests/integration/truth_select.sh \
 	tests/integration/truth_wait_times.sh tests/integration/truth_waits.sh tests/integration/truth_wakers.sh
 
 # Those that take longest begin first, in this order: else one of them is what all others have been waited for.  One that

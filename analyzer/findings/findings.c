@@ -236,6 +236,7 @@ static const struct search {
 	{.find = trc_find_abandoned},
 	{.find = trc_find_locks},
 	{.find = trc_find_interpreters},
+	{trc_find_own_locks, WHOLE_TRACE, {TRC_FINDING_OWN_LOCK}},
 	{.find = trc_find_short_procs},
 	{.find = trc_find_barriers},
 	{trc_find_stages, ALL_THREADS, {TRC_FINDING_SLOW_STAGE, TRC_FINDING_LATE_THREAD}},

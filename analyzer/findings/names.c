@@ -26,6 +26,10 @@ static const struct {
 		{"lock_procs",
 		 "have no more threads that can run, those of other programs included, "
 		 "than procs: the lock is seldom held"},
+	[TRC_FINDING_OWN_LOCK] =
+		{"own_lock",
+		 "keep what they wait for for less time: do what takes long before or after, and let "
+		 "fewer of them need the same"},
 	[TRC_FINDING_INTERPRETER] =
 		{"interpreter_lock",
 		 "use processes, or do long work in calls that release the interpreter's lock"},

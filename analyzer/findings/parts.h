@@ -59,6 +59,7 @@ trc_find_fn trc_find_crashes, trc_find_deadlocks, trc_find_request; /* alarms.c 
 trc_find_fn trc_find_abandoned;					    /* abandoned.c */
 trc_find_fn trc_find_lock_order;				    /* order.c */
 trc_find_fn trc_find_locks;					    /* locks.c */
+trc_find_fn trc_find_own_locks;					    /* own_locks.c */
 trc_find_fn trc_find_interpreters, trc_find_unnamed;		    /* interpreters.c */
 trc_find_fn trc_find_short_procs;				    /* procs.c */
 trc_find_fn trc_find_one_worker, trc_find_pollers;		    /* threads.c */

@@ -52,7 +52,7 @@ static const struct trc_sql_column finding_columns[] = {
 	{"id", "INTEGER", TRC_FIELD_CALL, 0, finding_id, .doc = "1, 2, ..., most harmful first"},
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, finding_kind,
 	 .doc = "crash, killed, deadlock, abandoned_lock, lock, lock_blocking, lock_preempted, lock_convoy, lock_procs, "
-		"interpreter_lock, procs, procs_taken, slow_stage, barrier_imbalance, late_thread, waited_for, "
+		"own_lock, interpreter_lock, procs, procs_taken, slow_stage, barrier_imbalance, late_thread, waited_for, "
 		"one_worker, poll_loop, herd, task_tail, lock_order, lost, nothing, narrowed or unnamed: what each is "
 		"stands below the table in docs/schema.md"},
 	{"severity", "TEXT", TRC_FIELD_CALL, 0, finding_severity,

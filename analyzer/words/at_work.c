@@ -55,6 +55,8 @@ int trc_report_at_work_init(struct trc_report *r)
 	const struct trc_task *task = trc_model_tasks(r->m, &n_tasks);
 	int err = 0;
 
+	if (r->at_work.row_bytes)
+		return 0;
 	r->at_work.row_bytes = sizeof(struct span);
 	for (size_t i = 0; i < n_regions && !err; i++)
 		if (!region[i].fiber)

@@ -1,4 +1,5 @@
 /* context.c - what of a trace an answer in words is about; see words.h. */
+#include "own_locks.h"
 #include "words.h"
 
 #include <errno.h>
@@ -270,6 +271,7 @@ void trc_report_end(struct trc_report *r)
 	free(r->label_quoted);
 	free(r->module_shown);
 	trc_causes_close(r->causes);
+	trc_own_locks_free(r->own_locks);
 }
 
 int trc_report_causes(struct trc_report *r, struct trc_causes **causes)

@@ -22,12 +22,14 @@
  *       for what this work needs
  *   idle:Z7  a pool (pools.h) is folded as a whole: its threads are idle threads only if all of them are idle.  The waits of
  *       its idle threads are idle waits in any case
+ *   idle:Z8  a wait at a place where threads wait for each other as for a lock (own_locks.h) is never idle
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "at_work.h"
+#include "own_locks.h"
 #include "pools.h"
 #include "words.h"
 
@@ -201,7 +203,8 @@ static bool is_at_lock(const struct trc_report *r, uint8_t *seen, const struct t
 
 static int sum_parks(struct trc_report *r, uint32_t *n_sums, const bool *candidate, uint8_t *seen)
 {
-	int err = 0;
+	const struct trc_own_locks *own;
+	int err = trc_report_own_locks(r, &own);
 
 	for (size_t i = 0; i < r->n_parks && !err; i++) {
 		const struct trc_park *park = &r->park[i];
@@ -211,7 +214,7 @@ static int sum_parks(struct trc_report *r, uint32_t *n_sums, const bool *candida
 			continue;
 		thread = trc_model_thread(r->m, park->thread);
 		if (thread && candidate[thread - r->thread] && !is_at_work(r, park) &&
-		    !is_at_lock(r, seen, park))
+		    !is_at_lock(r, seen, park) && !trc_own_lock_of(own, r, park))
 			err = sum_add(r, n_sums, (uint32_t)(thread - r->thread), park);
 	}
 	return err;

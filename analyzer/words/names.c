@@ -204,6 +204,25 @@ uint32_t trc_report_canonical(const struct trc_report *r, uint32_t stack)
 	return place;
 }
 
+const struct trc_frame *trc_report_own_frame(const struct trc_report *r, uint32_t stack, size_t i)
+{
+	size_t n;
+	const uint32_t *frame = own_frames(r, stack, &n);
+
+	return i < n ? &r->stacks->frame[frame[i] - 1] : NULL;
+}
+
+size_t trc_report_shared_calls(const struct trc_report *r, uint32_t a, uint32_t b)
+{
+	size_t n_a, n_b, shared = 0;
+	const uint32_t *frame_a = own_frames(r, a, &n_a), *frame_b = own_frames(r, b, &n_b);
+
+	while (shared < n_a && shared < n_b &&
+	       frame_a[n_a - shared - 1] == frame_b[n_b - shared - 1])
+		shared++;
+	return shared;
+}
+
 static uint64_t hash_function(const struct trc_frame *frame, uint64_t seed)
 {
 	return frame->function ? trc_check64(frame->function, strlen(frame->function), seed)

@@ -69,8 +69,9 @@ struct trc_report {
 	struct trc_array at_work; /* of at_work.c: by thread and time */
 	bool *module_shown;	  /* by module id: has frames without lines in what was printed */
 	bool any_section;
-	bool any_line;		   /* was printed before, of this answer or another */
-	struct trc_causes *causes; /* of trc_report_causes(); owned */
+	bool any_line;			 /* was printed before, of this answer or another */
+	struct trc_causes *causes;	 /* of trc_report_causes(); owned */
+	struct trc_own_locks *own_locks; /* of trc_report_own_locks(); owned */
 };
 
 /* A group: all waits of one reason at one stack, or all releases of one kind of lock there; or all
@@ -251,6 +252,10 @@ uint64_t trc_report_functions(const struct trc_report *r, uint32_t stack);
 /* Equal for stacks whose outermost own function, where a thread began, is the same; above 1; 0 = not
  * known. */
 uint64_t trc_report_outermost(const struct trc_report *r, uint32_t stack);
+/* A frame of the program's own, 0 is the innermost; NULL = the stack has fewer. */
+const struct trc_frame *trc_report_own_frame(const struct trc_report *r, uint32_t stack, size_t i);
+/* How many calls of these, from the outermost on, led to both stacks. */
+size_t trc_report_shared_calls(const struct trc_report *r, uint32_t a, uint32_t b);
 int trc_report_canonical_init(struct trc_report *r);
 /* After that, both; 0 or -ENOMEM. */
 int trc_report_same_place_init(struct trc_report *r);

@@ -8,7 +8,7 @@ integration_programs = \
 	tests/integration/truth_chain tests/integration/truth_path \
 	tests/integration/truth_locks tests/integration/truth_instead \
 	tests/integration/truth_futex tests/integration/truth_futex_pi tests/integration/rust_lock \
-	tests/integration/truth_findings \
+	tests/integration/truth_findings tests/integration/truth_own_lock \
 	tests/integration/truth_diff \
 	tests/integration/truth_diff_moved \
 	tests/integration/truth_wakers \
@@ -98,6 +98,9 @@ tests_integration_truth_findings_SOURCES = tests/integration/truth_findings.c \
 	tests/integration/truth.h
 tests_integration_truth_findings_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_findings_LDADD = libtrc.la -lpthread
+tests_integration_truth_own_lock_SOURCES = tests/integration/truth_own_lock.c tests/integration/truth.h
+tests_integration_truth_own_lock_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_truth_own_lock_LDADD = libtrc.la -lpthread
 tests_integration_truth_diff_SOURCES = tests/integration/truth_diff.c tests/draws.h tests/integration/truth.h
 tests_integration_truth_diff_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_diff_LDADD = libtrc.la -lpthread
@@ -253,7 +256,7 @@ integration_tests = \
 	tests/integration/truth_locks.sh tests/integration/truth_instead.sh \
 	tests/integration/truth_futex.sh tests/integration/truth_futex_pi.sh tests/integration/rust_lock.sh \
 	tests/integration/truth_diff.sh \
-	tests/integration/truth_findings.sh \
+	tests/integration/truth_findings.sh tests/integration/truth_own_lock.sh \
 	tests/integration/truth_wakers.sh \
 	tests/integration/truth_whatif.sh \
 	tests/integration/truth_tasks.sh \

@@ -14,8 +14,8 @@
 #include "tests/analyzer/model/model_fixture.h"
 
 #define NOT_ALL                                                                                    \
-	"not looked for in what is selected: slow_stage, late_thread, one_worker, herd, waited_for, lock_order"
-#define NOT_WHOLE "not looked for in what is selected: waited_for, lock_order"
+	"not looked for in what is selected: own_lock, slow_stage, late_thread, one_worker, herd, waited_for, lock_order"
+#define NOT_WHOLE "not looked for in what is selected: own_lock, waited_for, lock_order"
 
 /* ---- traces ---- */
 
@@ -536,8 +536,8 @@ START_TEST(the_report_says_it)
 	fclose(out);
 	ck_assert_msg(
 		strstr(text,
-		       "\nFindings\n  not looked for in what is selected: slow_stage, late_thread, one_worker, "
-		       "herd, waited_for,\n      lock_order\n"),
+		       "\nFindings\n  not looked for in what is selected: own_lock, slow_stage, late_thread, "
+		       "one_worker, herd,\n      waited_for, lock_order\n"),
 		"%s", text);
 	free(text);
 	close_selected(&o, &made);
