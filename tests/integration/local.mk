@@ -12,6 +12,7 @@ integration_programs = \
 	tests/integration/truth_diff \
 	tests/integration/truth_diff_moved \
 	tests/integration/truth_wakers \
+	tests/integration/truth_descriptors \
 	tests/integration/truth_whatif \
 	tests/integration/truth_cpu \
 	tests/integration/truth_tasks \
@@ -108,6 +109,9 @@ tests_integration_truth_diff_moved_SOURCES = tests/integration/truth_diff.c test
 tests_integration_truth_diff_moved_CPPFLAGS = $(AM_CPPFLAGS) -DTRUTH_DIFF_MOVED
 tests_integration_truth_diff_moved_LDFLAGS = $(AM_LDFLAGS) -no-install
 tests_integration_truth_diff_moved_LDADD = libtrc.la -lpthread
+tests_integration_truth_descriptors_SOURCES = tests/integration/truth_descriptors.c \
+	tests/integration/truth.h tests/integration/check_or_exit.h
+tests_integration_truth_descriptors_LDADD = -lpthread
 tests_integration_truth_wakers_SOURCES = tests/integration/truth_wakers.c \
 	tests/integration/truth.h
 tests_integration_truth_wakers_LDADD = -lpthread
@@ -258,6 +262,7 @@ integration_tests = \
 	tests/integration/truth_diff.sh \
 	tests/integration/truth_findings.sh tests/integration/truth_own_lock.sh \
 	tests/integration/truth_wakers.sh \
+	tests/integration/truth_descriptors.sh \
 	tests/integration/truth_whatif.sh \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_select.sh \
