@@ -4,12 +4,13 @@
  *   truth_locks holds      threads take a mutex and a rwlock: how long each was held
  *   truth_locks convoy     threads queue up for a mutex, which then goes from one to the next
  *   truth_locks preempted  a thread loses its processor to others while it holds a mutex
- *   truth_locks wakes      a thread is woken again and again: from before the post to after the wait
+ *   truth_locks wakes      a thread is woken again and again, by one of three: from before the post to after the wait
  *   truth_locks again      a lock that was waited for is given back and taken again, and only then wanted
  *   truth_locks starts     threads are created, one after the other: from before that to their first step
  *
  * Output, separated by tabs: what, name, count, total_ns, p50_ns, p99_ns, max_ns.  Of a convoy the count is
- * of hand-overs, total_ns how long it lasted.  Each wake and each start is a line of its own: "wake", latency_ns.  So is each
+ * of hand-overs, total_ns how long it lasted.  Each wake and each start is a line of its own: "wake", latency_ns, and of
+ * a wake the thread that posted and the processor on which the other one ran then, or -1.  So is each
  * lock that is taken again: "again", how it was given back, the least and the most that it was held before the
  * release that somebody waited for, in ns.
  *
@@ -270,7 +271,10 @@ static void preempted(void)
 static sem_t asked;
 static atomic_uint_fast64_t posted_ns;
 static uint64_t woken_after_ns[WAKES];
+static int woken_on[WAKES]; /* the processor; -1: it moved meanwhile */
 static atomic_uint n_woken;
+static const char *const poster_name[] = {"poster-0", "poster-1", "poster-2"};
+enum { POSTERS = 3 };
 
 static void *is_woken(void *arg)
 {
@@ -279,28 +283,52 @@ static void *is_woken(void *arg)
 	for (unsigned int i = 0; i < WAKES; i++) {
 		while (sem_wait(&asked))
 			;
+		woken_on[i] = sched_getcpu();
 		woken_after_ns[i] = now_ns() - posted_ns;
+		if (sched_getcpu() != woken_on[i])
+			woken_on[i] = -1;
 		n_woken = i + 1;
+	}
+	return NULL;
+}
+
+/* One of them more often: of six wakes four. */
+static unsigned int poster_of(unsigned int wake)
+{
+	return wake % 6 < 4 ? 0 : wake % 6 - 3;
+}
+
+static void *posts(void *arg)
+{
+	unsigned int me = (unsigned int)(uintptr_t)arg;
+
+	pthread_setname_np(pthread_self(), poster_name[me]);
+	for (unsigned int i = 0; i < WAKES; i++) {
+		if (poster_of(i) != me)
+			continue;
+		while (n_woken < i)
+			usleep(500);
+		usleep(3000);
+		posted_ns = now_ns();
+		sem_post(&asked);
 	}
 	return NULL;
 }
 
 static void wakes(void)
 {
-	pthread_t thread;
+	pthread_t thread, poster[POSTERS];
 
 	sem_init(&asked, 0, 0);
 	start(&thread, is_woken, 0);
-	for (unsigned int i = 0; i < WAKES; i++) {
-		usleep(3000);
-		posted_ns = now_ns();
-		sem_post(&asked);
-		while (n_woken <= i)
-			usleep(500);
-	}
+	for (uintptr_t i = 0; i < POSTERS; i++)
+		start(&poster[i], posts, i);
+	for (unsigned int i = 0; i < POSTERS; i++)
+		pthread_join(poster[i], NULL);
 	pthread_join(thread, NULL);
 	for (unsigned int i = 0; i < WAKES; i++)
-		printf("wake\t%ju\n", (uintmax_t)woken_after_ns[i]);
+		printf("wake\t%ju\t%s\t%d\n", (uintmax_t)woken_after_ns[i], poster_name[poster_of(i)],
+		       woken_on[i]);
 }
 
 /* ---- starts ---- */

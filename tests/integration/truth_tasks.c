@@ -4,7 +4,7 @@
  * Links libtrc.  With an argument it records itself into that file, by trace_start(); without,
  * somebody else is expected to.  Prints what the trace has to contain, by its own clock: one line
  * a type, "task|region", type, count, total_ns, longest_ns; of what threads did in them "slept" or "ran", type, count,
- * total_ns, longest_ns; then "log", category, count; then
+ * total_ns, longest_ns; then "spread", type, nothing, p50_ns, p95_ns, p99_ns; then "log", category, count; then
  * "counter", name, count, last value.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,6 +24,43 @@ struct order {
 };
 
 static atomic_uint logs, counts;
+
+/* How long each of a type lasted. */
+struct spread {
+	const char *type;
+	uint64_t ns[WORKERS * ORDERS * QUERIES];
+	atomic_uint n;
+};
+static struct spread orders = {.type = "order"}, even = {.type = "query 0"}, odd = {.type = "query 1"},
+		     prices = {.type = "price"}, finishes = {.type = "finish"};
+
+static void lasted(struct spread *spread, const char *what, uint64_t from_ns)
+{
+	uint64_t ns = now_ns() - from_ns;
+
+	spread->ns[spread->n++] = ns;
+	site_add(site_row(what, spread->type, ""), ns, 1);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The smallest value that so many percent do not exceed. */
+static uint64_t percentile(const struct spread *spread, unsigned int percent)
+{
+	return spread->ns[(spread->n * percent + 99) / 100 - 1];
+}
+
+static void print_spread(struct spread *spread)
+{
+	qsort(spread->ns, spread->n, sizeof(*spread->ns), by_value);
+	printf("spread\t%s\t\t%ju\t%ju\t%ju\n", spread->type, (uintmax_t)percentile(spread, 50),
+	       (uintmax_t)percentile(spread, 95), (uintmax_t)percentile(spread, 99));
+}
 
 /* Sleeps, in a region or task of this type, which is in a region of an order. */
 static void pass_ms(unsigned int ms, const char *type)
@@ -63,15 +100,17 @@ static void computed_name(char *out, size_t room, int i)
 
 static void query(struct order *order, int i)
 {
+	static atomic_uint asked;
+	unsigned int n = asked++;
 	char type[16];
 	uint64_t from = now_ns();
 	trace_task task;
 
 	computed_name(type, sizeof(type), i);
 	task = trace_task_begin(type, order->task);
-	pass_ms(2, i % 2 ? "query 1" : "query 0");
+	pass_ms(n % 20 ? 1 + n % 4 : 12, i % 2 ? "query 1" : "query 0");
 	trace_task_end(task);
-	site_add(site_row("task", i % 2 ? "query 1" : "query 0", ""), now_ns() - from, 1);
+	lasted(i % 2 ? &odd : &even, "task", from);
 }
 
 static void price(const struct order *order)
@@ -85,7 +124,7 @@ static void price(const struct order *order)
 		compute(1000000);
 		site_add(site_row("ran", "price", ""), ran_ns() - ran, 1);
 	}
-	site_add(site_row("region", "price", ""), now_ns() - from, 1);
+	lasted(&prices, "region", from);
 }
 
 static void *order_finish(void *arg)
@@ -101,11 +140,11 @@ static void *order_finish(void *arg)
 	logs++;
 	trace_counter_set("orders done", (int64_t)++counts);
 	trace_region_end();
-	site_add(site_row("region", "finish", ""), now_ns() - from, 1);
+	lasted(&finishes, "region", from);
 	site_add(site_row("slept", "finish", ""), 0, 1);
 	site_add(site_row("slept", "order", ""), 0, 1);
 	trace_task_end(order->task);
-	site_add(site_row("task", "order", ""), now_ns() - order->began_ns, 1);
+	lasted(&orders, "task", order->began_ns);
 	return NULL;
 }
 
@@ -161,6 +200,11 @@ int main(int argc, char **argv)
 		trace_task_end(trace_task_begin("too late", 0));
 	}
 	truth_print(stdout);
+	print_spread(&orders);
+	print_spread(&even);
+	print_spread(&odd);
+	print_spread(&prices);
+	print_spread(&finishes);
 	printf("log\torders\t\t%u\n", (unsigned int)logs);
 	printf("counter\torders done\t\t%u\t%u\n", (unsigned int)counts, (unsigned int)counts);
 	return 0;

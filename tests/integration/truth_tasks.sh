@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tasks, regions, logs and counters: their number exactly, their time within 5 % or the noise
+# Tasks, regions, logs and counters: their number exactly, their time within 5 % and percentiles within 2 %, or the noise
 # floor, and how much of it their threads slept and ran; recorded by the program itself, and by trace-record.
 . "$(dirname "$0")/lib.sh"
 need_no_thread_sanitizer
@@ -17,12 +17,27 @@ compare()
 			WHERE reason = 'sleep' GROUP BY type"
 		sql "$1" "SELECT 'ran', type, '', count(DISTINCT region), sum(ns) FROM region_times JOIN regions ON id = region
 			WHERE state = 'running' AND type = 'price' GROUP BY type"
+		"$trace_analyze" --json "$1" >all.json || fail 'no --json'
+		sql_json "$1" all.json "WITH j(v) AS (SELECT JSON) SELECT 'spread', value ->> 'type', value ->> 'p50_ns', value ->> 'p95_ns',
+			value ->> 'p99_ns' FROM j, json_each(v, '\$.tasks') UNION ALL SELECT 'spread', value ->> 'type', value ->> 'p50_ns',
+			value ->> 'p95_ns', value ->> 'p99_ns' FROM j, json_each(v, '\$.regions')"
 		sql "$1" "SELECT 'log', category, '', count(*) FROM logs GROUP BY category"
 		sql "$1" "SELECT 'counter', name, '', count(*), max(value) FROM counters GROUP BY name"
 	} >trace.tsv
 	awk -F '\t' '
 		function off(a, b) { return a > b ? a - b : b - a }
+		NR == FNR && $1 == "spread" { for (i = 3; i <= 5; i++) at[$2, i] = $i; rows++; next }
 		NR == FNR { count[$1, $2] = $4; total[$1, $2] = $5; rows++; next }
+		$1 == "spread" {
+			rows--
+			for (i = 4; i <= 6; i++)
+				spread_off = spread_off || off(at[$2, i - 1], $i) > 0.02 * $i + 100000
+			printf "%-6s %-8s %-12s p50 %d of %d, p95 %d of %d, p99 %d of %d\n", spread_off ? "SPREAD" : "ok", $1, $2,
+				at[$2, 3], $4, at[$2, 4], $5, at[$2, 5], $6
+			bad += spread_off
+			spread_off = 0
+			next
+		}
 		$1 == "ran" && !(($1, $2) in count) { next } # without switch records nobody knows
 		{
 			rows--
@@ -90,6 +105,33 @@ sums_agree()
 	"$trace_analyze" dump.trc >report.txt || fail 'no report'
 	expect 'the report tells where the time of a type went' \
 		awk '/^  query 0 / { getline; found = /^ +[0-9.]+% slept/ } END { exit !found }' report.txt
+	# Three digits are told.
+	sql_json dump.trc dump.json "WITH j(v) AS (SELECT JSON) SELECT value ->> 'type', value ->> 'p50_ns', value ->> 'p95_ns', value ->> 'p99_ns',
+		value ->> 'max_ns' FROM j, json_each(v, '\$.tasks') UNION ALL SELECT value ->> 'type', value ->> 'p50_ns', value ->> 'p95_ns',
+		value ->> 'p99_ns', value ->> 'max_ns' FROM j, json_each(v, '\$.regions')" >spreads.tsv
+	expect 'the report has the percentiles of each type' awk -F '\t' '
+		function ns(text,    part) {
+			split(text, part, " ")
+			return part[1] * (part[2] == "s" ? 1e9 : part[2] == "ms" ? 1e6 : part[2] == "ns" ? 1 : 1e3)
+		}
+		NR == FNR { for (i = 2; i <= 5; i++) wanted[$1, i] = $i; n++; next }
+		/^(Tasks|Regions)$/ { inside = 1 }
+		!NF { inside = 0 }
+		inside && match($0, /( +[0-9.]+ (s|ms|µs|ns)){5}$/) {
+			row = substr($0, RSTART)
+			type = substr($0, 1, RSTART - 1)
+			sub(/ +[0-9,]+ *$/, "", type)
+			sub(/^ +/, "", type)
+			gsub(/ +/, " ", row)
+			split(row, word, " ")
+			for (i = 2; i <= 5; i++) {
+				told = ns(word[2 * i - 1] " " word[2 * i])
+				off = told - wanted[type, i]
+				bad += (off < 0 ? -off : off) > 0.006 * wanted[type, i]
+			}
+			n--
+		}
+		END { exit bad || n }' spreads.tsv report.txt
 	id=$(sql dump.trc "SELECT id FROM regions WHERE type = 'price' ORDER BY duration_ns DESC LIMIT 1")
 	"$trace_analyze" --why "region:$id" --output json dump.trc >why.json || fail "no --why region:$id"
 	expect '--why of a region is about as much time as it took' \
