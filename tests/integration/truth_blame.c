@@ -9,7 +9,7 @@
  * the others' waiting fell into its sections: the truth about blame, whatever the machine's load.
  *
  * Output as in truth.h: "caused", site, reason, releases, total_ns; and "unlocking", what of the others' waiting fell
- * into the calls that let go: when in such a call the mutex is free the program cannot know.
+ * into the calls that let go: when in such a call the mutex is free the program cannot know.  And "gave_up", "mutex", how many calls did.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,6 +31,7 @@ static struct turn turn[THREADS][TURNS_MAX];
 static unsigned int n_turns[THREADS];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t until_ns;
+static atomic_uint gave_up;
 static const char *how = "plain";
 
 static void work(uint64_t ns)
@@ -115,7 +116,9 @@ static void *fighter(void *arg)
 		t->asked_ns = now_ns();
 		err = ask();
 		t->had_ns = now_ns();
-		if (!err)
+		if (err)
+			gave_up++;
+		else
 			hold[t->kind](t);
 	}
 	n_turns[me] = n;
@@ -195,5 +198,6 @@ int main(int argc, char **argv)
 	for (int i = 0; i < THREADS; i++)
 		for (unsigned int t = 0; t < n_turns[i]; t++)
 			account(&turn[i][t], all, n);
+	printf("gave_up\tmutex\t%u\n", gave_up);
 	return truth_print(stdout);
 }

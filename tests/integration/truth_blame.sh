@@ -61,7 +61,23 @@ for how in plain pi timed; do
 	agrees $how
 	holders_known $how
 done
-expect 'some gave up' test 0 -lt "$(sql dump.trc "SELECT count(*) FROM parks WHERE result > 0")"
+
+# Who gave up: the program's number, in each way; the report says the share of all waits for the lock.
+gave_up=$(awk -F '\t' '$1 == "gave_up" { print $3 }' truth.tsv)
+expect "$gave_up calls gave up, which is much" test "$gave_up" -gt 100
+for query in "SELECT count(*) FROM parks WHERE reason = 'mutex' AND result = 110" "SELECT timed_out FROM locks WHERE name = 'mutex'"; do
+	expect "as many as the program says: $query" test "$(sql dump.trc "$query")" = "$gave_up"
+done
+"$trace_analyze" --json dump.trc >dump.json || fail 'no --json'
+expect 'in --json, too' test "$(sql_json dump.trc dump.json "SELECT value ->> 'timed_out' FROM json_each(JSON, '\$.locks')
+	WHERE value ->> 'name' = 'mutex'")" = "$gave_up"
+share=$(sql dump.trc "SELECT printf('%.1f', 100.0 * $gave_up / waits) FROM locks WHERE name = 'mutex'")
+"$trace_analyze" dump.trc >report.txt || fail 'no report'
+expect "the report says that $share% timed out" awk -v share="$share%" '
+	/^Waiting for locks/ { inside = 1 }
+	!NF { inside = 0 }
+	inside && index($0, "   " share " timed out") { found = 1 }
+	END { exit !found }' report.txt
 
 # A holder that had no processor: who ran instead is who the table sched_latency has, where a piece is all of a latency.
 same=$(sql dump.trc "SELECT count(*) > 0 AND total(c.instead_thread IS NOT l.instead_thread OR c.instead_ns <> l.instead_ns) = 0
