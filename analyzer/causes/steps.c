@@ -86,6 +86,20 @@ static uint32_t stretch_from(const struct trc_steps *s, size_t thread, int64_t t
 	return low;
 }
 
+/* An event of this time may be lost, or behind the place where the file was cut. */
+static bool may_be_missing(const struct trc_steps *s, int64_t from_ns, int64_t to_ns)
+{
+	return (s->cut && to_ns >= s->whole_until_ns) || trc_steps_lost(s, from_ns, to_ns);
+}
+
+/* After this stretch, in no wait: unless the wait was recorded in the stretch, and is missing. */
+static uint8_t off_proc(const struct trc_steps *s, const struct trc_on_cpu *on)
+{
+	if (on->preempted)
+		return TRC_CAUSE_PREEMPTED;
+	return may_be_missing(s, on->start_ns, on->end_ns) ? TRC_CAUSE_LOST : TRC_CAUSE_OFF;
+}
+
 /* From the piece's begin at from_ns up to step->until_ns it is in no wait. */
 static void step_active(const struct trc_steps *s, size_t thread, int64_t from_ns, int64_t ts_ns,
 			struct trc_step *step)
@@ -118,8 +132,7 @@ static void step_active(const struct trc_steps *s, size_t thread, int64_t from_n
 	if (on)
 		step->until_ns = trc_earlier_ns(step->until_ns, on->start_ns);
 	if (i > first) {
-		step->kind = s->on_cpu[s->stretches.row[i - 1]].preempted ? TRC_CAUSE_PREEMPTED
-									  : TRC_CAUSE_OFF;
+		step->kind = off_proc(s, &s->on_cpu[s->stretches.row[i - 1]]);
 		return;
 	}
 	step->born = s->thread[thread].start_ns != TRC_NEVER;
@@ -307,6 +320,17 @@ static uint8_t unless_lost(const struct trc_steps *s, int64_t from_ns, int64_t t
 	return trc_steps_lost(s, from_ns, to_ns) ? TRC_CAUSE_LOST : kind;
 }
 
+/* Who ended the wait is not known: not traced, unless an event that tells of it may be missing.  A thread records that it ended a
+ * wait when it runs on: after the wait, if the thread that was woken took its processor. */
+static uint8_t nobody_known(const struct trc_steps *s, const struct trc_park *p)
+{
+	enum { LATE_NS = 100000000 };
+	int64_t end_ns = trc_park_end_ns(s->m, p);
+
+	end_ns = end_ns < INT64_MAX - LATE_NS ? end_ns + LATE_NS : INT64_MAX;
+	return may_be_missing(s, p->start_ns, end_ns) ? TRC_CAUSE_LOST : TRC_CAUSE_UNKNOWN;
+}
+
 static void step_section(const struct trc_steps *s, const struct trc_unlock *unlock,
 			 struct trc_step *step)
 {
@@ -354,7 +378,7 @@ static void step_held(const struct trc_steps *s, uint32_t park, bool unlocked,
 	step->on = holder;
 	step->kind = holder			? TRC_CAUSE_WAITING
 		     : p->flags & TRC_PARK_OPEN ? TRC_CAUSE_UNWOKEN
-						: TRC_CAUSE_UNKNOWN;
+						: nobody_known(s, p);
 }
 
 /* It gave up: who had the lock then has not released it yet.  False if that is not known. */
@@ -475,6 +499,8 @@ static void step_woken(const struct trc_steps *s, const struct trc_park *p, int6
 	step->on = woken ? p->waker : p->reason == TRC_REASON_JOIN ? p->holder : 0;
 	step->stack = woken ? p->waker_stack : 0;
 	step->kind = step->on ? TRC_CAUSE_WAITING : trc_step_kind_alone(p);
+	if (step->kind == TRC_CAUSE_UNKNOWN)
+		step->kind = nobody_known(s, p);
 }
 
 /* ---- a wait ---- */

@@ -34,7 +34,8 @@ struct trc_steps {
 	uint32_t *
 		unlock_place; /* by row of unlocks: its index within its lock, not within the readers' */
 	int64_t switches_ns;
-	bool cut;		/* the trace: switches of some procs may be missing at its end */
+	bool cut;		/* the trace: at its end events of some procs may be missing, */
+	int64_t whole_until_ns; /* from then on */
 	int64_t *lost_since_ns; /* of gaps[i] and all after it, the earliest */
 	struct trc_index holder_now; /* by park id: the thread that holds the lock at the end */
 	/* By id of a condition wait: the id of the unlock by which its thread gave the mutex back in it,

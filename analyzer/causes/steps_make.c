@@ -155,6 +155,7 @@ static void steps_begin(struct trc_steps *s, const struct trc_model *m)
 	s->on_cpu = trc_model_on_cpu(m, &s->n_on_cpu);
 	s->sample = trc_model_samples(m, &s->n_samples);
 	s->cut = !trc_reader_info(trc_model_reader(m))->complete;
+	s->whole_until_ns = trc_reader_info(trc_model_reader(m))->whole_until_ns;
 }
 
 static int steps_make(struct trc_steps *s, const struct trc_model *m)

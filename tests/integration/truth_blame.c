@@ -155,7 +155,8 @@ static void account(const struct turn *wait, const struct turn *section, unsigne
 		latest = latest < wait->had_ns ? latest : wait->had_ns;
 		if (until > from)
 			site_caused(name, "mutex", until - from, 1);
-		site_add(site_row("unlocking", name, "mutex"), latest - (until > from ? until : from), 1);
+		site_add(site_row("unlocking", name, "mutex"),
+			 latest - (until > from ? until : from), 1);
 	}
 }
 

@@ -6,7 +6,10 @@
  * when they did what; at the end the program cuts the waits of `last` by that: the truth about
  * their causes, whatever the machine's load.
  *
- * Output, separated by tabs: thread, what it did, total_ns within the waits of `last`.
+ *   truth_chain [rounds]
+ *
+ * Output, separated by tabs: thread, what it did, total_ns within the waits of `last`.  By rounds: of each, with when `last` asked and
+ * had the lock (CLOCK_MONOTONIC) before that.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,18 +18,19 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 #include "truth.h"
 
-enum { ROUNDS = 60 };
+enum { ROUNDS = 60, PARTS = 5 };
 
 /* Of a round: what `last` waited for, in the order in which it was. */
 struct round {
-	uint64_t asked_ns; /* `last` asks for the lock */
+	uint64_t asked_ns;			    /* `last` asks for the lock */
 	uint64_t sleeps_ns, slept_ns, signalled_ns; /* `source` */
-	uint64_t first_ns;  /* `first` unlocks */
-	uint64_t middle_ns; /* `middle` unlocks */
-	uint64_t had_ns;    /* `last` has the lock */
+	uint64_t first_ns;			    /* `first` unlocks */
+	uint64_t middle_ns;			    /* `middle` unlocks */
+	uint64_t had_ns;			    /* `last` has the lock */
 };
 
 static struct round round_of[ROUNDS];
@@ -137,11 +141,44 @@ static uint64_t within(const struct round *r, uint64_t from, uint64_t to)
 	return to > from ? to - from : 0;
 }
 
-int main(void)
+/* What each did within the wait, and until when nobody else had. */
+static void account(const struct round *r, uint64_t ns[PARTS])
+{
+	ns[0] += within(r, r->sleeps_ns, r->slept_ns);
+	ns[1] += within(r, 0, r->sleeps_ns) + within(r, r->slept_ns, r->signalled_ns);
+	ns[2] += within(r, r->signalled_ns, r->first_ns);
+	ns[3] += within(r, r->first_ns, r->middle_ns);
+	ns[4] += within(r, r->middle_ns, r->had_ns);
+}
+
+static void print(const char *before, const uint64_t ns[PARTS])
+{
+	static const char *const what[PARTS] = {"source\tslept", "source\tworked", "first\tworked",
+						"middle\tworked", "last\tworked"};
+
+	for (int i = 0; i < PARTS; i++)
+		printf("%s%s\t%ju\n", before, what[i], (uintmax_t)ns[i]);
+}
+
+static void print_rounds(void)
+{
+	char before[64];
+
+	for (const struct round *r = round_of; r < round_of + ROUNDS; r++) {
+		uint64_t ns[PARTS] = {0};
+
+		account(r, ns);
+		snprintf(before, sizeof(before), "%ju\t%ju\t", (uintmax_t)r->asked_ns,
+			 (uintmax_t)r->had_ns);
+		print(before, ns);
+	}
+}
+
+int main(int argc, char **argv)
 {
 	void *(*const runs[])(void *) = {first, middle, last, source};
 	const char *const names[] = {"first", "middle", "last", "source"};
-	uint64_t ns[5] = {0};
+	uint64_t ns[PARTS] = {0};
 	pthread_t thread[4];
 
 	pthread_barrier_init(&turn, NULL, 4);
@@ -152,16 +189,11 @@ int main(void)
 	}
 	for (int i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
-	for (const struct round *r = round_of; r < round_of + ROUNDS; r++) {
-		ns[0] += within(r, r->sleeps_ns, r->slept_ns);
-		ns[1] += within(r, 0, r->sleeps_ns) + within(r, r->slept_ns, r->signalled_ns);
-		ns[2] += within(r, r->signalled_ns, r->first_ns);
-		ns[3] += within(r, r->first_ns, r->middle_ns);
-		ns[4] += within(r, r->middle_ns, r->had_ns);
-	}
-	printf("source\tslept\t%ju\nsource\tworked\t%ju\nfirst\tworked\t%ju\nmiddle\tworked\t%ju\n"
-	       "last\tworked\t%ju\n",
-	       (uintmax_t)ns[0], (uintmax_t)ns[1], (uintmax_t)ns[2], (uintmax_t)ns[3],
-	       (uintmax_t)ns[4]);
+	for (const struct round *r = round_of; r < round_of + ROUNDS; r++)
+		account(r, ns);
+	if (argc > 1 && !strcmp(argv[1], "rounds"))
+		print_rounds();
+	else
+		print("", ns);
 	return fflush(stdout) ? 1 : 0;
 }

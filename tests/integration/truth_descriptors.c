@@ -82,7 +82,8 @@ static void be_counter(void)
 	strcpy(name, "eventfd");
 }
 
-static struct sockaddr_in address_of(int fd, int (*get)(int, struct sockaddr *, socklen_t *), char *text)
+static struct sockaddr_in address_of(int fd, int (*get)(int, struct sockaddr *, socklen_t *),
+				     char *text)
 {
 	struct sockaddr_in a;
 	socklen_t n = sizeof(a);
@@ -249,9 +250,10 @@ static void tell(const struct thing *thing)
 		least_ns += w->acts_ns - w->blocked_ns;
 		most_ns += w->has_ns - w->asks_ns;
 	}
-	printf("%s\t%s\t%s\t%s\t%d\t%ju\t%ju\t%ju\t%ju\t%ju\t%ju\n", thing->kind, or_none(name), or_none(own),
-	       or_none(peer), WAITS, (uintmax_t)least_ns, (uintmax_t)most_ns, (uintmax_t)first->asks_ns,
-	       (uintmax_t)first->blocked_ns, (uintmax_t)last->acts_ns, (uintmax_t)last->has_ns);
+	printf("%s\t%s\t%s\t%s\t%d\t%ju\t%ju\t%ju\t%ju\t%ju\t%ju\n", thing->kind, or_none(name),
+	       or_none(own), or_none(peer), WAITS, (uintmax_t)least_ns, (uintmax_t)most_ns,
+	       (uintmax_t)first->asks_ns, (uintmax_t)first->blocked_ns, (uintmax_t)last->acts_ns,
+	       (uintmax_t)last->has_ns);
 }
 
 static void wait_for(const struct thing *thing)

@@ -327,8 +327,8 @@ static void wakes(void)
 		pthread_join(poster[i], NULL);
 	pthread_join(thread, NULL);
 	for (unsigned int i = 0; i < WAKES; i++)
-		printf("wake\t%ju\t%s\t%d\n", (uintmax_t)woken_after_ns[i], poster_name[poster_of(i)],
-		       woken_on[i]);
+		printf("wake\t%ju\t%s\t%d\n", (uintmax_t)woken_after_ns[i],
+		       poster_name[poster_of(i)], woken_on[i]);
 }
 
 /* ---- starts ---- */
@@ -559,9 +559,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} MODES[] = {
-		{"holds", holds}, {"convoy", convoy}, {"preempted", preempted}, {"wakes", wakes}, {"starts", starts},
-		{"again", again}};
+	} MODES[] = {{"holds", holds}, {"convoy", convoy}, {"preempted", preempted},
+		     {"wakes", wakes}, {"starts", starts}, {"again", again}};
 
 	truth_begin();
 	for (size_t i = 0; argc > 1 && i < sizeof(MODES) / sizeof(*MODES); i++)

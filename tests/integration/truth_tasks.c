@@ -31,8 +31,9 @@ struct spread {
 	uint64_t ns[WORKERS * ORDERS * QUERIES];
 	atomic_uint n;
 };
-static struct spread orders = {.type = "order"}, even = {.type = "query 0"}, odd = {.type = "query 1"},
-		     prices = {.type = "price"}, finishes = {.type = "finish"};
+static struct spread orders = {.type = "order"}, even = {.type = "query 0"},
+		     odd = {.type = "query 1"}, prices = {.type = "price"},
+		     finishes = {.type = "finish"};
 
 static void lasted(struct spread *spread, const char *what, uint64_t from_ns)
 {

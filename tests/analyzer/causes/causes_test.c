@@ -489,6 +489,56 @@ static const struct causes_case {
 		 "@2000 thread=2 resume reason=sem object=0x30\n",
 	 1, "0 t2 events_lost 1000-2000 sem\n"},
 
+	{"... and after the wait: who ended it may have recorded that only when it ran on",
+	 THREADS "@1000 thread=2 park reason=sem object=0x30\n"
+		 "@2000 thread=2 resume reason=sem object=0x30\n"
+		 "@9000 proc=1 gap lost_events=2 since=8000 cause=ring_full\n",
+	 1, "0 t2 events_lost 1000-2000 sem\n"},
+	{"... of a lock, too",
+	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@2000 thread=2 resume reason=mutex object=0x10\n"
+		 "@9000 proc=1 gap lost_events=2 since=8000 cause=ring_full\n",
+	 1, "0 t2 events_lost 1000-2000 mutex\n"},
+	{"... but not long after it",
+	 THREADS "@1000 thread=2 park reason=sem object=0x30\n"
+		 "@2000 thread=2 resume reason=sem object=0x30\n"
+		 "@500000000 proc=1 gap lost_events=2 since=400000000 cause=ring_full\n",
+	 1, "0 t2 unknown 1000-2000 sem\n"},
+	{"... but of a trace that is cut the event that tells may be behind the end",
+	 THREADS "@1000 thread=2 park reason=sem object=0x30\n"
+		 "@2000 thread=2 resume reason=sem object=0x30\n"
+		 "unfinished\n",
+	 1, "0 t2 events_lost 1000-2000 sem\n"},
+	{"of a wait in the chain they may have been lost before others came to wait",
+	 THREADS "@1000 thread=1 park reason=sem object=0x30 stack=a\n"
+		 "@1900 proc=1 gap lost_events=2 since=1500 cause=ring_full\n"
+		 "@2000 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@3000 thread=1 resume reason=sem object=0x30\n"
+		 "@4000 thread=1 unlock reason=mutex object=0x10 waiters=1\n"
+		 "@4000 thread=2 resume reason=mutex object=0x10\n",
+	 2,
+	 "0 t2 waiting 2000-4000 mutex\n"
+	 "1 t1 events_lost 2000-3000 sem unlock=1 wait\n"
+	 "1 t1 active 3000-4000 unlock=1\n"},
+	{"off its proc in no recorded wait: not if the wait may be among lost events, but for those of other times",
+	 THREADS "@900 proc=0 source=kernel thread=1 proc_start\n"
+		 "@1000 proc=1 thread=2 park reason=mutex object=0x10 holder=1\n"
+		 "@600000 proc=0 gap lost_events=2 since=500000 cause=ring_full\n"
+		 "@600500 proc=0 source=kernel thread=1 proc_stop preempted=0\n"
+		 "@900000 proc=0 source=kernel thread=1 proc_start\n"
+		 "@910000 proc=0 source=kernel thread=1 proc_stop preempted=0\n"
+		 "@950000 proc=0 source=kernel thread=1 proc_start\n"
+		 "@1000000 proc=0 thread=1 unlock reason=mutex object=0x10 waiters=1\n"
+		 "@1000300 proc=1 thread=2 resume reason=mutex object=0x10\n",
+	 1,
+	 "0 t2 waiting 1000-1000300 mutex\n"
+	 "1 t1 running 1000-600500 unlock=1\n"
+	 "1 t1 events_lost 600500-900000 unlock=1\n"
+	 "1 t1 running 900000-910000 unlock=1\n"
+	 "1 t1 off_cpu 910000-950000 unlock=1\n"
+	 "1 t1 running 950000-1000000 unlock=1\n"
+	 "1 t2 waking 1000000-1000300 mutex\n"},
+
 	{"that nobody held a lock is not known where events were lost: an unlock may be among them",
 	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
 		 "@2000 thread=1 unlock reason=mutex object=0x10\n"
