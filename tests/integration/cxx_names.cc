@@ -3,8 +3,8 @@
  * of local classes and of templates, locks that are static members of a namespace.
  *
  * Each keeps account of the CPU time that it took.  Output: a line each, "cpu", the function's name as
- * its compiler's own tools have it, milliseconds.  Last, "lock" and the name of the mutex that was
- * fought for, and "holder" and the function that kept it.
+ * its compiler's own tools have it, milliseconds; "waited", a lock, and for how many milliseconds threads waited for it.
+ * Last, "lock" and the name of the mutex that was fought for most, and "holder" and the function that kept it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -75,6 +75,44 @@ __attribute__((noinline)) static int get()
 	return value;
 }
 } // namespace settings
+
+/* Locks that are static variables of this file, and of a function. */
+static std::mutex db;
+
+static std::mutex &cache_lock()
+{
+	static std::mutex lock;
+
+	return lock;
+}
+
+static double now_ms()
+{
+	timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* How long two threads wait for the lock, by their own clock. */
+static double fight_for(std::mutex &lock)
+{
+	double waited_ms[2] = {0, 0};
+	auto fight = [&lock](double *ms) {
+		for (int i = 0; i < 20; i++) {
+			double from_ms = now_ms();
+			std::lock_guard<std::mutex> held(lock);
+
+			*ms += now_ms() - from_ms;
+			std::this_thread::sleep_for(std::chrono::milliseconds(1));
+		}
+	};
+	std::thread one(fight, &waited_ms[0]), other(fight, &waited_ms[1]);
+
+	one.join();
+	other.join();
+	return waited_ms[0] + waited_ms[1];
+}
 
 struct Worker {
 	void run()
@@ -172,6 +210,8 @@ int main()
 	std::async(std::launch::async, [] {
 		std::this_thread::sleep_for(std::chrono::milliseconds(20));
 	}).get();
+	printf("waited\tdb\t%.3f\n", fight_for(db));
+	printf("waited\tcache_lock::lock\t%.3f\n", fight_for(cache_lock()));
 	printf("lock\tsettings::lock\nholder\tsettings::reload\n");
 	return 0;
 }

@@ -26,6 +26,18 @@ $(cat seen)"
 	passed "$name: $got of $ms ms"
 done < <(grep '^cpu' account)
 
+# Locks that are static variables, of a file or of a function, have the names of the program, and its waits.
+sql names.trc "SELECT name, symbol, waited_ns / 1e6 FROM locks WHERE kind = 'mutex'" >locks.tsv || fail 'no locks'
+while IFS=$'\t' read -r _ name ms; do
+	got=$(awk -F '\t' -v name="$name" '$1 == name && $2 == name { print $3 }' locks.tsv)
+	[ -n "$got" ] || fail "no lock is called $name: $(cat locks.tsv)"
+	awk -v got="$got" -v ms="$ms" 'BEGIN { d = got - ms; exit !(d * d < (ms / 4 + 5) ^ 2) }' ||
+		fail "waits for $name: $got ms of $ms"
+	[ "$(sql names.trc "SELECT count(*) FROM objects WHERE name = '$name' AND symbol = '$name' AND offset_bytes = 0 AND kind = 'mutex'")" = 1 ] ||
+		fail "$name is not in the table objects: $(sql names.trc 'SELECT * FROM objects')"
+	passed "a lock called $name: $got of $ms ms"
+done < <(grep '^waited' account)
+
 lock=$(awk -F '\t' '$1 == "lock" { print $2 }' account)
 holder=$(awk -F '\t' '$1 == "holder" { print $2 }' account)
 "$trace_analyze" names.trc >report || fail 'no report'

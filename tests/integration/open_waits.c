@@ -12,7 +12,8 @@
  *   open_waits storm FILE    the same, again and again, while threads come and go with their stacks
  *   open_waits closing FILE BEFORE PLUGIN   takes one, BEFORE, while it closes a plugin, and one afterwards
  *
- * Before that it prints a line for each: the reason, and the function.
+ * Before that it prints a line for each: the reason, and the function; and then "since", the function, when its wait began at
+ * the earliest and at the latest (nanoseconds of CLOCK_MONOTONIC).
  */
 #include <dlfcn.h>
 #include <err.h>
@@ -21,10 +22,12 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <trc/trace.h>
 #include "tests/recorder/interpose/blocked.h"
 
@@ -117,6 +120,15 @@ static const struct place {
 enum { PLACES = sizeof(places) / sizeof(*places) };
 
 static _Atomic int rounds[PLACES], allowed[PLACES];
+static _Atomic uint64_t asks_ns[PLACES];
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
 
 static void *wait_for_ever(void *arg)
 {
@@ -124,6 +136,7 @@ static void *wait_for_ever(void *arg)
 	ptrdiff_t i = place - places;
 
 	for (;;) {
+		asks_ns[i] = now_ns();
 		place->wait();
 		for (rounds[i]++; allowed[i] < rounds[i];)
 			sched_yield();
@@ -306,6 +319,9 @@ int main(int argc, char **argv)
 	for (int i = 0; !strcmp(what, "again") && i < TIMES; i++)
 		let_all_go_on();
 	await_others();
+	for (int i = 0; i < PLACES; i++)
+		printf("since\t%s\t%ju\t%ju\n", places[i].name, (uintmax_t)asks_ns[i],
+		       (uintmax_t)now_ns());
 	printf("waiting\n");
 	fflush(stdout);
 	if (!strcmp(what, "self")) {

@@ -16,7 +16,20 @@ begin()
 	exec 9>"$1/in"
 	until_true 60 grep -q '^waiting$' "$1/said" || fail "$1: its threads do not wait: $(cat "$1/err")"
 	recorded=$(sed -n 's/^pid\t//p' "$1/said")
-	grep -vE '^(waiting|pid)' "$1/said" | sort >"$1/truth"
+	grep -vE '^(waiting|pid|since)' "$1/said" | sort >"$1/truth"
+}
+
+# lasting TRACE NAME WHAT: each wait in progress began between the two clocks that the program read before it and after.
+lasting()
+{
+	sql "$1" "SELECT f.function, n.since_ns + i.value, n.waited_ns - (SELECT max(waited_ns + since_ns) FROM threads_now) + n.since_ns
+		FROM threads_now n JOIN stack_frames s ON s.stack = n.stack JOIN frames f ON f.id = s.frame
+		JOIN trace_info i ON i.key = 'start_monotonic_ns' WHERE n.state = 'waiting' AND f.function LIKE 'place\_%' ESCAPE '\'" >lasting.tsv ||
+		fail "$3: no query"
+	awk -F '\t' 'NR == FNR { if ($1 == "since") { from[$2] = $3; to[$2] = $4 } next }
+		{ n++; bad += $2 < from[$1] || $2 > to[$1] || $3 }
+		END { exit bad || n != 4 }' "$2/said" lasting.tsv ||
+		fail "$3: since when they wait, as said and as seen: $(grep ^since "$2/said" && cat lasting.tsv)"
 }
 
 # stacks TRACE NAME WHAT: each wait in progress that the program told of has the stack of its place.
@@ -30,6 +43,7 @@ stacks()
 		JOIN frames f ON f.id = s.frame WHERE p.end_ns IS NULL
 		AND f.function LIKE 'place\_%' ESCAPE '\' ORDER BY 1" >found.tsv || fail "$3: no query"
 	diff "$2/truth" found.tsv >diff.txt || fail "$3: waits without an end, as said and as seen: $(cat diff.txt)"
+	lasting "$1" "$2" "$3"
 	"$trace_analyze" "$1" >report.txt 2>&1 || fail "$3: no report: $(tail -n 3 report.txt)"
 	while read -r _ place; do
 		grep -q "$place" report.txt || fail "$3: the report does not tell of $place"
@@ -185,7 +199,7 @@ passed 'stacks that were taken early are those that were taken late'
 # ---- of itself ----------------------------------------------------------------------------------------
 mkdir self
 (cd self && "$program" self own.trc >said 2>err </dev/null) || fail "a snapshot of itself: $(cat self/err)"
-grep -vE '^(waiting|pid)' self/said | sort >self/truth
+grep -vE '^(waiting|pid|since)' self/said | sort >self/truth
 stacks self/own.trc self 'a snapshot that a process takes of itself'
 [ "$(sql self/own.trc "SELECT count(descriptor) FROM threads_now WHERE reason IN ('read', 'recv', 'flock')")" = 3 ] ||
 	fail 'a snapshot of itself does not tell of the descriptors'
@@ -199,7 +213,7 @@ passed 'stacks may go while they are read'
 mkdir closing
 (cd closing && "$program" closing after.trc before.trc "$here/.libs/libclosing.so" >said 2>err </dev/null) ||
 	fail "snapshots while a plugin is closed, and afterwards: $? $(cat closing/err)"
-grep -vE '^(waiting|pid)' closing/said | sort >closing/truth
+grep -vE '^(waiting|pid|since)' closing/said | sort >closing/truth
 sql closing/before.trc "SELECT n.reason, f.function FROM threads_now n JOIN stack_frames s ON s.stack = n.stack
 	JOIN frames f ON f.id = s.frame WHERE f.function LIKE 'place\_%' ESCAPE '\'" >found.tsv || fail 'no query'
 [ ! -s found.tsv ] || fail "stacks of other threads were read while a plugin was closed: $(cat found.tsv)"
