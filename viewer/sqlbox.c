@@ -11,6 +11,8 @@
 #include "analyzer/sql/sql.h"
 #include "analyzer/sql/table.h"
 
+static const char OUTSIDE[] = "they lie outside of the part of the trace that the page shows";
+
 /* Of a page that is written. */
 struct box {
 	struct trc_rows *r;
@@ -326,10 +328,7 @@ static int lacks_whole(struct box *b, const struct table *t)
 	int64_t inside = (int64_t)(t->n_rows + t->n_without), n = 0;
 	int err = count_whole(b, t, &n);
 
-	return err || n <= inside
-		       ? err
-		       : lacks(b, t->name, n - inside,
-			       "they lie outside of the part of the trace that the page shows");
+	return err || n <= inside ? err : lacks(b, t->name, n - inside, OUTSIDE);
 }
 
 /* B3: at worst each column is written, and exceptions and rows that are not drawn beside them. */
@@ -412,52 +411,70 @@ static int box_count_rows(struct box *b, const struct trc_sql_table *d,
 	return 0;
 }
 
-/* A table of which the page has the rows of some waits or tasks only: it says of which, in `why`, if they are not all. */
+/* How many waits or tasks there are, in the trace and in the page's part of it, and of how many the page has rows. */
+struct owners {
+	size_t n_whole, n_part, n_here;
+};
+
+static struct owners owners_make(const struct box *b, enum trc_selected_table table, size_t n_whole,
+				 size_t n_here)
+{
+	return (struct owners){n_whole, trc_cut_count(b->r->cut, table, n_whole), n_here};
+}
+
+/* A table of which the page has the rows of some waits or tasks only: it says of which, in `why`, if they are not all of the
+ * page's part. */
 static int box_write_some(struct box *b, const struct trc_sql_table *d,
-			  struct trc_sqlbox_some *some, bool is_whole, const char *why)
+			  struct trc_sqlbox_some *some, const struct owners *of, const char *why)
 {
 	size_t n_missing = b->missing.n;
 	int err = why ? write_table(b, d->name, d, some) : -ENOMEM;
 
 	sqlite3_free(some->from);
 	/* If there was no room for it, that is said. */
-	return err || is_whole || b->missing.n != n_missing ? err : lacks(b, d->name, -1, why);
+	if (err || of->n_here == of->n_whole || b->missing.n != n_missing)
+		return err;
+	return lacks(b, d->name, -1, of->n_here == of->n_part ? OUTSIDE : why);
 }
 
 static int box_write_causes(struct box *b, const struct trc_sql_table *d)
 {
 	const struct trc_rows *r = b->r;
 	struct trc_sqlbox_some some;
+	struct owners of;
 	size_t n;
 	int err = trc_sqlbox_some_causes(&some, b->db, r);
 
 	if (err)
 		return err;
 	trc_model_parks(r->m, &n);
+	of = owners_make(b, TRC_SELECTED_PARKS, n, r->n_caused);
 	if (asprintf(
 		    &b->causes_why,
 		    "the causes of %zu of %zu waits are here: of waits for locks and threads the %" PRIu64
 		    " longest of each place",
-		    r->n_caused, n, r->limits.causes) < 0)
+		    of.n_here, of.n_part, r->limits.causes) < 0)
 		b->causes_why = NULL;
-	return box_write_some(b, d, &some, n == r->n_caused, b->causes_why);
+	return box_write_some(b, d, &some, &of, b->causes_why);
 }
 
 static int box_write_paths(struct box *b, const struct trc_sql_table *d)
 {
 	const struct trc_rows *r = b->r;
 	struct trc_sqlbox_some some;
+	struct owners of;
 	size_t n;
 	int err = trc_sqlbox_some_paths(&some, b->db, r);
 
 	if (err)
 		return err;
 	trc_model_tasks(r->m, &n);
+	of = owners_make(b, TRC_SELECTED_TASKS, n, r->n_pathed);
 	if (asprintf(&b->paths_why,
 		     "the paths of %zu of %zu tasks are here: of each type the %" PRIu64 " slowest",
-		     r->n_pathed, n, r->limits.paths) < 0)
+		     of.n_here, of.n_part, r->limits.paths) < 0)
 		b->paths_why = NULL;
-	return box_write_some(b, d, &some, n == r->n_pathed, b->paths_why);
+	return box_write_some(b, d, &some, &of, b->paths_why);
 }
 
 /* Any other table. */

@@ -41,6 +41,7 @@ async function columnsAre(page, table) {
 
 // SQL has these of all tasks and regions, and the page of those that it has.  "+": in the order of the table, not of the ids.
 const OWNED = {
+	task_path: "WHERE +task IN (SELECT id FROM tasks)",
 	task_spans: "WHERE +task IN (SELECT id FROM tasks)",
 	task_times: "WHERE +task IN (SELECT id FROM tasks)",
 	region_times: "WHERE +region IN (SELECT id FROM regions)",
@@ -66,6 +67,13 @@ async function tablesAre(page, {trace, name, options}) {
 	check(whole.length > 20, `${name}: tables are compared`, whole.length);
 	for (const table of ["parks", "tasks", "logs", "samples"])
 		check(!lacking.includes(table), `${name}: ${table} is there`);
+	// Of the part, what is missing is counted, too.
+	for (const [table, of] of [["causes", "parks"], ["task_path", "tasks"]]) {
+		const [{n}] = sql(trace, `SELECT count(*) AS n FROM ${of}`, options), why = (await ask(page, "SELECT why FROM page_missing WHERE " +
+			`table_name = '${table}' AND why LIKE '% are here: %'`)).csv.trim().split("\n")[1];
+		const [, here, all] = /^"?the \w+ of (\d+) of (\d+) \w+ are here: /.exec(why ?? "") || [null, n, n];
+		check(Number(all) === n && Number(here) <= n, `${name}: ${table}: of ${n} ${of}`, why);
+	}
 }
 
 // How long threads were in waits for each reason, and were there at all: lanes against SQL.
