@@ -18,6 +18,9 @@
  *       once, and each would overwrite the frames of the others.  Who asks for a stack that another
  *       thread has gets ours, and is told that it has what it asked for.  So it is from when recording
  *       has first begun, and of threads whose end is noticed
+ *   altstack:A5  while A4 does not hold, the handler of samples runs on no alternate stack.  So it is
+ *       of stacks from before the first recording, until their threads have been sampled once or
+ *       have recorded something, and of stacks that ours cannot replace
  */
 #include <string.h>
 #include <sys/auxv.h>
@@ -50,6 +53,11 @@ static __thread uintptr_t takes __attribute__((tls_model("initial-exec")));
 /* The program's stack in whose place the kernel has ours (A4); ss_sp 0 = none. */
 static __thread stack_t told __attribute__((tls_model("initial-exec")));
 static _Atomic uintptr_t taken[TAKEN_MAX]; /* 0 = free */
+/* Threads that have a stack in the kernel that another thread has as well; under `turning`. */
+static uint32_t n_doubles;
+static _Atomic bool turning; /* guards n_doubles, and how the handler of samples is installed */
+/* The calling thread is one of them. */
+static __thread bool doubles __attribute__((tls_model("initial-exec")));
 /* A signal handler may come here while the thread does. */
 static __thread bool entering __attribute__((tls_model("initial-exec")));
 /* Set before the first is made; constant then. */
@@ -221,25 +229,92 @@ static bool altstack_take(uintptr_t stack)
 	return true;
 }
 
-/* The calling thread has this stack of the program in the kernel. */
-static void altstack_share(const stack_t *stack)
+/* True if the calling thread has ours in its place. */
+static bool altstack_replace(const stack_t *stack)
 {
 	stack_t ours = altstack_of(own);
 
-	/* Of a recorder that has never recorded nobody would notice that threads end: of two in a process one is such. */
 	/* acquire: pairs with the release in trc_altstack_begin(). */
-	if (!atomic_load_explicit(&shares, memory_order_acquire) || !trc_thread_arm() ||
-	    altstack_take((uintptr_t)stack->ss_sp) || (!own && trc_sandbox_entered()))
-		return;
+	if (!atomic_load_explicit(&shares, memory_order_acquire))
+		return false;
 	/* Ours has no less room, and is not taken away while a handler runs: such a stack stays the program's. */
 	if (stack->ss_size > stack_bytes || stack->ss_flags & (int)SS_AUTODISARM)
-		return;
+		return false;
 	if (!own)
 		altstack_use_ours();
 	else if (REAL(sigaltstack)(&ours, NULL))
-		return;
+		return false;
 	if (own)
 		told = *stack;
+	return own;
+}
+
+/* A handler that came meanwhile would wait for what it has interrupted. */
+static uint64_t turn_take(void)
+{
+	static const uint64_t all = ~UINT64_C(0);
+	const struct timespec a_while = {0, 50000};
+	uint64_t mask = 0;
+
+	trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask, sizeof(mask));
+	/* acquire: pairs with the release in turn_give(): what the last one did is seen. */
+	while (atomic_exchange_explicit(&turning, true, memory_order_acquire))
+		trc_raw2(SYS_nanosleep, &a_while, NULL);
+	return mask;
+}
+
+static void turn_give(uint64_t mask)
+{
+	/* release: pairs with the acquire in turn_take(). */
+	atomic_store_explicit(&turning, false, memory_order_release);
+	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask));
+}
+
+int trc_altstack_install(int number, struct sigaction *action)
+{
+	uint64_t mask = turn_take();
+	int result;
+
+	if (n_doubles)
+		action->sa_flags &= ~SA_ONSTACK;
+	result = REAL(sigaction)(number, action, NULL);
+	turn_give(mask);
+	return result;
+}
+
+/* Whether the calling thread has another's stack in the kernel (A5). */
+static void altstack_double(bool is)
+{
+	uint64_t mask;
+
+	if (doubles == is || trc_sandbox_entered())
+		return;
+	mask = turn_take();
+	doubles = is;
+	if (is ? !n_doubles++ : !--n_doubles)
+		trc_signal_own_onstack(!is);
+	turn_give(mask);
+}
+
+/* The calling thread has this stack of the program in the kernel. */
+static void altstack_share(const stack_t *stack)
+{
+	if (trc_sandbox_entered() || !trc_thread_arm())
+		return;
+	altstack_double(!altstack_take((uintptr_t)stack->ss_sp) && !altstack_replace(stack));
+}
+
+void trc_altstack_part(void *context)
+{
+	ucontext_t *interrupted = context;
+	stack_t now;
+
+	if (!doubles || entering || trc_sandbox_entered() || REAL(sigaltstack)(NULL, &now) ||
+	    now.ss_flags & (SS_DISABLE | SS_ONSTACK))
+		return;
+	altstack_share(&now);
+	REAL(sigaltstack)
+	(NULL, &interrupted->uc_stack); /* as it is put back by the handler's return */
 }
 
 static void altstack_enter(void)
@@ -279,6 +354,7 @@ void trc_altstack_leave(void)
 	int saved = errno;
 
 	altstack_give();
+	altstack_double(false);
 	if (!own || trc_sandbox_entered())
 		return;
 	/* A thread that ends on it, in a handler, leaves it mapped (A3). */
@@ -297,6 +373,10 @@ bool trc_altstack_is_own(const stack_t *stack)
 
 void trc_altstack_forked(void)
 {
+	/* relaxed, all: a forked child has one thread. */
+	atomic_store_explicit(&turning, false, memory_order_relaxed);
+	doubles = false;
+	n_doubles = 0;
 	atomic_store_explicit(&in_use, own != 0, memory_order_relaxed);
 	for (int i = 0; i < TAKEN_MAX; i++)
 		if (atomic_load_explicit(&taken[i], memory_order_relaxed) != takes)
@@ -331,8 +411,10 @@ static int altstack_change(const stack_t *stack, stack_t *before)
 	if (!(stack->ss_flags & SS_DISABLE)) {
 		programs_note();
 		altstack_share(stack);
-	} else if (own) {
-		REAL(sigaltstack)(&ours, NULL);
+	} else {
+		altstack_double(false);
+		if (own)
+			REAL(sigaltstack)(&ours, NULL);
 	}
 	return 0;
 }
@@ -340,12 +422,15 @@ static int altstack_change(const stack_t *stack, stack_t *before)
 TRC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
 	static const uint64_t all = ~UINT64_C(0);
-	stack_t before, before_told = told;
+	stack_t before, before_told;
 	uint64_t mask = 0;
 	bool blocks = !trc_sandbox_entered() &&
 		      !trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask, 8);
-	int result = altstack_change(stack, &before), saved = errno;
+	int result, saved;
 
+	before_told = told; /* the handler of samples may change it (A5) */
+	result = altstack_change(stack, &before);
+	saved = errno;
 	if (blocks)
 		trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
 	errno = saved;

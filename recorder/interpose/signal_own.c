@@ -76,8 +76,10 @@ bool trc_signal_own_arrived(int number, siginfo_t *info, void *context,
 	take_fn *take = atomic_load_explicit(&owner, memory_order_relaxed);
 	uint64_t handler = own_word_load(&programs.handler);
 	int saved = errno;
-	bool taken = take(info, context);
+	bool taken;
 
+	trc_altstack_part(context);
+	taken = take(info, context);
 	if (!taken && trc_mask_holds_back(info, context)) {
 		errno = saved;
 		return false;
@@ -156,15 +158,34 @@ static void programs_set(const struct sigaction *action, int flags)
 	own_word_store(&programs.handler, (uintptr_t)action->sa_handler);
 }
 
-/* Always on the alternate stack: a sample may land where there is next to nothing left of the
- * thread's own. */
-static int kernel_install(int number)
+/* On the alternate stack, where no two threads have the same: a sample may land where there is next to
+ * nothing left of the thread's own. */
+static struct sigaction action_of_ours(void)
 {
 	struct sigaction ours = {.sa_sigaction = trc_signal_own_entry,
 				 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 
 	memset(&ours.sa_mask, 0xff, sizeof(ours.sa_mask));
-	return REAL(sigaction)(number, &ours, NULL);
+	return ours;
+}
+
+static int kernel_install(int number)
+{
+	struct sigaction ours = action_of_ours();
+
+	return trc_altstack_install(number, &ours);
+}
+
+void trc_signal_own_onstack(bool onstack)
+{
+	int number = atomic_load_explicit(&owned, memory_order_relaxed);
+	struct sigaction ours = action_of_ours(), now;
+
+	if (!number || REAL(sigaction)(number, NULL, &now) || !trc_signal_is_own(&now))
+		return;
+	if (!onstack)
+		ours.sa_flags &= ~SA_ONSTACK;
+	REAL(sigaction)(number, &ours, NULL);
 }
 
 void trc_signal_own_swap(const struct sigaction *action, struct sigaction *old)

@@ -84,7 +84,17 @@ void trc_mask_hide(void);
  * From now on the thread does block it, and the signal is pending again.  Context: our handler. */
 bool trc_mask_holds_back(const siginfo_t *info, void *context);
 
+/* Whether the handler of our own signal runs on the alternate stack.  Context: any thread, with its
+ * signals blocked; one at a time. */
+void trc_signal_own_onstack(bool onstack);
+
 /* ---- altstack.c ---- */
+
+/* sigaction() for that handler, with SA_ONSTACK where that is safe (altstack:A5).  Context: any thread,
+ * signal handlers. */
+int trc_altstack_install(int number, struct sigaction *action);
+/* In that handler: if the interrupted thread has another's stack, the thread gets one of ours. */
+void trc_altstack_part(void *context);
 
 /* True if this stack is one of ours: the program has given the thread no stack.  Context: signal
  * handlers. */

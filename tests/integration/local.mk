@@ -34,6 +34,7 @@ integration_programs = \
 	tests/integration/deadlock \
 	tests/integration/sampled_hard \
 	tests/integration/shared_altstack \
+	tests/integration/shared_altstack_before \
 	tests/integration/sampled_guest \
 	tests/integration/reload \
 	tests/integration/segments_far \
@@ -214,6 +215,11 @@ tests_integration_sampled_hard_LDADD = -lpthread
 tests_integration_shared_altstack_SOURCES = tests/integration/shared_altstack.c \
 	tests/integration/check_or_exit.h
 tests_integration_shared_altstack_LDADD = -lpthread
+tests_integration_shared_altstack_before_SOURCES = tests/integration/shared_altstack.c \
+	tests/integration/check_or_exit.h
+tests_integration_shared_altstack_before_CFLAGS = $(AM_CFLAGS) -DRECORDS_ITSELF
+tests_integration_shared_altstack_before_LDFLAGS = $(AM_LDFLAGS) -no-install
+tests_integration_shared_altstack_before_LDADD = libtrc.la -lpthread
 tests_integration_sampled_guest_SOURCES = tests/integration/sampled_guest.c \
 	tests/integration/check_or_exit.h
 tests_integration_sampled_guest_LDADD = -lpthread

@@ -38,7 +38,7 @@ sampled()
 sampled 'counters at 10 kHz' -e cpu-clock -F 10000 --sample-by signal
 sampled 'timers' -e timer -F 1000
 
-# All threads have one alternate stack: several samples at once must not be taken on it.
+# All threads have one alternate stack, or have had it before: several samples at once must not be taken on it.
 one_stack=$top_builddir/tests/integration/shared_altstack
 expect 'one alternate stack for all threads, untraced' "$one_stack" 1
 for how in '-e cpu-clock -F 10000 --sample-by signal' '-e timer -F 1000'; do
@@ -53,4 +53,21 @@ done
 TRC_CRASH=off timeout -s ABRT $((seconds * 4 + 60)) "$trace_record" -q -o t.trc -F 10000 --sample-by signal "$one_stack" "$seconds" \
 	2>err.txt || fail "one alternate stack for all threads, without crashes: status $?: $(cat err.txt)"
 passed 'one alternate stack for all threads, where crashes are not looked for'
+timeout -s ABRT $((seconds * 4 + 60)) "$trace_record" -q -o t.trc -F 10000 --sample-by signal "$one_stack" "$seconds" large \
+	2>err.txt || fail "one alternate stack for all threads, a large one: status $?: $(cat err.txt)"
+passed 'one alternate stack for all threads, which is larger than the recorder'"'"'s'
+timeout -s ABRT $((seconds * 4 + 60)) "$trace_record" -q -o t.trc "$one_stack" race "$seconds" >rounds.txt 2>err.txt ||
+	fail "threads that ask for one stack at the same instant: status $?: $(cat err.txt)"
+passed "threads that ask for one stack at the same instant: $(cat rounds.txt)"
+for how in 'cpu-clock' timer; do
+	[ "$how" = timer ] || "$trace_record" -q -o t.trc -e "$how" --sample-by signal true 2>/dev/null || continue
+	rm -f t.trc
+	timeout -s ABRT $((seconds * 4 + 60)) "$one_stack"_before "$seconds" "$how" t.trc 2>err.txt ||
+		fail "a stack from before the recording, $how: status $?: $(cat err.txt)"
+	samples=$(sql t.trc 'SELECT count(*) FROM samples')
+	threads=$(sql t.trc 'SELECT count(DISTINCT thread) FROM samples')
+	[ "$samples" -gt 100 ] && [ "$threads" -ge 8 ] ||
+		fail "a stack from before the recording, $how: $samples samples of $threads threads"
+	passed "a stack from before the recording, $how: $samples samples of $threads threads"
+done
 

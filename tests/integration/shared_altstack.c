@@ -1,10 +1,15 @@
 /*
  * shared_altstack.c - threads that all have one alternate stack, as those of varnishd.
  *
- *   shared_altstack SECONDS
+ *   shared_altstack SECONDS [large]    large: of more than the recorder's own
+ *   shared_altstack race SECONDS
+ *   shared_altstack_before SECONDS EVENT TRACE   records itself, into TRACE, when the threads have the stack
  *
  * A sample may land in several of them at once.  Each thread computes the same twice and compares,
  * and looks whether sigaltstack() tells the stack that it asked for.
+ *
+ * race: threads ask for the stack at the same instant, again and again, and handle a signal each.  No
+ * two of the handlers run on it at a time.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -14,13 +19,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "check_or_exit.h"
+#ifdef RECORDS_ITSELF
+#include <trc/trace.h>
+#endif
 
-enum { THREADS = 8, ROUNDS = 20000 };
+enum { THREADS = 8, ROUNDS = 20000, RACERS = 3 };
 
-static char common[64 << 10];
+static char common[2 << 20];
+static size_t common_bytes = 64 << 10;
 static atomic_bool done;
+static atomic_uint n_set;
 
 static uint64_t burn(uint64_t x)
 {
@@ -29,31 +41,148 @@ static uint64_t burn(uint64_t x)
 	return x;
 }
 
-static void *compute(void *arg)
+static void stack_set(void)
 {
-	stack_t stack = {.ss_sp = common, .ss_size = sizeof(common)}, seen;
+	stack_t stack = {.ss_sp = common, .ss_size = common_bytes};
 
 	CHECK(!sigaltstack(&stack, NULL));
+}
+
+static void *compute(void *arg)
+{
+	stack_t none = {.ss_flags = SS_DISABLE}, seen;
+
+	stack_set();
+	n_set++;
 	for (uint64_t x = (uintptr_t)arg; !atomic_load(&done); x++) {
 		CHECK(burn(x) == burn(x));
 		CHECK(!sigaltstack(NULL, &seen));
-		CHECK(seen.ss_sp == common && seen.ss_size == sizeof(common) && !seen.ss_flags);
+		CHECK(seen.ss_sp == common && seen.ss_size == common_bytes && !seen.ss_flags);
 	}
-	stack.ss_flags = SS_DISABLE;
-	CHECK(!sigaltstack(&stack, &seen) && seen.ss_sp == common && !seen.ss_flags);
+	CHECK(!sigaltstack(&none, &seen) && seen.ss_sp == common && !seen.ss_flags);
 	CHECK(!sigaltstack(NULL, &seen) && seen.ss_flags == SS_DISABLE);
 	return NULL;
 }
 
-int main(int argc, char **argv)
+/* ---- at the same instant ---------------------------------------------------------------- */
+
+static atomic_uint arrived, on_it;
+static atomic_ulong n_handled;
+
+static void on_signal(int number)
+{
+	char here;
+	bool is_on_it = (uintptr_t)&here - (uintptr_t)common < sizeof(common);
+
+	CHECK(!is_on_it || atomic_fetch_add(&on_it, 1) == 0);
+	for (int i = 0; i < 200; i++)
+		__asm__ volatile("" ::: "memory");
+	if (is_on_it)
+		atomic_fetch_sub(&on_it, 1);
+	n_handled++;
+}
+
+/* Without a system call, which would let one of them go first; but not for ever, on one processor. */
+static void meet(unsigned int round)
+{
+	atomic_fetch_add(&arrived, 1);
+	for (unsigned int i = 0; atomic_load(&arrived) < round * RACERS; i++)
+		if (i > 20000)
+			sched_yield();
+}
+
+/* A thread that has not seen the end when another one has waits for nobody. */
+static void *race(void *unused)
+{
+	stack_t none = {.ss_flags = SS_DISABLE};
+
+	for (unsigned int round = 1; !atomic_load(&done) || round % 2 == 0; round++) {
+		meet(round);
+		if (round % 2) {
+			stack_set();
+			raise(SIGUSR1);
+			continue;
+		}
+		CHECK(!sigaltstack(&none, NULL));
+	}
+	atomic_fetch_add(&arrived, UINT32_MAX / 8);
+	return unused;
+}
+
+static void handle(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+}
+
+/* ---- a program that records itself ------------------------------------------------------ */
+
+#ifdef RECORDS_ITSELF
+/* As the kernel has it: the program is not shown the handler of samples. */
+static bool samples_are_on_stack(void)
+{
+	struct {
+		uint64_t handler, flags, restorer, mask;
+	} now = {.handler = 0};
+
+	return !syscall(SYS_rt_sigaction, SIGPROF, NULL, &now, sizeof(now.mask)) &&
+	       now.flags & SA_ONSTACK;
+}
+
+static void record_from_now(const char *event, const char *path)
+{
+	struct trace_sampling_event sampled = {sizeof(sampled), event, 0, 0,
+					       TRACE_SAMPLING_BY_SIGNAL};
+
+	sampled.frequency_hz = strcmp(event, "timer") ? 10000 : 1000;
+	while (n_set < THREADS)
+		usleep(1000);
+	CHECK(!trace_start(path, NULL));
+	CHECK(!trace_sampling_start(&sampled, 1));
+}
+
+static void record_end(void)
+{
+	CHECK(samples_are_on_stack()); /* since each thread has been sampled once */
+	CHECK(!trace_sampling_stop() && !trace_stop());
+}
+#else
+static void record_from_now(const char *event, const char *path)
+{
+}
+
+static void record_end(void)
+{
+}
+#endif
+
+/* ----------------------------------------------------------------------------------------- */
+
+static void run(unsigned int n, void *(*what)(void *), unsigned int seconds, char **argv)
 {
 	pthread_t thread[THREADS];
 
-	for (size_t i = 0; i < THREADS; i++)
-		CHECK(!pthread_create(&thread[i], NULL, compute, (void *)(i + 1)));
-	sleep(argc > 1 ? (unsigned int)atoi(argv[1]) : 1);
+	for (size_t i = 0; i < n; i++)
+		CHECK(!pthread_create(&thread[i], NULL, what, (void *)(i + 1)));
+	record_from_now(argv[2], argv[3]);
+	sleep(seconds);
+	record_end();
 	atomic_store(&done, true);
-	for (size_t i = 0; i < THREADS; i++)
+	for (size_t i = 0; i < n; i++)
 		CHECK(!pthread_join(thread[i], NULL));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "race")) {
+		handle();
+		run(RACERS, race, (unsigned int)atoi(argv[2]), argv);
+		printf("%lu signals handled\n", n_handled);
+		return n_handled < 1000;
+	}
+	if (argc == 3 && !strcmp(argv[2], "large"))
+		common_bytes = sizeof(common);
+	run(THREADS, compute, argc > 1 ? (unsigned int)atoi(argv[1]) : 1, argv);
 	return 0;
 }
