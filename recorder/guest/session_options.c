@@ -108,18 +108,15 @@ static int parse_variable(struct trc_session_options *o, const char *name, const
 static void parse_kernel_events(struct trc_session_options *o)
 {
 	struct trc_cpu_event event[TRC_CPU_EVENTS_MAX];
-	const char *list = secure_getenv("TRC_KERNEL_EVENTS");
-	size_t n_before = sizeof(TRC_CPU_USER_ONLY) - 1;
-	bool user_only = list && !strncmp(list, TRC_CPU_USER_ONLY, n_before);
+	bool user_only;
 	char error[256];
-	int n = trc_cpu_events_parse(list && user_only ? list + n_before : list, 0,
-				     TRC_SAMPLE_BY_KERNEL, event, error, sizeof(error));
+	int n = trc_kernel_events_parse(secure_getenv("TRC_KERNEL_EVENTS"), event, &user_only,
+					error, sizeof(error));
 
 	if (n > 0 && trc_cpu_events_settle(event, (unsigned int)n, true, error, sizeof(error)))
 		n = 0;
 	for (int i = 0; i < n && o->n_cpu_events < TRC_CPU_EVENTS_MAX; i++)
-		if (event[i].first_by_signal &&
-		    (event[i].exclude_kernel && !event[i].said_modes) == user_only)
+		if (trc_kernel_event_is_same(&event[i], user_only))
 			o->cpu_event[o->n_cpu_events++] = event[i];
 }
 

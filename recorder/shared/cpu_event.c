@@ -354,6 +354,45 @@ int trc_cpu_events_parse(const char *list, uint64_t frequency_hz, enum trc_sampl
 	return (int)p.n;
 }
 
+static const char user_only_word[] = "user;";
+
+/* Not what its name says, but what there is. */
+static bool is_user_only(const struct trc_cpu_event *settled)
+{
+	return settled->exclude_kernel && !settled->said_modes;
+}
+
+void trc_kernel_events_add(char *list, size_t n_bytes, const struct trc_cpu_event *settled)
+{
+	const size_t n_word = sizeof(user_only_word) - 1;
+	size_t n = strlen(list);
+
+	if (is_user_only(settled) && strncmp(list, user_only_word, n_word) != 0 &&
+	    n + n_word < n_bytes) {
+		memmove(list + n_word, list, n + 1);
+		memcpy(list, user_only_word, n_word);
+		n += n_word;
+	}
+	snprintf(list + n, n_bytes - n, "%s%s:%llu", n && list[n - 1] != ';' ? "," : "",
+		 settled->name, (unsigned long long)settled->period);
+}
+
+int trc_kernel_events_parse(const char *list, struct trc_cpu_event *out, bool *user_only,
+			    char *error, size_t n_bytes)
+{
+	const size_t n_word = sizeof(user_only_word) - 1;
+
+	*user_only = list && !strncmp(list, user_only_word, n_word);
+	return trc_cpu_events_parse(*user_only ? list + n_word : list, 0, TRC_SAMPLE_BY_KERNEL, out,
+				    error, n_bytes);
+}
+
+bool trc_kernel_event_is_same(const struct trc_cpu_event *settled, bool user_only)
+{
+	return settled->first_by_signal &&
+	       (settled->said_modes || is_user_only(settled) == user_only);
+}
+
 bool trc_sample_by_parse(const char *text, enum trc_sample_by *by)
 {
 	static const char *const words[] = {"auto", "signal", "kernel"};

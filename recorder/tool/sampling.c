@@ -26,17 +26,6 @@ static void tell_command(struct trc_sampling *s, const struct trc_cpu_event *ask
 	s->for_command_hz = asked->frequency_hz ? asked->frequency_hz : s->for_command_hz;
 }
 
-/* Settled by the command's process as what the kernel samples. */
-static void tell_command_first(struct trc_sampling *s, const struct trc_cpu_event *e)
-{
-	size_t n = strlen(s->first_for_command);
-	/* All clocks may count the same. */
-	const char *before = n ? "," : e->exclude_kernel && !e->said_modes ? TRC_CPU_USER_ONLY : "";
-
-	snprintf(s->first_for_command + n, sizeof(s->first_for_command) - n, "%s%s:%llu", before,
-		 e->name, (unsigned long long)e->period);
-}
-
 int trc_sampling_settle(struct trc_sampling *s, char *error, size_t n_bytes)
 {
 	struct trc_cpu_event asked[TRC_CPU_EVENTS_MAX];
@@ -54,7 +43,8 @@ int trc_sampling_settle(struct trc_sampling *s, char *error, size_t n_bytes)
 		}
 		s->kernel[s->n_kernel++] = s->event[i];
 		if (s->event[i].first_by_signal)
-			tell_command_first(s, &s->event[i]);
+			trc_kernel_events_add(s->first_for_command, sizeof(s->first_for_command),
+					      &s->event[i]);
 	}
 	return n;
 }

@@ -410,6 +410,87 @@ START_TEST(short_errors)
 }
 END_TEST
 
+/* ---- what trace-record tells the recorded process of clocks that the kernel samples ----- */
+
+/* Settles as a process does that perf allows all modes, or user mode alone. */
+static void settle_as(struct trc_cpu_event *e, bool all_modes)
+{
+	e->first_by_signal = e->is_clock;
+	if (!all_modes && !e->said_modes)
+		e->exclude_kernel = e->exclude_hv = true;
+}
+
+static const struct {
+	const char *events;
+	bool records_all, runs_all; /* what trace-record may count, and the process */
+	const char *told;
+	const char *same; /* those whose first samples the process takes; 0 or 1 for each */
+} kernel_events[] = {
+	{"cpu-clock", true, true, "cpu-clock:1000000", "1"},
+	{"cpu-clock", false, false, "user;cpu-clock:1000000", "1"},
+	{"cpu-clock", true, false, "cpu-clock:1000000", "0"},
+	{"cpu-clock", false, true, "user;cpu-clock:1000000", "0"},
+	{"cpu-clock:u", true, true, "cpu-clock:u:1000000", "1"},
+	{"cpu-clock:u", true, false, "cpu-clock:u:1000000", "1"},
+	{"cpu-clock:u", false, false, "cpu-clock:u:1000000", "1"},
+	{"cpu-clock:20000,task-clock:u", false, false, "user;cpu-clock:20000,task-clock:u:1000000",
+	 "11"},
+	{"task-clock:u,cpu-clock:20000", false, false, "user;task-clock:u:1000000,cpu-clock:20000",
+	 "11"},
+	{"task-clock:u,cpu-clock", false, true, "user;task-clock:u:1000000,cpu-clock:1000000",
+	 "10"},
+	{"task-clock:u,cpu-clock", true, false, "task-clock:u:1000000,cpu-clock:1000000", "10"},
+	{"task-clock,cpu-clock", false, false, "user;task-clock:1000000,cpu-clock:1000000", "11"},
+	{"page-faults", true, true, "page-faults:10", "0"},
+};
+
+START_TEST(first_samples_of_the_same_clock_alone)
+{
+	char list[128] = "";
+	bool user_only;
+	int n = parse(kernel_events[_i].events, 0);
+
+	ck_assert_int_ge(n, 1);
+	for (int i = 0; i < n; i++) {
+		settle_as(&event[i], kernel_events[_i].records_all);
+		trc_kernel_events_add(list, sizeof(list), &event[i]);
+	}
+	ck_assert_str_eq(list, kernel_events[_i].told);
+	ck_assert_int_eq(trc_kernel_events_parse(list, event, &user_only, error, sizeof(error)), n);
+	for (int i = 0; i < n; i++) {
+		settle_as(&event[i], kernel_events[_i].runs_all);
+		ck_assert_int_eq(event[i].by, TRC_SAMPLE_BY_KERNEL);
+		ck_assert_int_eq(trc_kernel_event_is_same(&event[i], user_only),
+				 kernel_events[_i].same[i] == '1');
+	}
+}
+END_TEST
+
+START_TEST(no_kernel_events)
+{
+	static const char *const wrong[] = {"user;cpu", "user;user;cpu-clock", "user",
+					    "kernel;cpu-clock"};
+	char list[20] = "";
+	bool user_only = true;
+
+	ck_assert_int_eq(trc_kernel_events_parse(NULL, event, &user_only, error, sizeof(error)), 0);
+	ck_assert(!user_only);
+	ck_assert_int_eq(trc_kernel_events_parse("user;", event, &user_only, error, sizeof(error)),
+			 0);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		ck_assert_int_eq(
+			trc_kernel_events_parse(wrong[i], event, &user_only, error, sizeof(error)),
+			-EINVAL);
+	/* Cut, and not written beyond. */
+	ck_assert_int_eq(parse("cpu-clock", 0), 1);
+	settle_as(event, false);
+	trc_kernel_events_add(list, 12, event);
+	ck_assert_str_eq(list, "user;cpu-cl");
+	trc_kernel_events_add(list, 12, event);
+	ck_assert_str_eq(list, "user;cpu-cl");
+}
+END_TEST
+
 #define N(array) (int)(sizeof(array) / sizeof(*(array)))
 
 int main(void)
@@ -435,6 +516,8 @@ int main(void)
 	tcase_add_loop_test(tcase, explained, 0, N(reasons));
 	tcase_add_test(tcase, the_reason_that_decides);
 	tcase_add_test(tcase, short_errors);
+	tcase_add_loop_test(tcase, first_samples_of_the_same_clock_alone, 0, N(kernel_events));
+	tcase_add_test(tcase, no_kernel_events);
 	suite_add_tcase(suite, tcase);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
