@@ -17,7 +17,7 @@ sampled()
 		shift
 	done
 	shift
-	"$program" "$@" >alone.txt || fail "$what: status $? untraced"
+	BRIEF=1 "$program" "$@" >alone.txt || fail "$what: status $? untraced"
 	rm -f t.trc
 	timeout -s ABRT 120 "$trace_record" -q -o t.trc "${options[@]}" "$program" "$@" \
 		>sampled.txt 2>err.txt || fail "$what: status $?: $(cat err.txt)"
