@@ -175,13 +175,16 @@ static void altstack_use_ours(void)
 		atomic_fetch_sub_explicit(&in_use, 1, memory_order_relaxed);
 }
 
+/* The kernel has it no more. */
 static void altstack_give(void)
 {
 	for (int i = 0; takes && i < TAKEN_MAX; i++) {
 		uintptr_t mine = takes;
 
+		/* release: pairs with the acquire in altstack_take(): what handlers of this thread stored
+		 * there comes before what those of the next thread store. */
 		if (atomic_compare_exchange_strong_explicit(
-			    &taken[i], &mine, 0, memory_order_relaxed, memory_order_relaxed))
+			    &taken[i], &mine, 0, memory_order_release, memory_order_relaxed))
 			break;
 	}
 	takes = 0;
@@ -190,7 +193,8 @@ static void altstack_give(void)
 /* Another thread may have found room before `mine` while this one looked behind it, and has not seen it. */
 static bool altstack_taken_twice(uintptr_t stack, int mine)
 {
-	/* Of two that have stored one address, here at least one sees the other's. */
+	/* seq_cst: pairs with itself.  Of two that have stored one address, here at least one sees the
+	 * other's. */
 	atomic_thread_fence(memory_order_seq_cst);
 	for (int i = 0; i < TAKEN_MAX; i++)
 		if (i != mine && atomic_load_explicit(&taken[i], memory_order_relaxed) == stack) {
@@ -206,7 +210,7 @@ static bool altstack_take(uintptr_t stack)
 {
 	int room = -1;
 
-	/* relaxed, here and below: who has an address, no more. */
+	/* relaxed: a hint.  Whoever has it is seen by the exchange below, or behind the fence. */
 	for (int i = 0; i < TAKEN_MAX; i++) {
 		uintptr_t at = atomic_load_explicit(&taken[i], memory_order_relaxed);
 
@@ -218,8 +222,9 @@ static bool altstack_take(uintptr_t stack)
 	for (int i = room; i >= 0 && i < TAKEN_MAX; i++) {
 		uintptr_t none = 0;
 
+		/* acquire: pairs with the release in altstack_give(). */
 		if (atomic_compare_exchange_strong_explicit(
-			    &taken[i], &none, stack, memory_order_relaxed, memory_order_relaxed)) {
+			    &taken[i], &none, stack, memory_order_acquire, memory_order_relaxed)) {
 			takes = stack;
 			return !altstack_taken_twice(stack, i);
 		}
@@ -353,9 +358,15 @@ void trc_altstack_leave(void)
 	stack_t now, none = {.ss_flags = SS_DISABLE}, ours = altstack_of(own);
 	int saved = errno;
 
-	altstack_give();
-	altstack_double(false);
-	if (!own || trc_sandbox_entered())
+	if (trc_sandbox_entered())
+		return;
+	/* First: a signal may still come here.  A thread that ends on it keeps it. */
+	if ((takes || doubles) && !REAL(sigaltstack)(&none, NULL)) {
+		altstack_give();
+		altstack_double(false);
+	}
+	errno = saved;
+	if (!own)
 		return;
 	/* A thread that ends on it, in a handler, leaves it mapped (A3). */
 	if (!REAL(sigaltstack)(NULL, &now) &&

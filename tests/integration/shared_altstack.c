@@ -3,6 +3,7 @@
  *
  *   shared_altstack SECONDS [large]    large: of more than the recorder's own
  *   shared_altstack race SECONDS
+ *   shared_altstack ends
  *   shared_altstack_before SECONDS EVENT TRACE   records itself, into TRACE, when the threads have the stack
  *
  * A sample may land in several of them at once.  Each thread computes the same twice and compares,
@@ -10,8 +11,12 @@
  *
  * race: threads ask for the stack at the same instant, again and again, and handle a signal each.  No
  * two of the handlers run on it at a time.
+ *
+ * ends: the main thread asks for it when the thread that has it runs its last destructor.  The kernel has it for
+ * one of them at most.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -116,6 +121,55 @@ static void handle(void)
 	CHECK(!sigaction(SIGUSR1, &action, NULL));
 }
 
+/* ---- at a thread's end ------------------------------------------------------------------ */
+
+static pthread_key_t key;
+static atomic_bool ends_now, asked, has_still;
+
+static bool has_common(void)
+{
+	stack_t now;
+
+	return !syscall(SYS_sigaltstack, NULL, &now) && now.ss_sp == common &&
+	       !(now.ss_flags & SS_DISABLE);
+}
+
+/* In the last round behind the recorder's own destructor, whose key is older. */
+static void on_end(void *round)
+{
+	if ((uintptr_t)round < 4) {
+		CHECK(!pthread_setspecific(key, (void *)((uintptr_t)round + 1)));
+		return;
+	}
+	ends_now = true;
+	while (!asked)
+		sched_yield();
+	has_still = has_common();
+}
+
+static void *end_with_stack(void *unused)
+{
+	stack_set();
+	CHECK(has_common() && !pthread_setspecific(key, (void *)1));
+	return unused;
+}
+
+static int ends(void)
+{
+	pthread_t thread;
+	bool has;
+
+	CHECK(!pthread_key_create(&key, on_end));
+	CHECK(!pthread_create(&thread, NULL, end_with_stack, NULL));
+	while (!ends_now)
+		sched_yield();
+	stack_set();
+	has = has_common();
+	asked = true;
+	CHECK(!pthread_join(thread, NULL) && !(has && has_still));
+	return 0;
+}
+
 /* ---- a program that records itself ------------------------------------------------------ */
 
 #ifdef RECORDS_ITSELF
@@ -175,6 +229,8 @@ static void run(unsigned int n, void *(*what)(void *), unsigned int seconds, cha
 
 int main(int argc, char **argv)
 {
+	if (argc == 2 && !strcmp(argv[1], "ends"))
+		return ends();
 	if (argc == 3 && !strcmp(argv[1], "race")) {
 		handle();
 		run(RACERS, race, (unsigned int)atoi(argv[2]), argv);
