@@ -475,6 +475,21 @@ static int64_t released_ns(const struct trc_steps *s, const struct trc_park *p)
 	return unlock == TRC_INDEX_NONE ? INT64_MIN : s->unlock[unlock - 1].ts_ns;
 }
 
+/* R1: false if the wait does not go on in another. */
+static bool step_goes_on(const struct trc_steps *s, const struct trc_park *p, struct trc_step *step)
+{
+	uint32_t last = p->result == ETIMEDOUT
+				? trc_index_get(&s->goes_on, (uint64_t)(p - s->park) + 1)
+				: TRC_INDEX_NONE;
+
+	if (last == TRC_INDEX_NONE)
+		return false;
+	step->on = s->park[last - 1].waker;
+	step->stack = s->park[last - 1].waker_stack;
+	step->kind = TRC_CAUSE_WAITING;
+	return true;
+}
+
 static void step_woken(const struct trc_steps *s, const struct trc_park *p, int64_t ts_ns,
 		       struct trc_step *step)
 {
@@ -489,6 +504,8 @@ static void step_woken(const struct trc_steps *s, const struct trc_park *p, int6
 			step->until_ns = trc_earlier_ns(step->until_ns, given_ns);
 		return;
 	}
+	if (step_goes_on(s, p, step))
+		return;
 	if (woken && ts_ns >= p->wake_ns) {
 		step->kind = TRC_CAUSE_WAKING;
 		return;

@@ -4,6 +4,11 @@
  *
  * A step either names what is waited for, or needs no further cause.  Everything else here is for
  * finding steps quickly.
+ *
+ *   steps:R1  a wait for a condition variable up to a time limit depends on the thread that ends the last of the waits which it goes on
+ *       in: the thread waits again for the same, at the same place, after no wait but for locks, and after no longer than it had
+ *       waited.  This holds for condition variables that some threads signal and wait for, as for a lock: so do Python's threads
+ *       for its global lock, 5 ms at a time.  Nobody who signals a timer's thread waits as it does
  */
 #ifndef TRC_ANALYZER_CAUSES_STEPS_H
 #define TRC_ANALYZER_CAUSES_STEPS_H
@@ -41,6 +46,9 @@ struct trc_steps {
 	/* By id of a condition wait: the id of the unlock by which its thread gave the mutex back in it,
 	 * where others waited for the mutex. */
 	struct trc_index release;
+	/* By id of a condition wait that its time limit ended: the id of the wait, of the same thread for the same, that
+	 * it went on in until another thread ended it (steps:R1). */
+	struct trc_index goes_on;
 	bool is_kept;	/* all of this is the model's (trc_model_keep()) */
 	bool is_mapped; /* rows that are no trc_array's are an image's */
 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "analyzer/model/charge.h"
+#include "format/check.h"
 #include "analyzer/model/image.h"
 #include "analyzer/model/waits.h"
 
@@ -128,6 +129,96 @@ static int releases_make(struct trc_steps *s)
 	return err;
 }
 
+/* ---- waits that go on in others: steps:R1 ---- */
+
+static bool is_timed_out(const struct trc_park *p)
+{
+	return p->reason == TRC_REASON_COND && p->result == ETIMEDOUT &&
+	       !(p->flags & TRC_PARK_NO_END) && p->stack;
+}
+
+static uint64_t waiter_key(uint64_t object, uint32_t thread)
+{
+	const uint64_t key[] = {object, thread};
+
+	return trc_check64(key, sizeof(key), 0);
+}
+
+/* Condition variables of which waits were timed out, and that threads signal which wait for them, too. */
+struct like_locks {
+	struct trc_index timed_out, waiters, found;
+};
+
+static int like_locks_find(const struct trc_steps *s, struct like_locks *l)
+{
+	const struct trc_park *p = s->park;
+	int err = 0;
+
+	for (size_t i = 0; i < s->n_parks && !err; i++)
+		if (is_timed_out(&p[i]) && !trc_index_number(&l->timed_out, p[i].object))
+			err = -ENOMEM;
+	for (size_t i = 0; l->timed_out.n && i < s->n_parks && !err; i++)
+		if (p[i].reason == TRC_REASON_COND &&
+		    trc_index_get(&l->timed_out, p[i].object) != TRC_INDEX_NONE &&
+		    !trc_index_number(&l->waiters, waiter_key(p[i].object, p[i].thread)))
+			err = -ENOMEM;
+	for (size_t i = 0; l->timed_out.n && i < s->n_parks && !err; i++)
+		if (p[i].reason == TRC_REASON_COND && p[i].waker && p[i].waker != p[i].thread &&
+		    trc_index_get(&l->waiters, waiter_key(p[i].object, p[i].waker)) !=
+			    TRC_INDEX_NONE &&
+		    !trc_index_number(&l->found, p[i].object))
+			err = -ENOMEM;
+	return err;
+}
+
+static bool goes_on_in(const struct trc_park *p, const struct trc_park *next)
+{
+	return is_timed_out(p) && p->object == next->object && p->stack == next->stack &&
+	       next->start_ns >= p->end_ns && next->start_ns - p->end_ns <= p->end_ns - p->start_ns;
+}
+
+/* Of one thread, the last first. */
+static int goes_on_make_thread(struct trc_steps *s, const struct trc_index *like_locks,
+			       size_t thread)
+{
+	const struct trc_park *next = NULL;
+	uint32_t last = 0; /* id of the wait that `next` goes on in, or is */
+	int err = 0;
+
+	for (uint32_t i = s->parks.first[thread + 1]; i > s->parks.first[thread] && !err; i--) {
+		uint32_t row = s->parks.row[i - 1];
+		const struct trc_park *p = &s->park[row];
+
+		if (trc_reason_is_lock(p->reason))
+			continue;
+		if (next && goes_on_in(p, next)) {
+			err = trc_index_put(&s->goes_on, (uint64_t)row + 1, last);
+			next = p;
+			continue;
+		}
+		next = NULL;
+		if (p->reason != TRC_REASON_COND || !p->waker || p->waker == p->thread ||
+		    trc_index_get(like_locks, p->object) == TRC_INDEX_NONE)
+			continue;
+		next = p;
+		last = row + 1;
+	}
+	return err;
+}
+
+static int goes_on_make(struct trc_steps *s)
+{
+	struct like_locks l = {0};
+	int err = like_locks_find(s, &l);
+
+	for (size_t t = 0; l.found.n && t < s->n_threads && !err; t++)
+		err = goes_on_make_thread(s, &l.found, t);
+	trc_index_free(&l.timed_out);
+	trc_index_free(&l.waiters);
+	trc_index_free(&l.found);
+	return err;
+}
+
 /* Leaves only those of clocks. */
 static void samples_of_clocks(struct trc_steps *s)
 {
@@ -183,6 +274,8 @@ static int steps_make(struct trc_steps *s, const struct trc_model *m)
 		err = gaps_make(s);
 	if (!err)
 		err = releases_make(s);
+	if (!err)
+		err = goes_on_make(s);
 	return err ? err : holders_make(s);
 }
 
@@ -204,6 +297,7 @@ static void steps_free(struct trc_steps *s)
 	free(s->lost_since_ns);
 	trc_index_free(&s->holder_now);
 	trc_index_free(&s->release);
+	trc_index_free(&s->goes_on);
 }
 
 static void steps_kept_free(void *kept)
@@ -318,6 +412,8 @@ static int read_kept(struct trc_image *image, struct trc_kept *kept, const struc
 		err = gaps_make(s);
 	if (!err)
 		err = releases_make(s);
+	if (!err)
+		err = goes_on_make(s);
 	return err ? err : holders_make(s);
 }
 

@@ -39,11 +39,11 @@ enum trc_finding_kind {
 	TRC_FINDING_LOCK_PREEMPTED, /* ... in which the holder had no proc */
 	TRC_FINDING_LOCK_CONVOY,    /* ... in which nobody held the lock, but somebody was woken */
 	TRC_FINDING_LOCK_PROCS,	    /* ... who had no proc */
-	TRC_FINDING_OWN_LOCK,	    /* threads wait for each other as for a lock, and there is none of a library */
-	TRC_FINDING_INTERPRETER,    /* waits for the global lock of an interpreter */
-	TRC_FINDING_PROCS,	    /* threads could run, and had no proc */
-	TRC_FINDING_PROCS_TAKEN,    /* ... which other programs had */
-	TRC_FINDING_SLOW_STAGE,	    /* threads of other pools wait for one that is always at work */
+	TRC_FINDING_OWN_LOCK, /* threads wait for each other as for a lock, and there is none of a library */
+	TRC_FINDING_INTERPRETER, /* waits for the global lock of an interpreter */
+	TRC_FINDING_PROCS,	 /* threads could run, and had no proc */
+	TRC_FINDING_PROCS_TAKEN, /* ... which other programs had */
+	TRC_FINDING_SLOW_STAGE,	 /* threads of other pools wait for one that is always at work */
 	TRC_FINDING_BARRIER_IMBALANCE, /* threads wait at a barrier for the last */
 	TRC_FINDING_LATE_THREAD, /* others of its pool, or who joins them, wait for one thread */
 	TRC_FINDING_WAITED_FOR,	 /* others wait for one thread, and for what it does at one place */

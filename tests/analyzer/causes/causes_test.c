@@ -425,6 +425,38 @@ static const struct causes_case {
 		 "@3000 thread=2 resume reason=cond object=0x30 result=ETIMEDOUT\n",
 	 1, "0 t2 sleeping 1000-3000 cond\n"},
 
+	{"a wait that goes on after its time limit is for who ends the last, if who signals it waits for it, too, as for a lock",
+	 THREADS "@100 thread=1 park reason=cond object=0x30 stack=a\n"
+		 "@200 thread=2 unpark reason=cond object=0x30 count=1 stack=b\n"
+		 "@300 thread=1 resume reason=cond object=0x30\n"
+		 "@1000 thread=2 park reason=cond object=0x30 stack=a\n"
+		 "@3000 thread=2 resume reason=cond object=0x30 result=ETIMEDOUT\n"
+		 "@3005 thread=2 park reason=cond_mutex object=0x40 stack=a\n"
+		 "@3010 thread=2 resume reason=cond_mutex object=0x40\n"
+		 "@3020 thread=2 park reason=cond object=0x30 stack=a\n"
+		 "@5000 thread=1 unpark reason=cond object=0x30 count=1 stack=b\n"
+		 "@5100 thread=2 resume reason=cond object=0x30\n",
+	 2, "0 t2 waiting 1000-3000 cond wait\n1 t1 active 1000-3000 end\n"},
+
+	{"it is up to its time limit, if nobody who signals it waits for it: the thread is a timer's",
+	 THREADS "@1000 thread=2 park reason=cond object=0x30 stack=a\n"
+		 "@3000 thread=2 resume reason=cond object=0x30 result=ETIMEDOUT\n"
+		 "@3020 thread=2 park reason=cond object=0x30 stack=a\n"
+		 "@5000 thread=1 unpark reason=cond object=0x30 count=1 stack=b\n"
+		 "@5100 thread=2 resume reason=cond object=0x30\n",
+	 1, "0 t2 sleeping 1000-3000 cond wait\n"},
+
+	{"nor does it go on if the thread did something else for longer than it had waited",
+	 THREADS "@100 thread=1 park reason=cond object=0x30 stack=a\n"
+		 "@200 thread=2 unpark reason=cond object=0x30 count=1 stack=b\n"
+		 "@300 thread=1 resume reason=cond object=0x30\n"
+		 "@1000 thread=2 park reason=cond object=0x30 stack=a\n"
+		 "@1100 thread=2 resume reason=cond object=0x30 result=ETIMEDOUT\n"
+		 "@3020 thread=2 park reason=cond object=0x30 stack=a\n"
+		 "@5000 thread=1 unpark reason=cond object=0x30 count=1 stack=b\n"
+		 "@5100 thread=2 resume reason=cond object=0x30\n",
+	 2, "0 t2 sleeping 1000-1100 cond wait\n"},
+
 	{"a lock that is given up was held by somebody, until then",
 	 THREADS "@1000 thread=2 park reason=mutex object=0x10 holder=1\n"
 		 "@3000 thread=2 resume reason=mutex object=0x10 result=ETIMEDOUT\n"
