@@ -196,6 +196,14 @@ differs()
 	return 1
 }
 
+# judged STATUS WHAT: of a comparison that ends with 0 if figures agree, and with 2 if they are so far off that no other program is to
+# blame for that; with anything else they differ.
+judged()
+{
+	[ "$1" != 2 ] || fail "$2"
+	[ "$1" = 0 ] || differs "$2"
+}
+
 # undecided WHY: the run cannot be judged, which is nobody's fault; false, and it is made again.
 undecided()
 {
