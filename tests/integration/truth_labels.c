@@ -3,10 +3,12 @@
  *
  * With an argument it records itself into that file; without, somebody else is expected to.
  * Each sleep is a wait that the trace has; a line "KEY VALUE COUNT" for each label, and one with
- * "none" for sleeps without any.
+ * "none" for sleeps without any.  Then, for each tenant, "blamed", and for how many nanoseconds threads under this label
+ * waited for a lock, at least and at most.
  */
 #define _GNU_SOURCE 1 /* RUSAGE_THREAD */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include <time.h>
 #include <trc/labels.h>
 #include <trc/trace.h>
+#include "tests/recorder/interpose/blocked.h"
 
 enum { TENANTS = 3, PHASES = 2, ROUNDS = 4, NESTED = 5, JOBS = 6, EXITS = 3 };
 
@@ -138,6 +141,55 @@ static void run_jobs(void)
 	trace_labels_destroy(labels);
 }
 
+/* ---- waits for a lock that main holds, without labels ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t asks_ns, has_ns;
+static atomic_bool asks;
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void *wait_for_lock(void *arg)
+{
+	asks_ns = now_ns();
+	asks = true;
+	pthread_mutex_lock(&lock);
+	has_ns = now_ns();
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+
+/* The least and the most that a thread under this label waits: a millisecond at least, from when the kernel has it blocked. */
+static void make_wait(const char *name, uint64_t *least_ns, uint64_t *most_ns)
+{
+	const struct trace_labels *tenant = labels_of(NULL, "tenant", name);
+	uint64_t blocked_ns, released_ns;
+	pthread_t thread;
+
+	asks = false;
+	pthread_mutex_lock(&lock);
+	tenant = trace_labels_set(tenant);
+	pthread_create(&thread, NULL, wait_for_lock, NULL);
+	trace_labels_destroy(trace_labels_set(tenant));
+	while (!asks)
+		sched_yield();
+	await_others();
+	blocked_ns = now_ns();
+	while (now_ns() - blocked_ns < 1000000)
+		sched_yield();
+	released_ns = now_ns();
+	pthread_mutex_unlock(&lock);
+	pthread_join(thread, NULL);
+	*least_ns += released_ns - blocked_ns;
+	*most_ns += has_ns - asks_ns;
+}
+
 static int fail(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, trace_last_error());
@@ -148,6 +200,8 @@ int main(int argc, char **argv)
 {
 	static const char *const tenant[TENANTS] = {"acme", "m\xc3\xbcller", "a,b=c"};
 
+	uint64_t least_ns[TENANTS] = {0}, most_ns[TENANTS] = {0};
+
 	if (argc > 1 && trace_start(argv[1], NULL))
 		return fail("trace_start");
 	rest();
@@ -155,6 +209,9 @@ int main(int argc, char **argv)
 		run_tenant(tenant[i]);
 	nested(0);
 	run_jobs();
+	for (int i = 0; i < TENANTS; i++)
+		for (int n = 0; n <= i; n++)
+			make_wait(tenant[i], &least_ns[i], &most_ns[i]);
 	rest();
 	if (argc > 1 && trace_stop())
 		return fail("trace_stop");
@@ -166,5 +223,8 @@ int main(int argc, char **argv)
 		printf("depth\t%d\t2\n", i);
 	printf("size\t512bytes\t%d\n", JOBS + EXITS);
 	printf("none\t\t%d\n", 2 + EXITS);
+	for (int i = 0; i < TENANTS; i++)
+		printf("blamed\t%s\t%ju\t%ju\n", tenant[i], (uintmax_t)least_ns[i],
+		       (uintmax_t)most_ns[i]);
 	return 0;
 }

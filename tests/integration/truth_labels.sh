@@ -21,14 +21,15 @@ agrees()
 	shift
 	rm -f dump.trc
 	"$@" >truth.tsv || fail "$how: status $?"
-	sort truth.tsv >wanted.tsv
+	grep -v '^blamed' truth.tsv | sort >wanted.tsv
+	grep '^blamed' truth.tsv >blamed.tsv
 	expect_sound dump.trc
 	counts dump.trc >got.tsv
 	diff wanted.tsv got.tsv || fail "$how: the trace (>) and the program (<) disagree"
 	passed "$how: as many waits under each label as the program says"
 
 	while IFS=$'\t' read -r key value count; do
-		[ "$key" != none ] || continue
+		[ "$key" != none ] && [ "$key" != blamed ] || continue
 		value=${value//,/\\,}
 		"$trace_analyze" --label-filter "$key=$value" dump.trc >report.txt ||
 			fail "$how: --label-filter: $?"
@@ -37,6 +38,21 @@ agrees()
 				grep '^Waiting' report.txt)"
 	done <truth.tsv
 	passed "$how: the report under each label has them, too"
+
+	# What is charged to who held the lock has the labels of those that waited.
+	sql dump.trc "SELECT value, sum(ns) FROM blame JOIN labels USING (labels) WHERE key = 'tenant' GROUP BY 1" >got.tsv
+	awk -F '\t' 'NR == FNR { ns[$1] = $2; n++; next }
+		{ n--; bad += ns[$2] < $3 || ns[$2] > $4; printf "%s: %d ns of %d to %d\n", $2, ns[$2], $3, $4 }
+		END { exit bad || n }' got.tsv blamed.tsv || fail "$how: blame: $(cat got.tsv blamed.tsv)"
+	passed "$how: blame by the label of who waited"
+	if command -v go >go.txt; then
+		"$trace_analyze" --pprof blame -o blame.pb.gz dump.trc || fail "$how: no profile"
+		go tool pprof -tags -unit=ns blame.pb.gz >tags.txt 2>pprof.err || fail "go tool pprof: $(cat pprof.err)"
+		while IFS=$'\t' read -r value ns; do
+			sed -n '/^ *waiter.tenant:/,/^ *$/p' tags.txt | grep -qF "${ns}ns (" || fail "$how: no $ns ns of $value in: $(cat tags.txt)"
+		done <got.tsv
+		passed "$how: the profile has it as waiter.tenant"
+	fi
 
 	"$trace_analyze" --html page.html dump.trc || fail "$how: --html: $?"
 	passed "$how: and the timeline is written"

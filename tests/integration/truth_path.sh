@@ -95,6 +95,29 @@ regions_agree()
 	agrees "r$number" || differs "the path of the longest region is not the program's"
 }
 
+# What all requests come down to, by thread: as many places and times as the program has, in the profile of all instances too.
+totals_agree()
+{
+	"$trace_analyze" --critical-path task:request --output json dump.trc >all.json || fail 'no critical path of all'
+	sed -n '/"leaves":/,$s/.*"total_ns":\([0-9]*\),.*"cause":"\([a-z_]*\)","thread":\([0-9]*\),.*/\3\t\2\t\1/p' all.json >leaves.tsv
+	sql dump.trc 'SELECT id, name FROM threads' >names.tsv
+	awk -F '\t' '
+		FILENAME == "names.tsv" { name[$1] = $2; next }
+		FILENAME == "leaves.tsv" { sum[name[$1], $2 == "sleeping" ? "slept" : "worked"] += $3; next }
+		$1 !~ /^r/ { truth[$2, $3] += $4 }
+		END {
+			for (of in truth) {
+				n++
+				off = sum[of] - truth[of]
+				bad += (off < 0 ? -off : off) > 0.02 * truth[of] + 30 * 30000
+				printf "%s %.3f of %.3f ms\n", of, sum[of] / 1e6, truth[of] / 1e6
+			}
+			for (of in sum)
+				bad += !(of in truth) && sum[of] > 30 * 30000
+			exit bad || n != 6
+		}' names.tsv leaves.tsv truth.tsv >totals.txt || differs "what all requests come down to: $(cat totals.txt)"
+}
+
 # lasting_agrees WHAT: what of its path lies in a request is the request's.
 lasting_agrees()
 {
@@ -121,7 +144,7 @@ while another_run; do
 	measure "$trace_record" -q -o dump.trc -- "$here/truth_path" >truth.tsv ||
 		fail "trace-record or the program failed: $?"
 	expect_sound dump.trc
-	requests_agree && regions_agree && lasting_agrees thread:sender && lasting_agrees program
+	requests_agree && totals_agree && regions_agree && lasting_agrees thread:sender && lasting_agrees program
 done
 passed 'the critical paths of 30 tasks over four threads are what the program did, in its order'
 passed 'so are those of 30 regions, that of a thread, and that of the program'
