@@ -121,7 +121,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/model/signal_names.c analyzer/model/signal_names.h \
 	analyzer/model/spans.c analyzer/model/spans.h \
 	analyzer/model/charge.h \
-	analyzer/model/holds.h analyzer/model/preempted.c analyzer/model/preempted.h \
+	analyzer/model/holds.h analyzer/model/rows.h analyzer/model/preempted.c analyzer/model/preempted.h \
 	analyzer/model/timeline.c analyzer/model/timeline.h \
 	analyzer/model/waits.c analyzer/model/waits.h \
 	analyzer/whatif/apply.c analyzer/whatif/apply.h \
