@@ -27,6 +27,7 @@ libtrcformat_la_SOURCES = \
 	format/reader_labels.c \
 	format/reader_private.h \
 	format/reader_schema.c \
+	format/reader_sections.c \
 	format/reader_tables.c \
 	format/row_index.c \
 	format/row_index.h \
@@ -51,7 +52,7 @@ libtrcformat_la_SOURCES = \
 	format/waits/parks.c \
 	format/waits/parks.h \
 	format/wire.h \
-	format/writer.c format/writer_private.h format/writer_state.c \
+	format/writer.c format/writer_events.c format/writer_private.h format/writer_state.c \
 	format/writer.h
 libtrcformat_la_CFLAGS = $(AM_CFLAGS) $(compile_once) $(LZ4_CFLAGS) $(XXHASH_CFLAGS)
 libtrcformat_la_LIBADD = $(LZ4_LIBS)

@@ -142,9 +142,16 @@ int trc_reader_count_entry(struct trc_reader *r);
 int trc_reader_count_parts(struct trc_reader *r, uint64_t n);
 /* Memory that is freed with the reader, or NULL. */
 uint8_t *trc_reader_keep(struct trc_reader *r, size_t n_bytes);
+/* Puts a line into *error; returns err. */
+int trc_reader_fail(struct trc_error *error, int err, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 /* Sets the warning unless there is one. */
 void trc_reader_warn(struct trc_reader *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* reader_sections.c: all sections, up to the first that is damaged.  0, or -errno with a line in
+ * *error. */
+int trc_reader_walk_sections(struct trc_reader *r, struct trc_error *error);
 
 /* Each takes the (unpacked) payload of one section. */
 int trc_reader_parse_info(struct trc_reader *r, struct trc_cursor *c);

@@ -1,4 +1,4 @@
-/* writer_private.h - a writer's inside, shared by writer.c and writer_state.c. */
+/* writer_private.h - a writer's inside, shared by writer*.c. */
 #ifndef TRC_FORMAT_WRITER_PRIVATE_H
 #define TRC_FORMAT_WRITER_PRIVATE_H
 
@@ -43,6 +43,9 @@ struct trc_writer {
 	size_t memory_bytes, stream_bytes;
 	uint64_t *discarded; /* [ROW_WORDS_MAX], of what nobody wants; NULL = it is wanted */
 };
+
+/* writer.c: GENERATION, SCHEMA, the last SYNC; the modules are pending after it. */
+int trc_writer_generation_write(struct trc_writer *w, uint32_t generation);
 
 /* Where the payload of the next section begins, in memory that all sections share. */
 static inline uint8_t *trc_writer_payload(struct trc_writer *w)
