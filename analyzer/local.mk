@@ -15,7 +15,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/derive/lock_list.c analyzer/derive/lock_list.h analyzer/derive/lock_sums.c analyzer/model/lock_sums.h \
 	analyzer/derive/deadlocks.c analyzer/derive/deadlocks.h analyzer/derive/deadlock_cycles.c \
 	analyzer/derive/deadlock_rows.c analyzer/derive/exec.c \
-	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fiber_runs.c \
+	analyzer/derive/fibers.c analyzer/derive/fibers.h analyzer/derive/fibers_finish.c analyzer/derive/fiber_runs.c \
 	analyzer/derive/heap.c analyzer/derive/holds.c analyzer/derive/sections.c \
 	analyzer/derive/labels.c analyzer/derive/latencies.c \
 	analyzer/derive/contexts.c analyzer/derive/contexts.h \

@@ -1,5 +1,5 @@
 /*
- * fibers.c - the fibers of the program's own scheduler: TRC_PART_FIBERS.
+ * fibers.c - the fibers of the program's own scheduler, while the events go by: TRC_PART_FIBERS.
  *
  * Which fiber a thread runs follows from its switches as its labels do from theirs (spans.h).  What a
  * fiber waits for follows from its own events, whatever threads make them.
@@ -21,51 +21,9 @@
 #include <stdlib.h>
 #include "fibers.h"
 
-enum phase {
-	PHASE_UNSEEN, /* in the window */
-	PHASE_NEW,
-	PHASE_RUNS,
-	PHASE_CAN_RUN,
-	PHASE_WAITS,
-	PHASE_ENDED,
-};
-
-/* Who made a fiber ready. */
-struct waker {
-	int64_t ns; /* when; TRC_NEVER = nobody did */
-	uint64_t place;
-	uint32_t thread, stack;
-};
-static const struct waker nobody = {.ns = TRC_NEVER};
-
-/* What a fiber does while the events go by. */
-struct fiber_now {
-	int64_t number;	    /* the fiber's */
-	int64_t since_ns;   /* if it can run: since when */
-	uint32_t id;	    /* in the order of their coming */
-	uint32_t wait;	    /* if it waits: the row's id in fiber_waits */
-	struct waker early; /* since it runs (F4) */
-	uint8_t phase;
-};
-
-struct fibers {
-	struct trc_derive derive; /* first: the two share an address */
-	struct trc_model *m;
-	struct trc_changes changes; /* values are row ids, at first in the order of their coming */
-	struct trc_index row;	    /* by number */
-	struct trc_array now;	    /* struct fiber_now; as fibers, in the order of their coming */
-	struct trc_thread_exits exits;
-	uint64_t place;		/* of the event that is looked at */
-	struct trc_index found; /* by serial: 1 = nobody created it; 0 = has switched since */
-	size_t n_executed;	/* fibers of programs before the one that was executed last */
-};
-
-enum { WAIT_DROPPED = 128 }; /* of TRC_FIBER_WAIT_*: it was none */
-
 /* --- while the events go by --- */
 
-/* The row id of the fiber, added if need be; 0 without memory. */
-static uint32_t fiber_of(struct fibers *f, uint64_t number)
+uint32_t trc_fibers_row(struct fibers *f, uint64_t number)
 {
 	uint32_t row = trc_index_get(&f->row, number);
 	struct trc_fiber *fiber;
@@ -85,22 +43,7 @@ static uint32_t fiber_of(struct fibers *f, uint64_t number)
 	return now->id;
 }
 
-static struct trc_fiber *fiber_at(struct fibers *f, uint32_t id)
-{
-	return (struct trc_fiber *)f->m->fibers.row + id - 1;
-}
-
-static struct fiber_now *now_at(struct fibers *f, uint32_t id)
-{
-	return (struct fiber_now *)f->now.row + id - 1;
-}
-
-static struct trc_fiber_wait *wait_at(struct fibers *f, const struct fiber_now *now)
-{
-	return (struct trc_fiber_wait *)f->m->fiber_waits.row + now->wait - 1;
-}
-
-static int set_name(struct fibers *f, uint32_t id, uint64_t string)
+int trc_fibers_set_name(struct fibers *f, uint32_t id, uint64_t string)
 {
 	const char *name = trc_model_string(f->m, string);
 
@@ -125,22 +68,6 @@ static struct trc_fiber_wait *wait_add(struct fibers *f, uint32_t id, int64_t st
 	now->phase = PHASE_WAITS;
 	now->wait = (uint32_t)f->m->fiber_waits.n;
 	return wait;
-}
-
-/* Until waits_finish() ready_ns is when that was, even if the wait began later (F4). */
-static void wait_readied(struct trc_fiber_wait *wait, const struct waker *waker)
-{
-	wait->ready_ns = waker->ns;
-	wait->ready_place = waker->place;
-	wait->waker_thread = waker->thread;
-	wait->waker_stack = waker->stack;
-}
-
-/* It ran again unseen, at the latest now (F2); of one from before the window nothing is left. */
-static void wait_miss(struct trc_fiber_wait *wait, int64_t now_ns)
-{
-	wait->flags |= wait->flags & TRC_FIBER_WAIT_CUT ? WAIT_DROPPED : TRC_FIBER_WAIT_LOST;
-	wait->end_ns = now_ns;
 }
 
 /* Who made the fiber ready while it ran, which is forgotten (F4); if it ran since before the window,
@@ -220,7 +147,8 @@ static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t 
 {
 	uint64_t number = TRC_ROW_ARG(c, row, fiber_switch, fiber);
 	uint64_t left = TRC_ROW_ARG(c, row, fiber_switch, left);
-	uint32_t id = number ? fiber_of(f, number) : 0, left_id = left ? fiber_of(f, left) : 0;
+	uint32_t id = number ? trc_fibers_row(f, number) : 0,
+		 left_id = left ? trc_fibers_row(f, left) : 0;
 	struct trc_change change = {
 		.thread = c->thread[row],
 		.ts_ns = c->time_ns[row],
@@ -237,7 +165,7 @@ static int switch_event(struct fibers *f, const struct trc_columns *c, uint32_t 
 	if (!err && change.thread)
 		err = trc_changes_add(&f->changes, &change);
 	if (!err && id)
-		err = set_name(f, id, TRC_ROW_ARG(c, row, fiber_switch, name));
+		err = trc_fibers_set_name(f, id, TRC_ROW_ARG(c, row, fiber_switch, name));
 	if (err || change.ts_ns < f->m->window_ns) /* F3 */
 		return err;
 	if (left_id)
@@ -262,7 +190,7 @@ static int create_event(struct fibers *f, uint32_t id, const struct trc_columns 
 	/* Without a stack it was made before recording began, and may have run and waited then. */
 	if (stack && now->phase == PHASE_UNSEEN && c->time_ns[row] >= f->m->window_ns)
 		now->phase = PHASE_NEW;
-	return set_name(f, id, TRC_ROW_ARG(c, row, fiber_create, name));
+	return trc_fibers_set_name(f, id, TRC_ROW_ARG(c, row, fiber_create, name));
 }
 
 static int ready_event(struct fibers *f, uint32_t id, const struct trc_columns *c, uint32_t row)
@@ -342,7 +270,7 @@ static int exit_event(struct fibers *f, const struct trc_columns *c, uint32_t ro
 static int fiber_event(struct fibers *f, const struct trc_columns *c, uint32_t row)
 {
 	uint64_t number = TRC_ROW_ARG(c, row, fiber_create, fiber);
-	uint32_t id = number ? fiber_of(f, number) : 0;
+	uint32_t id = number ? trc_fibers_row(f, number) : 0;
 
 	if (!number)
 		return 0;
@@ -392,217 +320,9 @@ static int fibers_span(struct trc_derive *derive, const struct trc_span *span)
 	return err;
 }
 
-/* --- after the last event --- */
-
-/* The thread is in this fiber at the end. */
-static int end_add(struct fibers *f, struct trc_index *told, uint32_t thread, uint32_t id)
-{
-	struct trc_change change = {
-		.thread = thread, .ts_ns = TRC_CHANGE_AT_END, .value = id, .before = id};
-
-	return trc_changes_add(&f->changes, &change) || trc_index_put(told, thread, 1) ? -ENOMEM
-										       : 0;
-}
-
-/* As the file's table has it; there may be nothing else of the thread (spans:B1). */
-static int ends_told(struct fibers *f, struct trc_index *told)
-{
-	const struct trc_thread_fiber_entry *e;
-	size_t n = trc_reader_thread_fibers(f->m->reader, &e);
-	int err = 0;
-
-	for (size_t i = 0; i < n && !err; i++) {
-		uint32_t id = e[i].fiber ? fiber_of(f, e[i].fiber) : 0;
-
-		if (!e[i].thread)
-			continue;
-		if (e[i].fiber && !id)
-			return -ENOMEM;
-		if (id)
-			err = set_name(f, id, e[i].name);
-		if (!err)
-			err = end_add(f, told, e[i].thread, id);
-	}
-	return err;
-}
-
-/* What threads are in at the end.  Whom a whole file does not tell of is in its root fiber, if it is
- * there. */
-static int find_ends(struct fibers *f)
-{
-	struct trc_index told = {.n = 0};
-	size_t n = f->changes.changes.n;
-	int err = ends_told(f, &told);
-
-	if (!trc_reader_info(f->m->reader)->complete)
-		n = 0;
-	for (size_t i = 0; i < n && !err; i++) {
-		const struct trc_change *c = f->changes.changes.row;
-		uint32_t thread = (uint32_t)c[i].thread;
-
-		if (trc_index_get(&told, thread) == TRC_INDEX_NONE &&
-		    trc_index_get(&f->exits.row, thread) == TRC_INDEX_NONE)
-			err = end_add(f, &told, thread, 0);
-	}
-	trc_index_free(&told);
-	return err;
-}
-
-/* Sorts the fibers by number; what has their row ids gets the new ones. */
-static int fibers_sort(struct fibers *f)
-{
-	struct trc_model *m = f->m;
-	struct trc_fiber_wait *wait = m->fiber_waits.row;
-	struct trc_change *c = f->changes.changes.row;
-	uint32_t *id = calloc(m->fibers.n + 1, sizeof(*id));
-	int err = id ? trc_array_sort(&m->fibers, offsetof(struct trc_fiber, fiber),
-				      offsetof(struct trc_fiber, creator_thread))
-		     : -ENOMEM;
-
-	if (!err)
-		err = trc_array_sort(&f->now, offsetof(struct fiber_now, number),
-				     offsetof(struct fiber_now, id));
-	if (!err) {
-		for (uint32_t i = 0; i < f->now.n; i++)
-			id[now_at(f, i + 1)->id] = i + 1;
-		for (size_t i = 0; i < m->fiber_waits.n; i++)
-			wait[i].fiber = id[wait[i].fiber];
-		for (size_t i = 0; i < f->changes.changes.n; i++) {
-			c[i].value = id[c[i].value];
-			c[i].before = id[c[i].before];
-		}
-	}
-	free(id);
-	return err;
-}
-
-/* What a fiber does in the end; its runs have told of one that runs. */
-static void fiber_finish(struct fibers *f, uint32_t id)
-{
-	static const uint8_t states[] = {
-		[PHASE_UNSEEN] = TRC_FIBER_UNKNOWN, [PHASE_NEW] = TRC_FIBER_NEW,
-		[PHASE_RUNS] = TRC_FIBER_UNKNOWN,   [PHASE_CAN_RUN] = TRC_FIBER_RUNNABLE,
-		[PHASE_WAITS] = TRC_FIBER_WAITING,  [PHASE_ENDED] = TRC_FIBER_ENDED,
-	};
-	struct fiber_now *now = now_at(f, id);
-	struct trc_fiber *fiber = fiber_at(f, id);
-
-	if (fiber->state == TRC_FIBER_RUNNING && now->phase != PHASE_ENDED) {
-		if (now->phase == PHASE_WAITS)
-			wait_miss(wait_at(f, now), f->m->end_ns); /* F2 */
-		return;
-	}
-	fiber->state = states[now->phase];
-	if (now->phase == PHASE_CAN_RUN)
-		trc_add_ns(&fiber->runnable_ns, now->since_ns, f->m->end_ns);
-	if (now->phase != PHASE_WAITS)
-		return;
-	wait_at(f, now)->flags |= TRC_FIBER_WAIT_OPEN;
-	if (wait_at(f, now)->ready_ns != TRC_NEVER)
-		fiber->state = TRC_FIBER_RUNNABLE;
-}
-
-/* Up to where it is known to have lasted (F2). */
-static void wait_cut_short(const struct fibers *f, struct trc_fiber_wait *wait)
-{
-	int64_t from_ns = wait->start_ns, until_ns = wait->end_ns;
-
-	wait->end_ns =
-		trc_changes_may_miss(&f->changes, &from_ns, &until_ns) ? from_ns : wait->start_ns;
-	if (wait->ready_ns > wait->end_ns)
-		wait_readied(wait, &nobody);
-}
-
-/* What its waker ran when it made the fiber ready; from here on ready_ns is in the wait (F4). */
-static void waker_finish(struct fibers *f, struct trc_fiber_wait *wait)
-{
-	int64_t ready_ns = wait->ready_ns, from_ns = ready_ns, until_ns = wait->start_ns;
-
-	if (ready_ns == TRC_NEVER)
-		return;
-	if (ready_ns < wait->start_ns) {
-		if (trc_changes_may_miss(&f->changes, &from_ns, &until_ns)) {
-			wait_readied(wait, &nobody);
-			if (wait->flags & TRC_FIBER_WAIT_OPEN)
-				fiber_at(f, wait->fiber)->state = TRC_FIBER_WAITING;
-			return;
-		}
-		wait->ready_ns = wait->start_ns;
-	}
-	wait->waker_fiber =
-		trc_model_fiber_at(f->m, wait->waker_thread, ready_ns, wait->ready_place);
-}
-
-/* False if it was none after all. */
-static bool wait_finish(struct fibers *f, struct trc_fiber_wait *wait)
-{
-	struct trc_model *m = f->m;
-	int64_t from_ns = wait->start_ns, until_ns = wait->ready_ns;
-
-	if (wait->flags & WAIT_DROPPED)
-		return false;
-	/* What it did before it was made ready may have been lost. */
-	if (wait->flags & TRC_FIBER_WAIT_CUT &&
-	    trc_changes_may_miss(&f->changes, &from_ns, &until_ns))
-		return false;
-	if (wait->flags & TRC_FIBER_WAIT_LOST)
-		wait_cut_short(f, wait);
-	wait->labels = trc_model_labels_at(m, wait->thread, wait->start_ns, wait->start_place);
-	waker_finish(f, wait);
-	return true;
-}
-
-static void wait_sum(struct trc_model *m, const struct trc_fiber_wait *wait)
-{
-	struct trc_fiber *fiber = (struct trc_fiber *)m->fibers.row + wait->fiber - 1;
-	int64_t end_ns = wait->end_ns == TRC_NEVER ? m->end_ns : wait->end_ns;
-	int64_t ready_ns = wait->ready_ns == TRC_NEVER ? end_ns : wait->ready_ns;
-
-	fiber->n_waits++;
-	trc_add_ns(&fiber->waited_ns, wait->start_ns, ready_ns);
-	if (!(wait->flags & TRC_FIBER_WAIT_ENDED))
-		trc_add_ns(&fiber->runnable_ns, ready_ns, end_ns);
-}
-
-static int waits_finish(struct fibers *f)
-{
-	struct trc_array *waits = &f->m->fiber_waits;
-	struct trc_fiber_wait *wait = waits->row;
-	size_t n = 0;
-
-	for (size_t i = 0; i < waits->n; i++) {
-		if (!wait_finish(f, &wait[i]))
-			continue;
-		wait_sum(f->m, &wait[i]);
-		wait[n++] = wait[i];
-	}
-	waits->n = n;
-	return trc_array_sort(waits, offsetof(struct trc_fiber_wait, start_ns),
-			      offsetof(struct trc_fiber_wait, thread));
-}
-
 static int fibers_end(struct trc_derive *derive)
 {
-	struct fibers *f = (struct fibers *)derive;
-	struct trc_model *m = f->m;
-	struct trc_fiber *fiber;
-	int err = find_ends(f);
-
-	if (!err)
-		err = fibers_sort(f);
-	if (!err)
-		err = trc_changes_make_spans(&f->changes, &m->fiber_spans);
-	if (!err)
-		err = trc_derive_fiber_runs(m, &f->changes, &f->exits);
-	fiber = m->fibers.row;
-	for (uint32_t i = 0; i < m->fibers.n && !err; i++) {
-		fiber_finish(f, i + 1);
-		if (fiber[i].creator_thread)
-			fiber[i].creator =
-				trc_model_fiber_at(m, fiber[i].creator_thread, fiber[i].created_ns,
-						   fiber[i].created_place);
-	}
-	return err ? err : waits_finish(f);
+	return trc_fibers_finish((struct fibers *)derive);
 }
 
 static void fibers_free(struct trc_derive *derive)
@@ -642,21 +362,4 @@ int trc_derive_fibers(struct trc_derive **out, struct trc_model *m)
 		trc_kind_mask_add(&f->derive.kinds, kinds[i]);
 	*out = &f->derive;
 	return 0;
-}
-
-uint32_t trc_model_fiber_at(const struct trc_model *m, uint32_t thread, int64_t ts_ns,
-			    uint64_t place)
-{
-	return trc_thread_spans_at(&m->fiber_spans, thread, ts_ns, place);
-}
-
-bool trc_model_has_fibers(const struct trc_model *m)
-{
-	const struct trc_thread_fiber_entry *ignored;
-	struct trc_kind_mask mask = {{0}};
-
-	if (trc_reader_thread_fibers(m->reader, &ignored))
-		return true;
-	trc_kind_mask_add(&mask, TRC_KIND_FIBER_SWITCH);
-	return trc_model_has_kinds(m, &mask);
 }
