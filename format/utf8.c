@@ -65,3 +65,13 @@ size_t trc_utf8_escape(char *out, size_t out_bytes, const char *bytes, size_t n)
 	out[used] = '\0';
 	return used;
 }
+
+const char *trc_utf8_ascii(char text[static 13], uint32_t code)
+{
+	if (code < 0x10000)
+		snprintf(text, 13, "\\u%04x", code & 0xffff);
+	else
+		snprintf(text, 13, "\\u%04x\\u%04x", (0xd800 + ((code - 0x10000) >> 10)) & 0xffff,
+			 0xdc00 + (code & 0x3ff));
+	return text;
+}

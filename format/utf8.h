@@ -51,4 +51,7 @@ bool trc_utf8_is_seen(uint32_t code);
  */
 size_t trc_utf8_escape(char *out, size_t out_bytes, const char *bytes, size_t n);
 
+/* The character in ASCII, as JSON and JavaScript write it: \uXXXX, or two of them.  Returns text. */
+const char *trc_utf8_ascii(char text[static 13], uint32_t code);
+
 #endif

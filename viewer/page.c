@@ -475,6 +475,7 @@ void trc_page_directory(struct trc_page *p)
 void trc_page_json_string(FILE *out, const char *text)
 {
 	const char *s = text ? text : "";
+	char ascii[13];
 
 	fputc('"', out);
 	while (*s) {
@@ -485,11 +486,8 @@ void trc_page_json_string(FILE *out, const char *text)
 		if (!n || (code >= 0x20 && !trc_utf8_is_seen(code)))
 			code = 0xfffd;
 		s += n ? n : 1;
-		if (code >= 0x10000)
-			fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
-				0xdc00 + ((code - 0x10000) & 0x3ff));
-		else if (code < 0x20 || code > 0x7e || strchr("\"\\<>&'", (int)code))
-			fprintf(out, "\\u%04x", code);
+		if (code < 0x20 || code > 0x7e || strchr("\"\\<>&'", (int)code))
+			fputs(trc_utf8_ascii(ascii, code), out);
 		else
 			fputc((int)code, out);
 	}

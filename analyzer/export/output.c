@@ -196,17 +196,16 @@ static cJSON *json_value(struct writer *w, int column)
  * inside strings. */
 static void put_json(FILE *out, const char *text)
 {
+	char ascii[13];
+
 	while (*text) {
 		uint32_t code = 0;
 		size_t length = trc_utf8_get(text, SIZE_MAX, &code);
 
 		if (!length || trc_utf8_is_seen(code) || code == '\n')
 			fwrite(text, 1, length ? length : 1, out);
-		else if (code < 0x10000)
-			fprintf(out, "\\u%04x", code);
 		else
-			fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
-				0xdc00 + (code & 0x3ff));
+			fputs(trc_utf8_ascii(ascii, code), out);
 		text += length ? length : 1;
 	}
 }

@@ -253,7 +253,6 @@ static void print_fiber_groups(struct trc_report *r, struct groups *g, uint64_t 
 {
 	struct group *group = g->groups.row;
 	char number[TRC_NUMBER_BYTES], right[TRC_NUMBER_BYTES + 32];
-	struct trc_line line;
 
 	qsort(group, g->groups.n, sizeof(*group), compare_fiber_groups);
 	snprintf(right, sizeof(right), "%s%s", trc_text_count(number, n_fibers),
@@ -262,11 +261,7 @@ static void print_fiber_groups(struct trc_report *r, struct groups *g, uint64_t 
 	fibers_print_columns(r);
 	for (size_t i = 0; i < g->groups.n && i < r->top; i++)
 		print_fiber_group(r, &group[i]);
-	if (g->groups.n > r->top) {
-		trc_line_begin(&line, r->width, r->colour);
-		trc_line_add(&line, "    and %zu more", g->groups.n - r->top);
-		trc_report_line(r, &line);
-	}
+	trc_report_more(r, g->groups.n);
 }
 
 /* ---- the longest waits ---- */

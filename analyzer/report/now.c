@@ -207,7 +207,6 @@ int trc_report_now(struct trc_report *r)
 {
 	size_t n, n_wanted = 0;
 	const struct trc_thread_now *now = trc_model_threads_now(r->m, &n);
-	struct trc_line line;
 	struct row *row;
 
 	if (!n || !now_is_wanted(r))
@@ -229,11 +228,7 @@ int trc_report_now(struct trc_report *r)
 	}
 	for (size_t i = 0; i < n && i < r->top; i++)
 		now_print_row(r, &row[i]);
-	if (n > r->top) {
-		trc_line_begin(&line, r->width, r->colour);
-		trc_line_add(&line, "    and %zu more", n - r->top);
-		trc_report_line(r, &line);
-	}
+	trc_report_more(r, n);
 	free(row);
 	return 0;
 }

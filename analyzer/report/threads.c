@@ -116,7 +116,6 @@ static size_t keep_thread_rows(const struct trc_report *r, struct row *row)
 int trc_report_threads(struct trc_report *r)
 {
 	struct row *row = calloc(r->n_threads + 1, sizeof(*row));
-	struct trc_line line;
 	bool scheduled = false;
 	size_t n;
 
@@ -136,11 +135,7 @@ int trc_report_threads(struct trc_report *r)
 	}
 	for (size_t i = 0; i < n && i < r->top; i++)
 		threads_print_row(r, &row[i], scheduled);
-	if (n > r->top) {
-		trc_line_begin(&line, r->width, r->colour);
-		trc_line_add(&line, "    and %zu more", n - r->top);
-		trc_report_line(r, &line);
-	}
+	trc_report_more(r, n);
 	free(row);
 	return 0;
 }

@@ -52,17 +52,6 @@ static void print_type(struct trc_report *r, const struct trc_user_types *t,
 	trc_report_line(r, &line);
 }
 
-static void print_more_rows(struct trc_report *r, size_t n)
-{
-	struct trc_line line;
-
-	if (n <= r->top)
-		return;
-	trc_line_begin(&line, r->width, r->colour);
-	trc_line_add(&line, "    and %zu more", n - r->top);
-	trc_report_line(r, &line);
-}
-
 enum { SLOWEST_OF = 20 }; /* of fewer tasks no slowest ones are told */
 
 static int print_spans(struct trc_report *r, const char *heading, trc_user_span_fn *span_at,
@@ -84,7 +73,7 @@ static int print_spans(struct trc_report *r, const char *heading, trc_user_span_
 			if (span_at == trc_user_task_span && type[i].n_ended >= SLOWEST_OF)
 				err = trc_report_slowest(r, type[i].name);
 		}
-		print_more_rows(r, t.types.n);
+		trc_report_more(r, t.types.n);
 	}
 	trc_user_times_free(&times);
 	trc_user_types_free(&t);
@@ -145,7 +134,7 @@ static int print_logs(struct trc_report *r)
 			trc_line_right(&line, 11, trc_text_count(number, type[i].n));
 			trc_report_line(r, &line);
 		}
-		print_more_rows(r, t.types.n);
+		trc_report_more(r, t.types.n);
 	}
 	trc_user_types_free(&t);
 	return 0;
@@ -226,7 +215,7 @@ static int print_counters(struct trc_report *r)
 		print_counter(r, (struct trc_user_type *)t.types.row + i,
 			      (struct extremes *)extremes.row + i);
 	if (!err)
-		print_more_rows(r, t.types.n);
+		trc_report_more(r, t.types.n);
 	trc_array_free(&extremes);
 	trc_user_types_free(&t);
 	return err;

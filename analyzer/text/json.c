@@ -6,6 +6,8 @@
 
 void trc_json_text(FILE *out, const char *text)
 {
+	char ascii[13];
+
 	fputc('"', out);
 	while (*text) {
 		uint32_t code = 0xfffd;
@@ -13,11 +15,8 @@ void trc_json_text(FILE *out, const char *text)
 
 		if (length && code != '"' && code != '\\' && trc_utf8_is_seen(code))
 			fwrite(text, 1, length, out);
-		else if (code < 0x10000)
-			fprintf(out, "\\u%04x", code);
 		else
-			fprintf(out, "\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
-				0xdc00 + (code & 0x3ff));
+			fputs(trc_utf8_ascii(ascii, code), out);
 		text += length ? length : 1;
 	}
 	fputc('"', out);

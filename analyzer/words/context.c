@@ -319,6 +319,17 @@ void trc_report_line(struct trc_report *r, struct trc_line *line)
 	r->any_line = true;
 }
 
+void trc_report_more(struct trc_report *r, size_t n)
+{
+	struct trc_line line;
+
+	if (n <= r->top)
+		return;
+	trc_line_begin(&line, r->width, r->colour);
+	trc_line_add(&line, "    and %zu more", n - r->top);
+	trc_report_line(r, &line);
+}
+
 void trc_report_heading(struct trc_report *r, const char *heading, const char *right)
 {
 	struct trc_line line;

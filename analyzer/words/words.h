@@ -167,6 +167,8 @@ int64_t trc_report_earlier_ns(const struct trc_report *r, int64_t to_ns);
 /* An empty line, unless nothing is above it, and the heading in bold; `right` (may be NULL) follows it. */
 void trc_report_heading(struct trc_report *r, const char *heading, const char *right);
 void trc_report_line(struct trc_report *r, struct trc_line *line);
+/* "    and 5 more", if n rows are more than are printed. */
+void trc_report_more(struct trc_report *r, size_t n);
 /* The table's first row from `i` on that may have something of what is selected (between:W1). */
 size_t trc_report_next_row(const struct trc_report *r, enum trc_between_table table, size_t i);
 /* The id of r->park[i] in the model's parks. */
