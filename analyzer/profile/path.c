@@ -34,8 +34,8 @@ static bool task_is_wanted(const struct trc_profile_sums *sums, const struct trc
 	return trc_selection_has_task(s, sums->m, row);
 }
 
-static int add_leaf(struct trc_profile_sums *sums, const struct trc_cause *leaf, uint32_t labels,
-		    struct trc_profile_told *told)
+static int profile_add_leaf(struct trc_profile_sums *sums, const struct trc_cause *leaf,
+			    uint32_t labels, struct trc_profile_told *told)
 {
 	struct trc_profile_sample sample = {
 		.stack = leaf->stack,
@@ -64,7 +64,7 @@ static int path_add_task(struct trc_profile_sums *sums, struct trc_causes *cause
 					     task->start_place);
 	for (size_t i = 0; i < n && !err; i++)
 		if (row[i].leaf)
-			err = add_leaf(sums, &row[i], labels, told);
+			err = profile_add_leaf(sums, &row[i], labels, told);
 	return err;
 }
 

@@ -59,8 +59,8 @@ static int waits_add_wait(struct trc_profile_sums *sums, uint32_t stack, uint32_
 	return trc_profile_add(sums, &sample);
 }
 
-static int add_park(struct trc_profile_sums *sums, const struct trc_park *park,
-		    const uint32_t *outer, size_t i)
+static int profile_add_park(struct trc_profile_sums *sums, const struct trc_park *park,
+			    const uint32_t *outer, size_t i)
 {
 	uint32_t within = outer[i], labels, outer_labels = 0;
 	int64_t start_ns = park[i].start_ns, end_ns = trc_park_end_ns(sums->m, &park[i]);
@@ -136,7 +136,7 @@ int trc_profile_block(struct trc_profile_sums *sums, struct trc_profile *p)
 
 	waits_set_types(p);
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_park(sums, park, outer, i);
+		err = profile_add_park(sums, park, outer, i);
 	if (!err)
 		err = add_fibers(sums);
 	comment_killed(sums, p);

@@ -5,7 +5,7 @@
 
 enum { LETTERS_PART = 3 };
 
-static size_t least(size_t a, size_t b)
+static size_t fewer_of(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -25,7 +25,7 @@ static size_t letters_off(const char *a, size_t n_a, const char *b, size_t n_b)
 			size_t changed = corner + (a[i - 1] != b[j - 1]);
 
 			corner = row[j];
-			row[j] = least(changed, least(row[j], row[j - 1]) + 1);
+			row[j] = fewer_of(changed, fewer_of(row[j], row[j - 1]) + 1);
 		}
 	}
 	return row[n_b];

@@ -4,6 +4,8 @@
 # the file of each letter; with --write it is written anew (`make update-docs`).
 #
 # In comments of a file and of its header a rule has its letter and number alone.
+#
+# And what else a convention of docs/hacking.md asks for: atomics with an order, functions with names of their own.
 . "$(dirname "$0")/../integration/lib.sh"
 
 cd "$top_srcdir"
@@ -85,3 +87,26 @@ passed "what is cited is stated"
 [ ! -s implicit.txt ] || fail "atomic operations without an order:
 $(sed 's/^/    /' implicit.txt)"
 passed "each atomic operation has an order"
+
+# ---- names ------------------------------------------------------------------------------------
+# Where a report's section and a derived part have many functions of the same kind, a name leads to one of them.
+find_functions()
+{
+	awk '
+		FNR == 1 { signature = "" }
+		/^\{$/ {
+			if (match(signature, /[a-z_][a-zA-Z0-9_]*\(/))
+				print substr(signature, RSTART, RLENGTH - 1), FILENAME
+			signature = ""
+			next
+		}
+		/^$|^[}#]|;$|\*\/$/ { signature = ""; next }
+		{ signature = signature " " $0 }' "$@"
+}
+(cd "$top_srcdir" &&
+	find_functions $(find format recorder analyzer viewer -name '*.c' | LC_ALL=C sort)) | sort -u >functions.txt
+[ "$(wc -l <functions.txt)" -gt 5000 ] || fail "hardly a function is found"
+awk '{ files[$1] = files[$1] " " $2; n[$1]++; if ($2 ~ /^analyzer\/(report|derive)\//) here[$1] = 1 }
+	END { for (name in here) if (n[name] > 1) print "    " name ":" files[name] }' functions.txt | sort >several.txt
+[ ! -s several.txt ] || { cat several.txt; fail "functions of analyzer/report and analyzer/derive whose names other files have as well"; }
+passed "a function of a report's section, or of a derived part, has a name of its own"
