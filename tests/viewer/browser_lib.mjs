@@ -170,25 +170,42 @@ export function smallTexts(page, least) {
 	}, least);
 }
 
-// What stands in empty fields with less contrast than that (WCAG 2.1) to the field, in either theme: [contrast, theme, text].
-export function faintFields(page, least) {
-	return page.evaluate((wanted) => {
-		const root = document.documentElement, {theme} = root.dataset, faint = [];
-		const light = (css) => /[\d.]+/g[Symbol.match](css).slice(0, 3).map((v) => v / 255)
+// What stands in empty fields, or on what is off, with less contrast than that (WCAG 2.1) to what is behind it, in either theme:
+// {n: how many of both there are, faint: [contrast, theme, text]}.
+export function faintTexts(page, ofFields, ofOff) {
+	return page.evaluate(([fields, off]) => {
+		const root = document.documentElement, {theme} = root.dataset, faint = [], n = {fields: 0, off: 0};
+		const numbers = (css) => css.match(/[\d.]+/g).map(Number), light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
 			.map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0.05);
-		for (root.dataset.theme of ["light", "dark"])
+		const behind = (element) => {
+			const css = getComputedStyle(element).backgroundColor;
+			return numbers(css)[3] === 0 ? behind(element.parentElement) : numbers(css);
+		};
+		const look = (wanted, style, element, opacity, text) => {
+			const ground = behind(element), seen = numbers(style.color).slice(0, 3).map((v, i) => v * opacity + ground[i] * (1 - opacity));
+			const ratio = light(seen) / light(ground), contrast = Math.max(ratio, 1 / ratio);
+			if (contrast < wanted)
+				faint.push([Math.round(contrast * 100) / 100, root.dataset.theme, text]);
+		};
+		for (root.dataset.theme of ["light", "dark"]) {
 			for (const field of document.querySelectorAll("input[placeholder], textarea[placeholder]")) {
-				const ratio = light(getComputedStyle(field, "::placeholder").color) / light(getComputedStyle(field).backgroundColor);
-				const contrast = Math.max(ratio, 1 / ratio);
-				if (contrast < wanted)
-					faint.push([Math.round(contrast * 100) / 100, root.dataset.theme, field.placeholder]);
+				n.fields++;
+				look(fields, getComputedStyle(field, "::placeholder"), field, 1, field.placeholder);
 			}
+			for (const element of document.querySelectorAll(":is(button, select):disabled")) {
+				const style = getComputedStyle(element);
+				if (!element.checkVisibility({visibilityProperty: true}))
+					continue;
+				n.off++;
+				look(off, style, element, Number(style.opacity), element.title || element.textContent);
+			}
+		}
 		if (theme)
 			root.dataset.theme = theme;
 		else
 			delete root.dataset.theme;
-		return faint;
-	}, least);
+		return {n, faint};
+	}, [ofFields, ofOff]);
 }
 
 // Texts of elements that are cut with a mark before their seventh character: [text, pixels that they have, pixels that they need].

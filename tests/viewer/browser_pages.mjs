@@ -2,7 +2,7 @@
 
 import {readFileSync, rmSync, writeFileSync} from "node:fs";
 import path from "node:path";
-import {check, colourAt, detailsOf, faintFields, holds, openPage, pointOf, same, settle, shortCuts, smallTexts, someOf, stateColour, textsDrawn, viewOf} from "./browser_lib.mjs";
+import {check, colourAt, detailsOf, faintTexts, holds, openPage, pointOf, same, settle, shortCuts, smallTexts, someOf, stateColour, textsDrawn, viewOf} from "./browser_lib.mjs";
 
 const pages = path.resolve(process.argv[2]);
 const A = 1; // worker-a of known.html
@@ -108,7 +108,9 @@ async function elementsAreReadable(page, name) {
 		const {n, small} = await smallTexts(page, 11);
 		seen.push(n);
 		same(small, [], `${name}: ${what}: no text is smaller than 11 px`);
-		same(await faintFields(page, 4.5), [], `${name}: ${what}: what stands in empty fields can be read in both themes`);
+		const {n: of, faint} = await faintTexts(page, 4.5, 3);
+		same(faint, [], `${name}: ${what}: what stands in empty fields, and on what is off, can be read in both themes`);
+		check(of.fields > 0 && of.off > 0, `${name}: ${what}: there are such fields, and such buttons`, of);
 	};
 
 	await look("the page");

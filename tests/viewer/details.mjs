@@ -479,16 +479,20 @@ async function placesAre(page, trace, heading, reasons) {
 async function readable(page, file) {
 	const seen = await page.evaluate(() => {
 		const side = document.getElementById("side"), canvases = document.getElementById("canvases");
-		const idx = window.trc.shownThreads()[0], lines = [...document.querySelectorAll("#tops tr")]
+		// The first thread's lane, or the line that all threads are folded into.
+		const idx = window.trc.shownThreads()[0], fold = document.querySelector(".label.group:not([hidden]) .open[title*=' thread']");
+		const y = idx === undefined ? fold.getBoundingClientRect().y : window.trc.pointOf(idx, 0).y, lines = [...document.querySelectorAll("#tops tr")]
 			.map((tr) => tr.getBoundingClientRect().height / Math.max(1, tr.querySelectorAll(".line").length / 2));
 		// Of a type more than 28 tasks at once, as on a busy machine, take 3 pixels each beyond what lanes have else.
 		const crowd = [...document.querySelectorAll(".label.annotation")].reduce((sum, label) => sum + Math.max(0, label.getBoundingClientRect().height - 88), 0);
 		return {cut: side.scrollWidth - side.clientWidth, highest: Math.max(0, ...lines), crowd,
-			first: window.trc.pointOf(idx, 0).y - canvases.getBoundingClientRect().top};
+			first: y - canvases.getBoundingClientRect().top};
 	});
 
 	check(seen.cut <= 0 && seen.highest < 60, `${file}: no table is cut, or a letter wide`, seen);
 	check(seen.first - seen.crowd < 350, `${file}: threads are in sight`, seen);
+	if (/folded\.html$/.test(file))
+		same(await page.evaluate(() => window.trc.shownThreads()), [], `${file}: all threads are folded`);
 }
 
 async function threadShown(page, t) {

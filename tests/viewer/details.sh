@@ -78,6 +78,19 @@ size=$(wc -c <"$pages/busy.trc")
 head -c $((size * 2 / 3)) "$pages/busy.trc" >"$pages/cut.trc"
 "$analyze" --html "$pages/cut.html" "$pages/cut.trc" 2>"$pages/err"
 all="$all $pages/cut.trc $pages/cut.html"
+# So many threads with names of two patterns that all are folded.
+awk 'BEGIN {
+	print "stack take 0x2010 0x2020"
+	for (i = 1; i <= 30; i++)
+		printf "thread %d tid=%d name=\"%s %d\"\n", i, 200 + i, i % 2 ? "reader" : "writer", i
+	for (i = 1; i <= 30; i++)
+		printf "@%d thread=%d park reason=mutex object=0x7f0000 stack=take\n", 1000000 + i, i
+	for (i = 1; i <= 30; i++)
+		printf "@%d thread=%d resume reason=mutex object=0x7f0000\n", 999000000 + i, i
+}' >"$pages/folded.txt"
+"$top_builddir/trc-assemble" "$pages/folded.txt" "$pages/folded.trc"
+"$analyze" --html "$pages/folded.html" "$pages/folded.trc"
+all="$all $pages/folded.trc $pages/folded.html"
 recorded execs sh -c 'sleep 0.1; exec sh -c "sleep 0.1; exec sleep 0.1"'
 # Words: no file here has a blank in its name.
 browse "$work/details.mjs" "$analyze" $all

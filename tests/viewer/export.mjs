@@ -5,8 +5,9 @@
 // DIRECTORY has demo.trc, of trc-demo with samples, and its page.
 
 import {execFileSync, spawnSync} from "node:child_process";
-import {copyFileSync, readFileSync} from "node:fs";
+import {copyFileSync, readFileSync, writeFileSync} from "node:fs";
 import path from "node:path";
+import {gunzipSync, gzipSync} from "node:zlib";
 import {check, openPage, results, same, withBrowser} from "./browser_lib.mjs";
 import {readPprof} from "./pprof.mjs";
 
@@ -236,6 +237,19 @@ function flameOf(page, state) {
 	return page.evaluate((text) => window.trc.flame.set(text), state);
 }
 
+// Of a profile that says how many samples it is of, small changes may be chance; of the same one that does not say so, nobody knows.
+async function uncountedIs(page, counted, seen) {
+	check(/; grey: what chance alone may make of [\d,]+ and [\d,]+ samples?$/.test(seen.text), "a profile with a count: what is grey", seen.text);
+	await page.locator("#panel button", {hasText: "End comparison"}).click();
+	const file = path.join(pages, "uncounted.pb.gz"), bytes = gunzipSync(readFileSync(counted)), at = bytes.indexOf("samples");
+	bytes.write("somples", at);
+	writeFileSync(file, gzipSync(bytes));
+	const uncounted = await comparedWith(page, file);
+	same([uncounted.sums, uncounted.functions], [seen.sums, seen.functions], "without the count all else is the same");
+	same(uncounted.boxes.filter((box) => box.isChance), [], "and nothing is grey");
+	check(/; what chance alone may make is not told: uncounted\.pb\.gz does not say of how many samples it is$/.test(uncounted.text), "which is said", uncounted.text);
+}
+
 // What the page gave away comes back as the same; a profile of the analyzer's has the functions' amounts; what is none is refused.
 async function comparesWithFiles(page) {
 	for (const kind of ["cpu", "lock", "wait"]) {
@@ -263,6 +277,7 @@ async function comparesWithFiles(page) {
 	same(seen.sums[0], wanted.sum, "A is the analyzer's profile of a part of the trace");
 	for (const fn of seen.functions.filter((f) => /trc-demo\.c$/.test(f.file)))
 		same(fn.before, wanted.functions.get(`${fn.name}\n${fn.file}`)?.total || 0, `A: ${fn.name}`);
+	await uncountedIs(page, before, seen);
 	await flameOf(page, "of=cpu&view=sandwich");
 	const heads = await page.locator(".flame-table th").allInnerTexts();
 	same(heads.slice(0, 4), ["self in B", "total in B", "total in A", "change ▾"], "functions as a table: by change");

@@ -139,6 +139,8 @@ for (const theme of ["light", "dark"]) {
 			const ratio = contrast(style[theme][text], style[theme][ground]);
 			check(ratio >= CONTRAST, `${theme}: ${text} on ${ground}: ${ratio.toFixed(2)}`);
 		}
+	for (const ground of ["bg", "panel", "note"]) // of what is off WCAG asks nothing
+		check(contrast(style[theme].off ?? style[theme][ground], style[theme][ground]) >= 3, `${theme}: what is off, on ${ground}`);
 	check(contrast("#b3261e", "#ffffff") >= CONTRAST, "text on an alarm");
 }
 console.log(`palette_test.mjs: ${passed} passed, ${failed} failed`);

@@ -125,16 +125,15 @@ function mostChange(tree, counts) {
 	return most;
 }
 
-// Of how many samples each side of a comparison is; null where nothing is left to chance.  A profile without a count of its samples is taken to
-// have samples of this trace's worth.
-/** @param {Fold[]} folds @param {Flame["file"]} file @param {number[]} sums */
-function sampleCounts(folds, file, sums) {
-	const last = folds[folds.length - 1].samples;
+// Of how many samples each side of a comparison is; null where nothing is left to chance, or a profile does not say of how many it is.
+/** @param {Fold[]} folds @param {Flame["file"]} file */
+function sampleCounts(folds, file) {
+	const last = folds[folds.length - 1].samples, inFile = file ? profileCount(file.profile) : 0;
 
-	if (!last.n && (file || !folds[0].samples.n))
+	if (file ? !last.n || !inFile : !last.n && !folds[0].samples.n)
 		return null;
 	const here = folds.map((fold) => samplesWorth(fold.samples));
-	return file ? [profileCount(file.profile) || (last.value > 0 ? sums[0] * here[0] / last.value : 0), here[0]] : here;
+	return file ? [inFile, here[0]] : here;
 }
 
 /** @param {Asked} asked */
@@ -167,7 +166,7 @@ function* flameWork(asked) {
 		result.callees = yield* treeOf(sides, "callees", fn);
 	}
 	if (sides.length > 1)
-		result.counts = sampleCounts(folds, file, result.sums);
+		result.counts = sampleCounts(folds, file);
 	if (sides.length > 1)
 		result.mostChange = mostChange(result.tree || result.callees || treeMake(2), result.counts);
 	return result;

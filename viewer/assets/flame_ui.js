@@ -235,7 +235,8 @@ function flameSummary() {
 	if (side)
 		return `A: ${flameAmount(result.sums[0])}, ${file ? file.name : askedText(before)}. B: ${flameAmount(sum)}, ${askedText(result.asked)}. ` +
 			`+ and red: a greater part of B than of A; − and blue: a smaller one${result.counts
-				? `; grey: what chance alone may make of ${count(Math.round(result.counts[0]))} and ${plural(Math.round(result.counts[1]), "sample")}` : ""}`;
+				? `; grey: what chance alone may make of ${count(Math.round(result.counts[0]))} and ${plural(Math.round(result.counts[1]), "sample")}` : ""}${
+				file && !result.counts && result.samples.n ? `; what chance alone may make is not told: ${file.name} does not say of how many samples it is` : ""}`;
 	parts.push(`${flameAmount(sum)} of ${kind.of}, ${askedText(result.asked)}`);
 	if (result.unseen && result.whole)
 		parts.push(`${percent(result.unseen, sum)} of it was not sampled`);
