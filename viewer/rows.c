@@ -210,12 +210,23 @@ static void write_gaps(struct trc_rows *r)
 	trc_rows_columns(r, c, N);
 }
 
+/* How far the frame is into its function, if this has no name, + 1; 0 = it has one, or where it begins is not known. */
+static uint64_t frame_inside(const struct trc_stacks *s, size_t i)
+{
+	uint64_t start = s->origin ? s->origin[i].start : 0;
+
+	return start && start <= s->frame[i].address && !s->frame[i].function
+		       ? s->frame[i].address - start + 1
+		       : 0;
+}
+
 static void write_frames(struct trc_rows *r, const struct trc_stacks *s)
 {
-	enum { LOW, HIGH, FUNCTION, FILE_NAME, LINE, MODULE, INLINED, OWNER, N };
+	enum { LOW, HIGH, INSIDE, FUNCTION, FILE_NAME, LINE, MODULE, INLINED, OWNER, N };
 	struct trc_column c[N] = {
 		[LOW] = trc_column_make("frame.low", TRC_COLUMN_VARINT),
 		[HIGH] = trc_column_make("frame.high", TRC_COLUMN_VARINT),
+		[INSIDE] = trc_column_make("frame.inside", TRC_COLUMN_VARINT),
 		[FUNCTION] = trc_column_make("frame.function", TRC_COLUMN_VARINT),
 		[FILE_NAME] = trc_column_make("frame.file", TRC_COLUMN_VARINT),
 		[LINE] = trc_column_make("frame.line", TRC_COLUMN_VARINT),
@@ -237,6 +248,7 @@ static void write_frames(struct trc_rows *r, const struct trc_stacks *s)
 			address -= module->load_bias;
 		trc_column_add(&c[LOW], (uint32_t)address);
 		trc_column_add(&c[HIGH], address >> 32);
+		trc_column_add(&c[INSIDE], frame_inside(s, i));
 		trc_column_add(&c[FUNCTION], trc_texts_id(&r->texts, f->function));
 		trc_column_add(&c[FILE_NAME], trc_texts_id(&r->texts, f->file));
 		trc_column_add(&c[LINE], f->line);

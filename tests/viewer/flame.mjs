@@ -4,6 +4,7 @@
 //
 // TRC_SEED repeats a run.
 
+import {readFileSync} from "node:fs";
 import path from "node:path";
 import * as analyzer from "./analyzer.mjs";
 import {amount, check, draw, holds, openPage, results, same, seed, settle, someOf, withBrowser} from "./browser_lib.mjs";
@@ -463,6 +464,26 @@ async function seen(context, scheme) {
 	await page.close();
 }
 
+// Functions without names are those of the report, which tells where they begin: not a function for each place in them.
+async function nameless(context) {
+	const page = await openPage(context, `${pages}/stripped.html`, "#panel=flame"), report = readFileSync(`${pages}/stripped.report`, "utf8");
+	const told = report.slice(report.indexOf("\nCPU time ")).split("\n\n")[0];
+	const rows = [...told.matchAll(/^ +([\d.]+ \S+) +[\d.]+% .*?([\d.]+ \S+) +[\d.]+% .* (stripped\+0x[0-9a-f]+)$/gm)].map(([, self, total, name]) => ({self, total, name}));
+
+	await flameIdle(page);
+	const functions = await page.evaluate(() => window.trc.flame.result.functions);
+	const beside = (await page.locator("#tops").innerText()).replace(/\s+/g, " ");
+	check(rows.length > 0, "the report has functions without names", told);
+	for (const {self, total, name} of rows) {
+		const [fn] = functions.filter((one) => one.name === name);
+		const isNear = (ns, text) => Math.abs(ns - Number(text.split(" ")[0]) * {s: 1e9, ms: 1e6}[text.split(" ")[1]]) <= Math.max(ns / 100, MS / 100);
+		check(fn && isNear(fn.total, total) && isNear(fn.self, self), `${name} in the flame graph: self ${self}, total ${total}`, fn);
+		check(beside.includes(`${name} `), `${name} is in the table beside the timeline`, beside.slice(0, 600));
+	}
+	same(page.troubles, [], "no errors without names");
+	await page.close();
+}
+
 // A page without samples says why, and what to do; hostile names stay text; a cut trace has what is left.
 async function others(context) {
 	const bare = await openPage(context, `${pages}/bare.html`, "#panel=flame&flame=of%3Dcpu");
@@ -525,6 +546,7 @@ await withBrowser("light", async (context) => {
 	await seen(context, "light");
 	await used(context, "light");
 	await others(context);
+	await nameless(context);
 	await large(context);
 });
 await withBrowser("dark", async (context) => {

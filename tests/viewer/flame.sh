@@ -23,6 +23,10 @@ recorded()
 
 recorded flame -F 1000 --heap=4096 -- "$top_builddir/tests/viewer/flame_program"
 recorded fibers -F 1000 -- "$top_builddir/docs/examples/fibers"
+cp "$top_builddir/tests/viewer/flame_program" "$pages/stripped"
+strip --strip-all "$pages/stripped"
+recorded stripped -F 1000 -- "$pages/stripped"
+COLUMNS=200 "$analyze" "$pages/stripped.trc" >"$pages/stripped.report"
 recorded bare -- "$top_builddir/tests/viewer/flame_program"
 size=$(wc -c <"$pages/flame.trc")
 head -c $((size * 2 / 3)) "$pages/flame.trc" >"$pages/cut.trc"

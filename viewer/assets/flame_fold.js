@@ -1,14 +1,13 @@
 // flame_fold.js - from items to a tree of functions.
 //
 // A chain is a combo's functions from the outermost to the innermost, then its lead.  Functions are those of one
-// name, file and module; a chain names them by number, and leads by the numbers behind.  A tree has arrays
-// by node, node 0 is the root: fn, parent, first and next (its children, those with most first), depth, and of
+// name, file and module, or, without a name, those that begin at one place; a chain names them by number, and leads by the numbers behind.
+// A tree has arrays by node, node 0 is the root: fn, parent, first and next (its children, those with most first), depth, and of
 // each side (A, B of a comparison, else one) its value.
 
-import {moduleName, text} from "./data.js";
+import {text} from "./data.js";
 import {FRAMES_ALL, FRAMES_OWN, combos} from "./flame_items.js";
-import {hex} from "./format.js";
-import {OWNER_PROGRAM, OWNER_TRC, trace} from "./rows.js";
+import {OWNER_PROGRAM, OWNER_TRC, frameFunction, trace} from "./rows.js";
 import {TRC_ITSELF} from "./samples.js";
 
 export const functions = {of: null, list: [], byKey: new Map(), chains: []};
@@ -24,11 +23,11 @@ export function functionNumber(key, make) {
 }
 
 function functionOfFrame(j) {
-	const f = trace.frame, name = f.function[j] ? text(f.function[j]) : "", module = f.module[j] ? text(f.module[j]) : "";
+	const f = trace.frame, module = f.module[j] ? text(f.module[j]) : "";
 
 	if (f.owner[j] === OWNER_TRC)
 		return functionNumber(TRC_ITSELF, () => ({name: TRC_ITSELF, file: "", module: "", owner: OWNER_TRC, lead: null}));
-	const shown = name || (module ? moduleName(module) + "+" : "") + hex(f.low[j], f.high[j]);
+	const shown = frameFunction(j);
 	return functionNumber(`${shown}\n${f.file[j]}\n${f.module[j]}`, () => ({name: shown, file: f.file[j] ? text(f.file[j]) : "",
 		module, owner: f.owner[j], lead: null}));
 }

@@ -84,7 +84,7 @@ export function cutText(string, most) {
 }
 
 // From two 32-bit halves.
-export function hex(low, high) {
+function hex(low, high) {
 	return "0x" + (BigInt(high) << 32n | BigInt(low)).toString(16);
 }
 

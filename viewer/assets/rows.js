@@ -7,7 +7,7 @@ import {TASK_TRACKS_MAX, TYPE_COLOURS, instantsBy, lanesOf, lanesUnpack,
 	regionLanes} from "./annotations.js";
 import {arrived, column, columnAt, head, moduleName, text} from "./data.js";
 import {unzigzag, valuesCount} from "./decode.js";
-import {baseName, count, duration, hex, object, plural} from "./format.js";
+import {baseName, count, duration, object, plural} from "./format.js";
 import {laneEnd, lanesOver} from "./levels.js";
 import {orderOf, valuesLimit} from "./matches.js";
 import {RUNNABLE, stateIsLock} from "./palette.js";
@@ -91,7 +91,7 @@ export function tablesLoad() {
 	trace.alloc = table("alloc", "time", "thread", "freed", "lives", "bytes", "space", "stack", "set");
 	trace.sampled = table("sampled", "event", "name", "unit", "how", "note", "period", "rate",
 		"count", "lost", "missing", "unseen", "counted");
-	trace.frame = table("frame", "low", "high", "function", "file", "line", "module", "inlined",
+	trace.frame = table("frame", "low", "high", "inside", "function", "file", "line", "module", "inlined",
 		"owner");
 	trace.stack = table("stack", "count", "skip");
 	trace.stackFrames = column("stack.frame");
@@ -648,6 +648,22 @@ export function taskId(k) {
 	return (BigInt(trace.task.high[k - 1]) << 32n | BigInt(trace.task.low[k - 1])).toString();
 }
 
+// Where a frame is in its module.
+/** @param {number} j @param {number} back so many bytes before */
+function frameAddress(j, back = 0) {
+	const {low, high, module} = trace.frame, address = (BigInt(high[j]) << 32n | BigInt(low[j])) - BigInt(back);
+
+	return `${module[j] ? `${moduleName(text(module[j]))}+` : ""}0x${address.toString(16)}`;
+}
+
+// The function of a frame: its name, or where it begins, so that all its frames are of one function (analyzer/report/cpu.c).
+/** @param {number} j */
+export function frameFunction(j) {
+	const {function: name, inside} = trace.frame;
+
+	return name[j] ? text(name[j]) : frameAddress(j, inside[j] ? inside[j] - 1 : 0);
+}
+
 // A stack as a list of {function, place, module, inlined, skipped}, innermost first.
 /** @param {number} stack */
 export function stackFrames(stack) {
@@ -665,7 +681,7 @@ export function stackFrames(stack) {
 		frames.push({
 			row: j,
 			function: f.function[j] ? text(f.function[j]) : "",
-			address: (module ? moduleName(module) + "+" : "") + hex(f.low[j], f.high[j]),
+			address: frameAddress(j),
 			file, line: f.line[j],
 			place: file ? baseName(file) + (f.line[j] ? ":" + f.line[j] : "") : "",
 			module,

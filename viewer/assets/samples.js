@@ -8,7 +8,7 @@ import {amount, count, el, exactTime, percent, plural, upperBound} from "./forma
 import {marginOf, marginPart, marginShare, marginSpan, marginText, partAdd,
 	partJoin} from "./margins.js";
 import {reasonColours, theme} from "./palette.js";
-import {OWNER_TRC, setText, stackFrames, trace, underAt} from "./rows.js";
+import {OWNER_TRC, frameFunction, setText, stackFrames, trace, underAt} from "./rows.js";
 import {bannerAdd, cellLine, topTable} from "./tops.js";
 
 const SAMPLE_ROWS = 12, NOT_SAMPLED = "(not sampled)";
@@ -132,8 +132,8 @@ function functionSums(byStack, unseen) {
 		const value = [...parts.values()].reduce((sum, part) => sum + part.value, 0);
 		seen += value;
 		partsJoin(threads, parts);
-		for (const [depth, frame] of (frames.length ? frames : [{function: "(no stack)"}]).entries()) {
-			const own = frame.owner === OWNER_TRC, name = own ? TRC_ITSELF : frameName(frame);
+		for (const [depth, frame] of (frames.length ? frames : [{row: -1}]).entries()) {
+			const own = frame.owner === OWNER_TRC, name = own ? TRC_ITSELF : frame.row < 0 ? "(no stack)" : frameFunction(frame.row);
 			const module = frame.owner && !own ? moduleName(frame.module) : "", key = `${name}\n${module}`;
 			if (own && depth)
 				continue;

@@ -155,7 +155,7 @@ interface Trace {
 	sample: Table<"time" | "thread" | "event" | "value" | "made_up" | "stack" | "set"> & Partial<ByThread>;
 	sampled: Table<"event" | "name" | "unit" | "how" | "note" | "period" | "rate" | "count" | "lost" | "missing" | "unseen" | "counted">;
 	alloc: Table<"time" | "thread" | "freed" | "lives" | "bytes" | "space" | "stack" | "set">;
-	frame: Table<"low" | "high" | "function" | "file" | "line" | "module" | "inlined" | "owner">;
+	frame: Table<"low" | "high" | "inside" | "function" | "file" | "line" | "module" | "inlined" | "owner">;
 	stack: Table<"count" | "skip">;
 	/** The frames of all stacks; those of stack s are stackFrames[stackFirst[s]..stackFirst[s + 1]), innermost first. */
 	stackFrames: Numbers | null;
