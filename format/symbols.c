@@ -402,6 +402,16 @@ const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_
 	return symbol->name;
 }
 
+const char *trc_symbols_section(struct trc_symbols *s, const struct trc_module_entry *module,
+				uint64_t address, uint64_t *offset)
+{
+	uint32_t id = symbols_object_find(s, module);
+
+	return id ? trc_symbols_file_section(&s->object[id - 1]->file, address - module->load_bias,
+					     offset)
+		  : NULL;
+}
+
 const char *trc_symbols_member(struct trc_symbols *s, const struct trc_module_entry *module,
 			       uint64_t address, uint64_t *offset)
 {

@@ -73,6 +73,10 @@ uint64_t trc_symbols_start(struct trc_symbols *s, const struct trc_module_entry 
 const char *trc_symbols_variable(struct trc_symbols *s, const struct trc_module_entry *module,
 				 uint64_t address, uint64_t *offset);
 
+/* The section that `address` lies in, ".bss", and its offset there: also of stripped files.  NULL = not known. */
+const char *trc_symbols_section(struct trc_symbols *s, const struct trc_module_entry *module,
+				uint64_t address, uint64_t *offset);
+
 /*
  * The member of the variable that contains `address`, by debug information, as written behind the
  * variable's name: ".gil.cond", "[3].lock".  "" = the member is not known, or the variable has no

@@ -473,3 +473,26 @@ void trc_symbols_places(const struct trc_module_entry *module,
 		open_debug(&file, module, &identity, NULL);
 	elf_file_close(&file.main);
 }
+
+const char *trc_symbols_file_section(const struct trc_symbols_file *file, uint64_t address,
+				     uint64_t *offset)
+{
+	const uint64_t data = SHF_ALLOC | SHF_WRITE;
+	Elf *elf = file->main.elf ? file->main.elf : file->debug.elf;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (!elf || elf_getshdrstrndx(elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		/* That of threads' variables has addresses of other sections. */
+		if (!gelf_getshdr(section, &header) || (header.sh_flags & data) != data ||
+		    header.sh_flags & SHF_TLS || address < header.sh_addr ||
+		    address - header.sh_addr >= header.sh_size)
+			continue;
+		*offset = address - header.sh_addr;
+		return elf_strptr(elf, names, header.sh_name);
+	}
+	return NULL;
+}

@@ -38,6 +38,9 @@ struct trc_symbols_file {
 void trc_symbols_file_open(struct trc_symbols_file *file, const struct trc_module_entry *module,
 			   bool mapped, struct trc_symbols_fetch *fetch);
 void trc_symbols_file_close(struct trc_symbols_file *file);
+/* The section of data that an ELF address lies in, ".bss", and the offset in it; NULL = in none that is known. */
+const char *trc_symbols_file_section(const struct trc_symbols_file *file, uint64_t address,
+				     uint64_t *offset);
 /* Whether a module of this name is code that the kernel gives each process. */
 bool trc_symbols_is_vdso(const char *path);
 

@@ -89,13 +89,15 @@ static bool object_names_reserve(struct trc_rows *r, uint32_t n)
 	return true;
 }
 
-/* The variable, and its member; the offset into that.  0 = not known. */
+/* The variable, and its member; the offset into that.  Without a variable, the module's section.  0 = not known. */
 static uint32_t variable_text(struct trc_rows *r, uint64_t object, uint32_t stack, uint64_t *offset)
 {
 	const char *name = trc_model_variable(r->m, object, stack, offset);
+	char *whole, data[TRC_DATA_NAME_BYTES];
 	uint32_t text;
-	char *whole;
 
+	if (!name && trc_model_data_name(data, r->m, object, stack))
+		return trc_texts_id(&r->texts, data);
 	if (!name)
 		return 0;
 	if (asprintf(&whole, "%s%s", name, trc_model_member(r->m, object, stack, offset)) < 0) {

@@ -155,6 +155,11 @@ struct trc_symbols *trc_model_symbols(const struct trc_model *m);
  * TRC_PART_SYMBOLS. */
 const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,
 			       uint64_t *offset);
+/* Of what has no variable with a name: "mysqld .bss+0x1234", the module, the section of its file, and the offset in the section,
+ * for as long as the program is not built anew.  False: it lies in no module's data. */
+enum { TRC_DATA_NAME_BYTES = 160 };
+bool trc_model_data_name(char out[TRC_DATA_NAME_BYTES], const struct trc_model *m, uint64_t address,
+			 uint32_t stack);
 /* Which member of that variable it is: ".gil.cond", or "" if that is not known; the offset into the
  * member. */
 const char *trc_model_member(const struct trc_model *m, uint64_t address, uint32_t stack,

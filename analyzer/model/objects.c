@@ -40,10 +40,12 @@ static const char *object_readable_name(struct trc_model *m, const struct trc_ob
 {
 	uint64_t offset;
 	const char *member = trc_model_member(m, object->address, stack, &offset), *name;
-	char *text;
+	char *text, data[TRC_DATA_NAME_BYTES];
 	int n;
 
-	if (!object->symbol)
+	if (!object->symbol && trc_model_data_name(data, m, object->address, stack))
+		n = asprintf(&text, "%s", data);
+	else if (!object->symbol)
 		n = asprintf(&text, "0x%" PRIx64, object->address);
 	else if (offset)
 		n = asprintf(&text, "%s%s+%" PRIu64, object->symbol, member, offset);

@@ -5,9 +5,11 @@
  * addresses: the call is at the byte before.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "parts.h"
+#include "process.h"
 #include "format/symbols.h"
 #include "format/symbols_jit.h"
 
@@ -299,6 +301,23 @@ const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint
 	*offset = 0;
 	return m->symbols && module ? trc_symbols_variable(m->symbols, module, address, offset)
 				    : NULL;
+}
+
+bool trc_model_data_name(char out[TRC_DATA_NAME_BYTES], const struct trc_model *m, uint64_t address,
+			 uint32_t stack)
+{
+	const struct trc_module_entry *module = module_below(m, address, stack);
+	char name[TRC_PROGRAM_NAME_BYTES];
+	const char *section;
+	uint64_t offset;
+
+	section = m->symbols && module ? trc_symbols_section(m->symbols, module, address, &offset)
+				       : NULL;
+	if (!section)
+		return false;
+	snprintf(out, TRC_DATA_NAME_BYTES, "%s %s+0x%" PRIx64,
+		 trc_module_name(name, m->reader, module), section, offset);
+	return true;
 }
 
 const char *trc_model_member(const struct trc_model *m, uint64_t address, uint32_t stack,

@@ -241,8 +241,8 @@ static const struct trc_sql_column object_columns[] = {
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, object_kind,
 	 .doc = "mutex, rwlock, spin, cond, sem, barrier, once, futex, futex_lock, sem_lock"},
 	{"name", "TEXT", TRC_FIELD_TEXT, F(object, name),
-	 .doc = "its name in the report: `symbol` with its member, or with `+offset_bytes`; or "
-		"the address"},
+	 .doc = "its name in the report: `symbol` with its member, or with `+offset_bytes`; of "
+		"stripped programs the section of the file that it lies in; or the address"},
 	{"symbol", "TEXT", TRC_FIELD_TEXT, F(object, symbol),
 	 .doc = "the variable that it is, or lies in; NULL = none that is known"},
 	{"offset_bytes", "INTEGER", TRC_FIELD_CALL, 0, object_offset,

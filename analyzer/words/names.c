@@ -530,7 +530,7 @@ bool trc_report_is_nameless(const struct trc_report *r, unsigned int reason, uin
 void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int reason,
 		       uint64_t object, uint32_t stack)
 {
-	char text[TRC_WAIT_OBJECT_BYTES];
+	char text[TRC_WAIT_OBJECT_BYTES], data[TRC_DATA_NAME_BYTES];
 	const char *name;
 	uint64_t offset;
 
@@ -541,6 +541,11 @@ void trc_report_object(struct trc_report *r, struct trc_line *line, unsigned int
 	if (!object)
 		return;
 	name = trc_model_variable(r->m, object, stack, &offset);
+	if (!name && trc_model_data_name(data, r->m, object, stack)) {
+		trc_line_add(line, " ");
+		trc_line_data(line, data, room_for(r, 2 * OBJECT_WIDTH));
+		return;
+	}
 	if (!name) {
 		trc_line_add(line, " 0x%" PRIx64, object);
 		return;

@@ -266,7 +266,7 @@ integration_tests = \
 	tests/integration/truth_locks.sh tests/integration/truth_instead.sh \
 	tests/integration/truth_futex.sh tests/integration/truth_futex_pi.sh tests/integration/rust_lock.sh \
 	tests/integration/truth_diff.sh \
-	tests/integration/truth_findings.sh tests/integration/truth_own_lock.sh \
+	tests/integration/truth_findings.sh tests/integration/truth_own_lock.sh tests/integration/stripped_lock.sh \
 	tests/integration/truth_wakers.sh \
 	tests/integration/truth_descriptors.sh \
 	tests/integration/truth_whatif.sh \

@@ -429,6 +429,15 @@ const struct trc_descriptor_name *trc_model_descriptor(const struct trc_model *m
 	return number ? &peer : NULL;
 }
 
+/* What has no name lies in no module's data. */
+bool trc_model_data_name(char out[TRC_DATA_NAME_BYTES], const struct trc_model *m, uint64_t address,
+			 uint32_t stack)
+{
+	(void)m, (void)address, (void)stack;
+	out[0] = '\0';
+	return false;
+}
+
 const char *trc_model_variable(const struct trc_model *m, uint64_t address, uint32_t stack,
 			       uint64_t *offset)
 {
