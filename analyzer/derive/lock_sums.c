@@ -73,6 +73,9 @@ static int lock_sum_add_wait(struct trc_lock_summing *s, const struct trc_park *
 	sum = lock_sum_at(s, row);
 	ns = trc_selection_ns(s->selection, park->thread, start_ns, end_ns);
 	sum->timed_out += park->result == ETIMEDOUT;
+	if (park->waker && park->wake_ns > start_ns && park->wake_ns <= end_ns)
+		add_ns(&sum->woken_ns,
+		       trc_selection_ns(s->selection, park->thread, park->wake_ns, end_ns));
 	if (!sum->stack)
 		sum->stack = park->stack;
 	if (!sum->descriptor)

@@ -36,6 +36,7 @@ struct trc_lock_sum {
 	uint32_t threads;   /* that waited */
 	struct trc_spread waits, holds;
 	uint64_t timed_out;
+	int64_t woken_ns; /* of waits: after the unlock that let the thread come in, until it ran */
 	uint64_t write_waits, write_holds; /* of a rwlock: to write, or by who wrote */
 	int64_t write_waited_ns, write_held_ns;
 	uint64_t sections, caused_waits; /* unlocks for which others waited */

@@ -75,6 +75,23 @@ static void print_convoys(struct trc_report *r, const struct trc_lock_sum *sum)
 	trc_report_line(r, &line);
 }
 
+/* The lock was not held then: what is waited for is a proc, or the kernel's waking. */
+static void print_woken(struct trc_report *r, const struct trc_lock_sum *sum)
+{
+	enum { TOLD_PART = 5 };
+	char woken[TRC_NUMBER_BYTES], share[TRC_NUMBER_BYTES];
+	struct trc_line line;
+
+	if (sum->woken_ns <= 0 || sum->woken_ns < sum->waits.total_ns / TOLD_PART)
+		return;
+	lock_line_begin(r, &line);
+	trc_line_add(&line,
+		     "%s of it, %s, nobody held it: who had been woken for it did not run yet",
+		     trc_text_duration(woken, sum->woken_ns),
+		     trc_text_share(share, sum->woken_ns, sum->waits.total_ns));
+	trc_report_line(r, &line);
+}
+
 /* Of less than a hundredth of the waiting nobody needs to know. */
 static void print_preempted(struct trc_report *r, const struct trc_lock_sum *sum)
 {
@@ -101,6 +118,7 @@ void trc_report_lock_lines(struct trc_report *r, const struct trc_lock_sums *loc
 	if (!sum)
 		return;
 	print_spreads(r, sum);
+	print_woken(r, sum);
 	print_preempted(r, sum);
 	print_convoys(r, sum);
 }

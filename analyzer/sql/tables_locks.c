@@ -239,6 +239,9 @@ static const struct trc_sql_column lock_columns[] = {
 	 .doc = "99 % of the waits were no longer"},
 	{"wait_max_ns", "INTEGER", TRC_FIELD_NS, L(waits.max_ns), .doc = "the longest wait"},
 	{"timed_out", "INTEGER", TRC_FIELD_U64, L(timed_out), .doc = "waits that ended so"},
+	{"woken_ns", "INTEGER", TRC_FIELD_I64, L(woken_ns),
+	 .doc = "of waited_ns: nobody held the lock, and the thread that had been woken for it, or spun, had "
+		"not taken it yet"},
 	{"read_waits", "INTEGER", TRC_FIELD_CALL, 0, lock_read_waits,
 	 .doc = "of a rwlock: waits to read"},
 	{"write_waits", "INTEGER", TRC_FIELD_CALL, 0, lock_write_waits, .doc = "waits to write"},

@@ -68,6 +68,10 @@ same 'waits and percentiles of locks are those of parks' \
 		count(*) OVER (PARTITION BY object) AS n, row_number() OVER (PARTITION BY object ORDER BY waited_ns) AS k
 		FROM parks WHERE reason IN ('mutex', 'rwlock_read', 'rwlock_write', 'spin', 'cond_mutex', 'once'))
 		GROUP BY object"
+same 'what of them was after the lock had been given up, too' \
+	"SELECT object, woken_ns FROM locks WHERE waits > 0" \
+	"SELECT object, coalesce(sum(iif(wake_ns > start_ns, end_ns - wake_ns, NULL)), 0) FROM parks
+		WHERE reason IN ('mutex', 'rwlock_read', 'rwlock_write', 'spin', 'cond_mutex', 'once') GROUP BY object"
 same 'what their sections caused is that of unlocks' \
 	"SELECT object, sections, caused_waits, caused_ns FROM locks WHERE sections > 0" \
 	"SELECT object, count(*), sum(caused_waits), sum(caused_ns) FROM unlocks WHERE caused_waits GROUP BY object"

@@ -271,6 +271,28 @@ START_TEST(sums)
 }
 END_TEST
 
+/* Of two waits one goes on for 0.9 ms after the unlock that let its thread come in. */
+START_TEST(woken)
+{
+	struct trc_model *m = model_of(THREADS PARK("1000000", "2", "16")
+				       UNLOCK("6000000", "1", "16", "0") RESUME("6900000", "2", "16")
+				       PARK("7000000", "1", "16")
+				       "@8000000 proc=0 thread=1 resume reason=mutex object=16 result=ETIMEDOUT\n",
+				       TRC_PART_WAITS);
+	struct trc_lock_sums locks;
+	struct trc_error error = {""};
+	const struct trc_lock_sum *sum;
+
+	ck_assert_msg(!trc_lock_sums_make(&locks, m, true, &error), "%s", error.text);
+	sum = trc_lock_sum_find(&locks, TRC_REASON_MUTEX, 16);
+	ck_assert_ptr_nonnull(sum);
+	ck_assert_int_eq(sum->waits.total_ns, 6900000);
+	ck_assert_int_eq(sum->woken_ns, 900000);
+	trc_lock_sums_free(&locks);
+	model_close(m);
+}
+END_TEST
+
 /* Futexes and semaphores that are no locks. */
 static const struct row NO_LOCKS[] = {
 	{"several are woken at a time, as at a barrier", HANDED("2"), ""},
@@ -443,6 +465,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, holds, 0, sizeof(HOLDS) / sizeof(HOLDS[0]));
 	tcase_add_loop_test(tcase, sums, 0, sizeof(SUMS) / sizeof(SUMS[0]));
+	tcase_add_test(tcase, woken);
 	tcase_add_loop_test(tcase, no_locks, 0, sizeof(NO_LOCKS) / sizeof(NO_LOCKS[0]));
 	tcase_set_timeout(tcase, 30);
 	tcase_add_test(tcase, chosen_keys_take_no_longer);
