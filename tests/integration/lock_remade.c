@@ -3,11 +3,13 @@
  * allocated again, so that the locks there change places; and these are taken in the same order, which is
  * the other one by their addresses.  No deadlock could come of that.
  *
- * Output: "swapped" if the addresses changed places, as they do with glibc's malloc.
+ * Output: "swapped" if the addresses changed places, as they do with glibc's malloc.  Then the function that allocated each lock, and the
+ * lock's address; separated by a tab.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,15 @@ static void node_free(struct node *node)
 {
 	CHECK(!pthread_mutex_destroy(&node->lock));
 	free(node);
+}
+
+/* Another place that allocates a lock. */
+__attribute__((noinline)) static struct node *table_make(void)
+{
+	struct node *table = calloc(3, sizeof(*table));
+
+	CHECK(table && !pthread_mutex_init(&table[2].lock, NULL));
+	return table;
 }
 
 /* Always the first one first. */
@@ -64,6 +75,7 @@ static void *other(void *unused)
 
 int main(void)
 {
+	struct node *table;
 	pthread_t thread[2];
 	void *before[2];
 
@@ -80,6 +92,12 @@ int main(void)
 	first = node_make(); /* the one that was given back last */
 	second = node_make();
 	puts(first == before[1] && second == before[0] ? "swapped" : "not swapped");
+	table = table_make();
+	pthread_mutex_lock(&table[2].lock);
+	pthread_mutex_unlock(&table[2].lock);
+	printf("node_make\t%ju\nnode_make\t%ju\ntable_make\t%ju\n",
+	       (uintmax_t)(uintptr_t)&first->lock, (uintmax_t)(uintptr_t)&second->lock,
+	       (uintmax_t)(uintptr_t)&table[2].lock);
 	pthread_barrier_wait(&turn);
 	CHECK(!pthread_join(thread[0], NULL) && !pthread_join(thread[1], NULL));
 	return 0;

@@ -16,6 +16,13 @@ expect_sound heap.trc
 [ "$(sql heap.trc "SELECT count(*) FROM lock_order WHERE place(taken_stack) LIKE 'take_both%'")" = 2 ] ||
 	fail "the order of both pairs: $(sql heap.trc 'SELECT * FROM lock_order')"
 passed 'locks that lay at one place one after the other are two'
+# Where a lock lives: the place that allocated its memory, in the tables of objects and of locks.
+while IFS=$'\t' read -r function address; do
+	for query in "SELECT place(allocated_at) FROM objects WHERE address = $address" "SELECT place(allocated_at) FROM locks WHERE object = $address"; do
+		[[ $(sql heap.trc "$query") == "$function lock_remade.c:"* ]] || fail "allocated by $function: $query: $(sql heap.trc "$query")"
+	done
+	passed "the lock at $address was allocated by $function"
+done < <(grep '_make	' out.txt)
 # What nothing tells apart is one, as docs/why.md says.
 "$trace_record" -q --locks=all -o plain.trc -- "$here/lock_remade" >out.txt || fail "the program: status $?"
 grep -q '^swapped$' out.txt && [ "$(circles plain.trc)" != 1 ] && fail "without samples: $(sql plain.trc 'SELECT * FROM lock_order')"
