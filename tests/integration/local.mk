@@ -268,7 +268,7 @@ integration_tests = \
 	tests/integration/truth_diff.sh \
 	tests/integration/truth_findings.sh tests/integration/truth_own_lock.sh tests/integration/stripped_lock.sh \
 	tests/integration/truth_wakers.sh \
-	tests/integration/truth_descriptors.sh \
+	tests/integration/truth_descriptors.sh tests/integration/hints.sh \
 	tests/integration/truth_whatif.sh \
 	tests/integration/truth_tasks.sh \
 	tests/integration/truth_select.sh \
