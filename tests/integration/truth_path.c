@@ -3,7 +3,7 @@
  *
  * `reader` begins a request, works and hands it to `worker` by a semaphore; `worker` works, waits for a lock that `keeper`
  * holds while it sleeps, works under it, and hands the request to `sender` by a condition variable; `sender` sleeps,
- * works, and ends it.  From when it has the request up to the signal `worker` is in a region.  The next request begins then.  All write down when they did what: what a request comes down to, in
+ * works, and ends it.  From when it has the request up to the signal `worker` is in a region of the request.  The next request begins then.  All write down when they did what: what a request comes down to, in
  * this order, whatever the machine's load.
  *
  * Output, separated by tabs: number of the request from 1 on, thread, what it did, ns; in the order of time.  Of its region the
@@ -106,7 +106,7 @@ static void *worker(void *arg)
 		while (sem_wait(&to_worker))
 			;
 		r->serves_ns = now_ns();
-		trace_region_begin(0, "serve");
+		trace_region_begin(r->task, "serve");
 		work(1000000);
 		stage = 2;
 		r->asks_ns = now_ns();

@@ -118,6 +118,17 @@ totals_agree()
 		}' names.tsv leaves.tsv truth.tsv >totals.txt || differs "what all requests come down to: $(cat totals.txt)"
 }
 
+# When another thread than those that begin and end a request worked for it: while it was in its region.
+spans_agree()
+{
+	sql dump.trc "SELECT n, total(duration_ns) FROM (SELECT id, row_number() OVER (ORDER BY start_ns) AS n FROM tasks) AS t JOIN task_spans AS s
+		ON s.task = t.id JOIN threads AS w ON w.id = s.thread WHERE w.name = 'worker' GROUP BY 1" >spans.tsv
+	awk -F '\t' 'NR == FNR { span[$1] = $2; n++; next }
+		sub("^r", "", $1) { served[$1] += $4 }
+		END { for (i in served) { off = span[i] - served[i]; bad += (off < 0 ? -off : off) > 0.02 * served[i] + 60000 }
+			exit bad || n != 30 }' spans.tsv truth.tsv || differs "the worker's part of requests is not the program's: $(cat spans.tsv)"
+}
+
 # lasting_agrees WHAT: what of its path lies in a request is the request's.
 lasting_agrees()
 {
@@ -144,9 +155,10 @@ while another_run; do
 	measure "$trace_record" -q -o dump.trc -- "$here/truth_path" >truth.tsv ||
 		fail "trace-record or the program failed: $?"
 	expect_sound dump.trc
-	requests_agree && totals_agree && regions_agree && lasting_agrees thread:sender && lasting_agrees program
+	requests_agree && totals_agree && spans_agree && regions_agree && lasting_agrees thread:sender && lasting_agrees program
 done
 passed 'the critical paths of 30 tasks over four threads are what the program did, in its order'
+passed 'what they come down to by thread, and for how long one served each, is what the program says'
 passed 'so are those of 30 regions, that of a thread, and that of the program'
 
 # ---- four ways ----
@@ -210,6 +222,6 @@ expect 'the path of a window as long as a task is the path of the task' diff of_
 "$trace_analyze" --critical-path 0s..100s dump.trc >path.txt || fail 'no path of all'
 expect 'of all of the trace there is one' grep -q '^Critical path of 0s..100s, back from ' path.txt
 
-# Where the threads worked for the request by the table of its time: who ended it, from its begin on.
-who=$(sql dump.trc "SELECT DISTINCT name FROM task_times JOIN threads ON id = thread")
-expect 'task_times has who ended them' test "$who" = sender
+# Where threads worked for the request by the table of its time: who ended it, from its begin on, and who was in a region of it.
+who=$(sql dump.trc "SELECT group_concat(name) FROM (SELECT DISTINCT name FROM task_times JOIN threads ON id = thread ORDER BY 1)")
+expect 'task_times has who ended them, and who served them' test "$who" = sender,worker
