@@ -285,7 +285,8 @@ static const struct trc_sql_column descriptor_columns[] = {
 	 .doc = "when the first wait for it began"},
 	{"to_ns", "INTEGER", TRC_FIELD_NS, F(descriptor, to_ns), .doc = "when the last one ended"},
 	{"kind", "TEXT", TRC_FIELD_CALL, 0, descriptor_kind,
-	 .doc = "file, memfd, pipe, tcp, udp, unix, socket, epoll, eventfd, timerfd, ..., other"},
+	 .doc = "file, a FIFO by its path too; memfd, pipe, tcp, udp, unix, socket, epoll, eventfd, "
+		"timerfd, ..., other"},
 	{"name", "TEXT", TRC_FIELD_CALL, 0, descriptor_name,
 	 .doc = "its name in the report: the path; of a socket the peer's address, else its own"},
 	{"own", "TEXT", TRC_FIELD_CALL, 0, descriptor_own, .doc = "a socket's own address"},
