@@ -76,6 +76,7 @@ check-turn:
 print-turn:
 	@echo '$(strip $(left_out))'
 # The slices of .ci/run.
+EXTRA_DIST += tests/suite.h
 EXTRA_DIST += tests/slice.sh
 .PHONY: check-parallel check-turn print-turn
 EXTRA_DIST += tests/timed.sh tests/slowest.sh

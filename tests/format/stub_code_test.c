@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include "format/symbols_stub_code.h"
+#include "tests/suite.h"
 
 /* Code at 0x1000; the stub that the address lies in. */
 static const struct {
@@ -167,14 +168,8 @@ int main(void)
 {
 	Suite *suite = suite_create("stub code");
 	TCase *tests = tcase_create("stub code");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, stubs, 0, sizeof(ROWS) / sizeof(*ROWS));
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include "analyzer/causes/blame.h"
 #include "analyzer/causes/causes.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101 name=\"main\"\n"                                                         \
@@ -848,17 +849,11 @@ int main(void)
 {
 	Suite *suite = suite_create("causes");
 	TCase *tcase = tcase_create("causes");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(tcase, test_sum_of_case, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tcase, test_long_chain);
 	tcase_add_test(tcase, test_of_thread);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -18,6 +18,7 @@
 #include "tests/analyzer/model/model_fixture.h"
 #include "tests/draws.h"
 #include "tests/turns.h"
+#include "tests/suite.h"
 
 enum { RUNS = 400, PERIOD_NS = 1000000, WAITERS_MAX = 2, FIRST_HOLDER = 1 + WAITERS_MAX };
 enum { STACK_OF_FUNCTION = 1 };
@@ -241,14 +242,9 @@ int main(void)
 {
 	Suite *suite = suite_create("draws");
 	TCase *tcase = tcase_create("draws");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, test_coverage, 0, sizeof(PROGRAMS) / sizeof(*PROGRAMS));
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

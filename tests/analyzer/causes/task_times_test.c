@@ -10,6 +10,7 @@
 #include "analyzer/causes/task_times.h"
 #include "analyzer/model/selection.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101 name=\"main\"\n"                                                         \
@@ -403,8 +404,6 @@ int main(void)
 {
 	Suite *suite = suite_create("task times");
 	TCase *tcase = tcase_create("task times");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, test_case, 0, sizeof(cases) / sizeof(cases[0]));
@@ -413,8 +412,5 @@ int main(void)
 	tcase_add_loop_test(tcase, as_selected, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tcase, a_chain_of_tasks);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "analyzer/causes/thread_times.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 enum { WAITS = 3000, STEP_NS = 100, END_NS = WAITS * STEP_NS };
 
@@ -173,16 +174,10 @@ int main(void)
 {
 	Suite *suite = suite_create("thread_times");
 	TCase *tcase = tcase_create("thread_times");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, spans_of_any_length);
 	tcase_add_test(tcase, spans_add_up);
 	tcase_set_timeout(tcase, 60);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

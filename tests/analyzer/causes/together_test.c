@@ -16,6 +16,7 @@
 #include "analyzer/model/waits.h"
 #include "tests/analyzer/model/model_fixture.h"
 #include "tests/often.h"
+#include "tests/suite.h"
 
 enum { THREADS = 9, LOCKS = 3, EVENTS = 400, TRACES = 150, SUMS_MAX = 400000, DEPTHS = 8 };
 
@@ -443,17 +444,11 @@ int main(void)
 {
 	Suite *suite = suite_create("together");
 	TCase *tcase = tcase_create("together");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 60);
 	tcase_add_loop_test(tcase, test_random, 0, TRACES);
 	tcase_add_test(tcase, test_linear);
 	tcase_add_test(tcase, test_lost_linear);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analyzer/check/check.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 /* Everything from before 90 ms is in the file: 10 ms before its last SYNC. */
 #define HEAD                                                                                       \
@@ -188,16 +189,10 @@ int main(void)
 {
 	Suite *suite = suite_create("check_cut");
 	TCase *tcase = tcase_create("cut");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, test_cut, 0, N_ROWS);
 	tcase_add_loop_test(tcase, test_whole, 0, N_ROWS);
 	tcase_add_test(tcase, test_where);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

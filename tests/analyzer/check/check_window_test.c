@@ -9,6 +9,7 @@
 #include <string.h>
 #include "analyzer/check/check.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 /* Thread 1 is older than the window, which begins at 1000; thread 2 is not. */
 #define HEAD                                                                                       \
@@ -209,14 +210,8 @@ int main(void)
 {
 	Suite *suite = suite_create("check_window");
 	TCase *tcase = tcase_create("windows");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, windows, 0, sizeof(rows) / sizeof(rows[0]));
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -16,6 +16,7 @@
 #include "tests/analyzer/model/model_fixture.h"
 #include "tests/draws.h"
 #include "tests/turns.h"
+#include "tests/suite.h"
 
 enum { WORKERS = 4, SHORT_MS = 1000, LONG_MS = 3000 };
 
@@ -656,8 +657,6 @@ int main(void)
 {
 	Suite *s = suite_create("diff");
 	TCase *t = tcase_create("statistics");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(t, students_distribution);
 	tcase_add_loop_test(t, the_same_work, 0, sizeof(WORK) / sizeof(*WORK));
@@ -679,9 +678,5 @@ int main(void)
 	tcase_set_timeout(t, 600);
 	tcase_add_test(t, ten_percent_slower);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(s);
 }

@@ -12,6 +12,7 @@
 #include "analyzer/report/report.h"
 #include "analyzer/sql/sql.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 #define NOT_ALL                                                                                    \
 	"not looked for in what is selected: own_lock, slow_stage, late_thread, one_worker, herd, waited_for, lock_order"
@@ -548,17 +549,11 @@ int main(void)
 {
 	Suite *suite = suite_create("findings_selected");
 	TCase *tests = tcase_create("findings_selected");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, found, 0, sizeof(CASES) / sizeof(*CASES));
 	tcase_add_loop_test(tests, not_found, 0, sizeof(NOT_FOUND) / sizeof(*NOT_FOUND));
 	tcase_add_loop_test(tests, windows_add_up, 0, 3);
 	tcase_add_test(tests, the_report_says_it);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "analyzer/findings/findings.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 #define MODULES                                                                                    \
 	"sync ticks=0 realtime=1700000000000000000\n"                                              \
@@ -805,8 +806,6 @@ int main(void)
 {
 	Suite *suite = suite_create("findings");
 	TCase *tests = tcase_create("findings");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, findings, 0, sizeof(FINDINGS) / sizeof(*FINDINGS));
 	tcase_add_test(tests, of_many_locks_a_few);
@@ -825,9 +824,5 @@ int main(void)
 	tcase_add_test(tests, long_names);
 	tcase_add_test(tests, abandoned_locks_are_asked_for_as_sql_has_them);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "analyzer/findings/findings.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 enum { ROUNDS = 40, ROUND_NS = 250000 };
 
@@ -455,8 +456,6 @@ int main(void)
 {
 	Suite *suite = suite_create("finding_threads");
 	TCase *tests = tcase_create("finding_threads");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, a_slow_stage);
 	tcase_add_test(tests, a_slow_stage_is_where_its_time_went);
@@ -474,9 +473,5 @@ int main(void)
 	tcase_add_loop_test(tests, a_thread_that_others_wait_for, 0, sizeof(LATE) / sizeof(*LATE));
 	tcase_add_test(tests, threads_that_take_turns);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

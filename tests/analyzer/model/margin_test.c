@@ -10,6 +10,7 @@
 #include "analyzer/model/margin.h"
 #include "tests/draws.h"
 #include "tests/turns.h"
+#include "tests/suite.h"
 
 enum { RUNS = 2000 };
 #define ROUNDING 1e-6
@@ -224,17 +225,11 @@ int main(void)
 {
 	Suite *suite = suite_create("margin");
 	TCase *tcase = tcase_create("coverage");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 0);
 	tcase_add_loop_test(tcase, cpu, 0, sizeof(PROGRAMS) / sizeof(*PROGRAMS));
 	tcase_add_loop_test(tcase, heap, 0, sizeof(MEMORIES) / sizeof(*MEMORIES));
 	tcase_add_test(tcase, all_drawn_is_exact);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101 name=\"main\"\nthread 2 tid=102 creator=1\nthread 3 tid=103 creator=1\n" \
@@ -757,8 +758,6 @@ int main(void)
 {
 	Suite *suite = suite_create("fibers");
 	TCase *tc = tcase_create("fibers");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_add_loop_test(tc, runs, 0, N(run_rows));
@@ -768,8 +767,5 @@ int main(void)
 	tcase_add_loop_test(tc, places, 0, N(place_rows));
 	tcase_add_loop_test(tc, places_from_several_passes, 0, N(place_rows));
 	tcase_add_test(tc, at_any_time);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

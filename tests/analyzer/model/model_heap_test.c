@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 #define HEAD                                                                                       \
 	"stack s1 0x1010 0x3010\n"                                                                 \
@@ -144,17 +145,11 @@ int main(void)
 {
 	Suite *suite = suite_create("heap");
 	TCase *tests = tcase_create("heap");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, rows);
 	tcase_add_loop_test(tests, fates, 0, sizeof(FATES) / sizeof(*FATES));
 	tcase_add_test(tests, labels_are_the_threads_if_it_carries_none);
 	tcase_add_test(tests, nothing_before_it_is_needed);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "analyzer/model/label_filter.h"
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 #define SETS                                                                                       \
 	"thread 1 tid=101 name=\"main\"\nthread 2 tid=102 creator=1\n"                             \
@@ -286,8 +287,6 @@ int main(void)
 {
 	Suite *suite = suite_create("labels");
 	TCase *tc = tcase_create("labels");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	suite_add_tcase(suite, tc);
 	tcase_add_test(tc, contexts_have_a_bound);
@@ -298,8 +297,5 @@ int main(void)
 	tcase_add_loop_test(tc, filters, 0, N(filter_rows));
 	tcase_add_test(tc, no_filter_takes_everything);
 	tcase_add_loop_test(tc, filters_refused, 0, N(refused));
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

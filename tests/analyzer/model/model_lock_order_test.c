@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101 name=\"main\"\n"                                                         \
@@ -217,14 +218,9 @@ int main(void)
 {
 	Suite *suite = suite_create("lock order");
 	TCase *tcase = tcase_create("lock order");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tcase, edges_and_circles, 0, sizeof(ORDERS) / sizeof(ORDERS[0]));
 	tcase_add_test(tcase, many_circles);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "analyzer/model/array.h"
 #include "analyzer/model/lock_sums.h"
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101 name=\"main\"\n"                                                         \
@@ -460,8 +461,6 @@ int main(void)
 {
 	Suite *suite = suite_create("locks");
 	TCase *tcase = tcase_create("locks");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tcase, holds, 0, sizeof(HOLDS) / sizeof(HOLDS[0]));
 	tcase_add_loop_test(tcase, sums, 0, sizeof(SUMS) / sizeof(SUMS[0]));
@@ -472,8 +471,5 @@ int main(void)
 	tcase_add_test(tcase, chosen_locks_take_no_longer);
 	tcase_add_loop_test(tcase, latencies, 0, sizeof(LATENCIES) / sizeof(LATENCIES[0]));
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include "analyzer/model/array.h"
 #include "analyzer/model/merge.h"
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 static uint64_t state = 88172645463325252u;
 
@@ -206,8 +207,6 @@ int main(void)
 {
 	Suite *suite = suite_create("model_merge");
 	TCase *tcase = tcase_create("merge");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, test_sort, 0, N_SORTS);
 	tcase_add_test(tcase, test_map);
@@ -215,9 +214,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_merge, 0, N_MERGES);
 	tcase_add_test(tcase, test_merge_stops);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101 name=\"main\"\n"                                                         \
@@ -706,8 +707,6 @@ int main(void)
 {
 	Suite *s = suite_create("now");
 	TCase *t = tcase_create("now");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(t, threads_at_the_end, 0, sizeof(threads) / sizeof(threads[0]));
 	tcase_add_loop_test(t, deadlocks_at_the_end, 0, sizeof(deadlocks) / sizeof(deadlocks[0]));
@@ -722,9 +721,5 @@ int main(void)
 	tcase_add_test(t, time_on_a_proc_is_cut_at_what_the_kernel_told);
 	tcase_add_test(t, signals_and_triggers);
 	suite_add_tcase(s, t);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(s);
 }

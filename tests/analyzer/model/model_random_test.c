@@ -17,6 +17,7 @@
 #include "analyzer/sql/sql.h"
 #include "analyzer/sql/table.h"
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 enum { SEEDS = 60, EVENTS = 250, THREADS = 5, TEXT_BYTES = 64 * 1024 };
 
@@ -490,14 +491,8 @@ int main(void)
 {
 	Suite *suite = suite_create("model_random");
 	TCase *tcase = tcase_create("random");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, test_random, 0, SEEDS);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 static const char TRACE[] =
 	"stack s1 0x1010 0x3010\n"
@@ -321,8 +322,6 @@ int main(void)
 {
 	Suite *suite = suite_create("samples");
 	TCase *tests = tcase_create("samples");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, rows);
 	tcase_add_test(tests, a_sample_without_labels_has_those_of_its_thread);
@@ -336,9 +335,5 @@ int main(void)
 	tcase_add_test(tests, a_sample_tells_where_a_thread_is);
 	tcase_add_test(tests, none);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

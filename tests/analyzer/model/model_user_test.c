@@ -5,6 +5,7 @@
 #include "analyzer/model/parts.h"
 #include "format/clockmap.h"
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101\n"                                                                       \
@@ -294,8 +295,6 @@ int main(void)
 {
 	Suite *suite = suite_create("model_user");
 	TCase *tcase = tcase_create("user");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, test_tasks);
 	tcase_add_test(tcase, test_regions);
@@ -304,9 +303,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_sums, 0, N_SUMS);
 	tcase_add_test(tcase, test_parts_come_when_needed);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

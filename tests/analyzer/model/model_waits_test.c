@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 #define THREADS                                                                                    \
 	"thread 1 tid=101 name=\"main\"\n"                                                         \
@@ -678,17 +679,11 @@ int main(void)
 {
 	Suite *suite = suite_create("model_waits");
 	TCase *tcase = tcase_create("waits");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, test_case, 0, N_CASES);
 	tcase_add_test(tcase, test_charges_stay_within_waits);
 	tcase_add_test(tcase, test_charges_stay_within_what_fits);
 	tcase_add_test(tcase, test_threads);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

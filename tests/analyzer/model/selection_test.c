@@ -13,6 +13,7 @@
 #include "analyzer/report/report.h"
 #include "analyzer/sql/sql.h"
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 /* ---- what is asked for ---- */
 
@@ -548,17 +549,11 @@ int main(void)
 {
 	Suite *suite = suite_create("selection");
 	TCase *tcase = tcase_create("selection");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, test_refused, 0, (int)(sizeof(REFUSED) / sizeof(*REFUSED)));
 	tcase_add_loop_test(tcase, test_inside, 0, (int)(sizeof(CASES) / sizeof(*CASES)));
 	tcase_add_loop_test(tcase, test_nothing, 0, (int)(sizeof(NOTHING) / sizeof(*NOTHING)));
 	tcase_add_loop_test(tcase, test_random, 0, SEEDS);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

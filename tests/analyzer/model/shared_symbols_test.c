@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "format/symbols.h"
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 #define TRACE                                                                                      \
 	"module server path=\"/none/server\" start=0x3000 limit=0x4000 bias=0x3000\n"              \
@@ -46,14 +47,8 @@ int main(void)
 {
 	Suite *suite = suite_create("shared_symbols");
 	TCase *tcase = tcase_create("models");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, test_shared);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "model_fixture.h"
+#include "tests/suite.h"
 
 /* A pool's thread calls a task at 0x200; tasks take locks at 0x900 and 0x910, or through a function of their own, at 0xa00. */
 #define STACKS                                                                                     \
@@ -131,15 +132,9 @@ int main(void)
 {
 	Suite *suite = suite_create("tail_unlocks");
 	TCase *tcase = tcase_create("stacks");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tcase, test_released, 0, sizeof(cases) / sizeof(*cases));
 	tcase_add_test(tcase, test_waker);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

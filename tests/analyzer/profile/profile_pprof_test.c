@@ -10,6 +10,7 @@
 #include <zlib.h>
 #include "format/pprof.h"
 #include "format/profile.pb-c.h"
+#include "tests/suite.h"
 
 /* Writes p to a file, reads that back and decodes it. */
 static TrcProto__Profile *decoded(const struct trc_pprof *p)
@@ -320,8 +321,6 @@ int main(void)
 {
 	Suite *suite = suite_create("pprof");
 	TCase *tests = tcase_create("builder");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tests, header_says_what_the_values_are);
 	tcase_add_test(tests, everything_is_kept_once);
@@ -334,9 +333,5 @@ int main(void)
 	tcase_add_loop_test(tests, what_is_not_utf8_is_escaped, 0, 6);
 	tcase_add_test(tests, failed_write_is_an_error);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

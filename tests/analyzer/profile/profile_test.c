@@ -8,6 +8,7 @@
 #include "analyzer/profile/profile.h"
 #include "profile_parts.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 enum { SAMPLES_MAX = 8 };
 
@@ -702,8 +703,6 @@ int main(void)
 {
 	Suite *suite = suite_create("profile");
 	TCase *tests = tcase_create("profile");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_loop_test(tests, samples, 0, sizeof(ROWS) / sizeof(*ROWS));
 	tcase_add_loop_test(tests, heaps, 0, sizeof(HEAPS) / sizeof(*HEAPS));
@@ -713,9 +712,5 @@ int main(void)
 	tcase_add_test(tests, own_frames);
 	tcase_add_loop_test(tests, skips, 0, sizeof(SKIPS) / sizeof(*SKIPS));
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "analyzer/report/report.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 #define MODULES                                                                                    \
 	"sync ticks=0 realtime=1700000000000000000\n"                                              \
@@ -280,16 +281,11 @@ int main(void)
 {
 	Suite *suite = suite_create("report_objects");
 	TCase *tcase = tcase_create("sections");
-	SRunner *runner = srunner_create(suite);
-	int n_failed;
 
 	tcase_add_loop_test(tcase, sections, 0, sizeof(SECTIONS) / sizeof(*SECTIONS));
 	tcase_add_test(tcase, whole_stacks);
 	tcase_add_test(tcase, full_sections);
 	tcase_add_test(tcase, latencies_of_new_threads);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	n_failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return n_failed ? 1 : 0;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "analyzer/text/line.h"
 #include "report_fixture.h"
+#include "tests/suite.h"
 
 /* clang-format off */
 static const char SERVER_REPORT[] =
@@ -595,8 +596,6 @@ int main(void)
 {
 	Suite *suite = suite_create("report");
 	TCase *tests = tcase_create("report");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tests, 60);
 	tcase_add_test(tests, report_of_a_server);
@@ -616,9 +615,5 @@ int main(void)
 	tcase_add_test(tests, counts_and_bytes);
 	tcase_add_test(tests, long_names_lose_their_middle);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include "analyzer/sql/sql.h"
 #include "analyzer/sql/table.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 /* A trace of n threads, each of which does a little of everything. */
 struct trace {
@@ -458,8 +459,6 @@ int main(void)
 {
 	Suite *suite = suite_create("joins");
 	TCase *tcase = tcase_create("joins");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 600);
 	tcase_add_test(tcase, test_each_id_is_looked_up_from_both_sides);
@@ -470,9 +469,5 @@ int main(void)
 	tcase_add_test(tcase, test_answers_are_those_of_plain_tables);
 	tcase_add_test(tcase, test_causes);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include "analyzer/export/output.h"
 #include "analyzer/sql/sql.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 static const char trace_text[] =
 	"header procs=3\n"
@@ -678,8 +679,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sql");
 	TCase *tcase = tcase_create("sql");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_loop_test(tcase, test_rows, 0, N_ROWS);
@@ -698,9 +697,5 @@ int main(void)
 	tcase_add_loop_test(tcase, test_fibers, 0, N_FIBER_ROWS);
 	tcase_add_loop_test(tcase, test_fibers_derived, 0, N_FIBER_NEEDS);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "analyzer/whatif/turns.h"
 #include "tests/analyzer/model/model_fixture.h"
 #include "tests/often.h"
+#include "tests/suite.h"
 
 enum { THREADS_MAX = 4, TURN = 4 };
 
@@ -179,16 +180,11 @@ int main(void)
 {
 	Suite *suite = suite_create("turns");
 	TCase *tc = tcase_create("turns");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, test_turns, 0, sizeof(turns_cases) / sizeof(*turns_cases));
 	tcase_add_test(tc, test_absurd_times);
 	tcase_add_test(tc, test_measured);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -19,6 +19,7 @@
 #include "tests/analyzer/model/model_fixture.h"
 #include "tests/draws.h"
 #include "tests/turns.h"
+#include "tests/suite.h"
 
 #define PARTS (TRC_PART_ALL | TRC_PART_OBJECTS)
 
@@ -702,8 +703,6 @@ int main(void)
 {
 	Suite *suite = suite_create("whatif");
 	TCase *tc = tcase_create("whatif");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tc, test_case, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(tc, test_refused, 0, sizeof(refused) / sizeof(refused[0]));
@@ -719,8 +718,5 @@ int main(void)
 	tcase_add_loop_test(tc, test_chance, 0, sizeof(CHANCES) / sizeof(*CHANCES));
 	tcase_add_loop_test(tc, test_chance_of_another, 0, sizeof(CHANCES) / sizeof(*CHANCES));
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

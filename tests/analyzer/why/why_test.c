@@ -9,6 +9,7 @@
 #include "analyzer/why/why.h"
 #include "analyzer/why/window.h"
 #include "tests/analyzer/model/model_fixture.h"
+#include "tests/suite.h"
 
 /* Two requests by one worker, which each time waits for a lock that the reloader holds while it sleeps; the
  * second is woken by a signal besides. */
@@ -746,8 +747,6 @@ int main(void)
 {
 	Suite *suite = suite_create("why");
 	TCase *tcase = tcase_create("why");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, samples_are_estimates);
 	tcase_add_test(tcase, alike_is_told_once);
@@ -769,9 +768,5 @@ int main(void)
 	tcase_add_test(tcase, tasks_of_a_type_are_summed);
 	tcase_add_test(tcase, the_slowest_tasks);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }
