@@ -18,6 +18,7 @@
 #include "viewer/html.h"
 #include "viewer/prepared.h"
 #include "viewer/sqlbox.h"
+#include "tests/suite.h"
 
 static const char key[] = "this trace, this program\n";
 
@@ -526,8 +527,6 @@ int main(void)
 {
 	Suite *suite = suite_create("prepared");
 	TCase *tests = tcase_create("prepared");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, set_up, clean_up);
 	tcase_set_timeout(tests, 300);
@@ -542,9 +541,5 @@ int main(void)
 	tcase_add_test(tests, the_times_of_many_tasks_are_kept);
 	tcase_add_test(tests, a_file_that_would_be_too_large_is_not_begun);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

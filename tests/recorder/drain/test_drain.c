@@ -10,6 +10,7 @@
 #include "recorder/drain/private.h"
 #include "recorder/drain/perf_buffer.h"
 #include "tests/often.h"
+#include "tests/suite.h"
 
 /* ---- rings ----------------------------------------------------------------------------- */
 
@@ -485,11 +486,5 @@ static Suite *drain_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(drain_suite());
-	int failed;
-
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(drain_suite());
 }

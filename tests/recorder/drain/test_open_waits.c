@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "fake_ring.h"
 #include "recorder/drain/open_waits.h"
+#include "tests/suite.h"
 
 enum { SLOTS = 8 };
 
@@ -124,8 +125,6 @@ int main(void)
 {
 	Suite *suite = suite_create("waits in progress");
 	TCase *t = tcase_create("waits in progress");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, old_waits_are_all_looked_at_and_young_ones_are_not);
@@ -133,9 +132,5 @@ int main(void)
 	tcase_add_test(t, waits_that_are_younger_still_are_left_to_a_later_round);
 	tcase_add_test(t, threads_that_wait_anew_before_each_round_keep_no_other_out);
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "perf_fixture.h"
 #include "recorder/shared/layout.h"
+#include "tests/suite.h"
 
 static struct {
 	uint32_t main_tid, old_tid, new_tid;
@@ -284,8 +285,6 @@ int main(void)
 {
 	Suite *suite = suite_create("perf_buffer");
 	TCase *t = tcase_create("perf_switch");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 30);
 	tcase_add_test(t, threads_that_are_there_and_those_to_come_are_seen);
@@ -302,9 +301,5 @@ int main(void)
 	perf_deferred(t);
 	suite_add_tcase(suite, t);
 	players_init();
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -14,6 +14,7 @@
 #include "recorder/shared/clock.h"
 #include "recorder/drain/ring_file.h"
 #include "fake_ring.h"
+#include "tests/suite.h"
 
 static struct fake f;
 static char dir[] = "/tmp/test-ring-file-XXXXXX";
@@ -684,11 +685,5 @@ static Suite *ring_file_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(ring_file_suite());
-	int failed;
-
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(ring_file_suite());
 }

@@ -8,6 +8,7 @@
 #include "recorder/shared/clock.h"
 #include "recorder/drain/perf_buffer.h"
 #include "snapshot_fixture.h"
+#include "tests/suite.h"
 
 static const struct trc_snapshot_options live = {.window_ns = UINT64_MAX};
 static const struct trc_snapshot_options dead_all = {
@@ -536,11 +537,5 @@ static Suite *snapshot_suite(void)
 
 int main(void)
 {
-	SRunner *runner = srunner_create(snapshot_suite());
-	int failed;
-
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(snapshot_suite());
 }

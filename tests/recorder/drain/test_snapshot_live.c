@@ -18,6 +18,7 @@
 #include "recorder/drain/ring_file.h"
 #include "recorder/guest/session.h"
 #include "fake_ring.h"
+#include "tests/suite.h"
 
 enum { THREADS = 3, SOURCES = 2 * THREADS, SNAPSHOTS = 40, TEXT_BYTES_MAX = 200 };
 
@@ -258,16 +259,10 @@ int main(void)
 {
 	Suite *suite = suite_create("snapshots of the living");
 	TCase *t = tcase_create("snapshots of the living");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 120);
 	tcase_add_loop_test(t, every_snapshot_is_whole_and_has_no_holes, 0,
 			    (int)(sizeof(rows) / sizeof(*rows)));
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

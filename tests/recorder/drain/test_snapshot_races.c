@@ -16,6 +16,7 @@ static void step(void);
 #include "recorder/shared/clock.h"
 #include "fake_ring.h"
 #include "tests/turns.h"
+#include "tests/suite.h"
 
 enum { RING_BYTES = 32768, RECORDS_A_PAGE = 256, READS = 40 };
 
@@ -367,8 +368,6 @@ int main(void)
 {
 	Suite *suite = suite_create("snapshot races");
 	TCase *t = tcase_create("snapshot races");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_set_timeout(t, 120);
@@ -381,9 +380,5 @@ int main(void)
 	tcase_add_test(t, labels_changed_at_any_moment_are_those_that_the_events_say);
 	tcase_add_test(t, fibers_switched_at_any_moment_are_those_that_the_events_say);
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "recorder/guest/closing.h"
 #include "tests/recorder/interpose/blocked.h"
+#include "tests/suite.h"
 
 static atomic_bool done;
 
@@ -169,8 +170,6 @@ int main(void)
 {
 	Suite *suite = suite_create("closing");
 	TCase *c = tcase_create("closing");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, a_look_is_waited_for, 0, 2);
@@ -181,9 +180,5 @@ int main(void)
 	tcase_add_loop_test(c, a_child_does_not_wait_for_its_parents_threads, 0, 2);
 	tcase_add_test(c, a_child_of_a_destructor_is_in_it);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

@@ -22,6 +22,7 @@
 #include "recorder/ring/slot_inline.h"
 #include "recorder/shared/trigger.h"
 #include "fiber_fixture.h"
+#include "tests/suite.h"
 
 static void expect_switch(unsigned int n, uint64_t fiber, uint64_t left, const char *name,
 			  enum trc_reason reason, uint64_t object)
@@ -569,8 +570,6 @@ int main(void)
 {
 	Suite *suite = suite_create("fibers");
 	TCase *c = tcase_create("fibers");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(c, 240);
 	tcase_add_test(c, null_is_the_root_fiber_and_always_fine);
@@ -594,9 +593,5 @@ int main(void)
 	tcase_add_test(c, errno_is_kept);
 	fiber_regions(c);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include "recorder/guest/labels.h"
 #include "recorder/ring/rec.h"
 #include "recorder/guest/session.h"
+#include "tests/suite.h"
 
 static bool end_is_noticed(void)
 {
@@ -535,8 +536,6 @@ int main(void)
 {
 	Suite *suite = suite_create("labels kept");
 	TCase *c = tcase_create("labels kept");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, set_up, NULL);
 	tcase_set_timeout(c, 120);
@@ -555,9 +554,5 @@ int main(void)
 	tcase_add_test(c, a_child_goes_on_with_what_is_kept);
 	tcase_add_test(c, a_kept_set_is_in_the_table_whenever_it_is_in_force);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

@@ -15,6 +15,7 @@
 #include "recorder/ring/rec.h"
 #include "recorder/guest/session.h"
 #include "tests/recorder/ring/ring_reader.h"
+#include "tests/suite.h"
 
 static char k63[64], k64[65], v200[201], v201[202], u15[16], u16[17];
 
@@ -688,8 +689,6 @@ int main(void)
 {
 	Suite *suite = suite_create("labels");
 	TCase *c = tcase_create("labels");
-	SRunner *runner;
-	int failed;
 
 	set_up();
 	tcase_set_timeout(c, 60);
@@ -714,9 +713,5 @@ int main(void)
 	tcase_add_test(c, a_forked_child_keeps_its_labels);
 	tcase_add_test(c, sets_are_shared_by_threads);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

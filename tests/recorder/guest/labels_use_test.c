@@ -17,6 +17,7 @@
 #include <trc/labels.h>
 #include "format/reader.h"
 #include "recorder/guest/labels.h"
+#include "tests/suite.h"
 
 static char dir[64], path[128];
 static const struct trace_labels *tenant, *phase;
@@ -471,8 +472,6 @@ int main(void)
 {
 	Suite *suite = suite_create("labels in use");
 	TCase *c = tcase_create("labels in use");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_set_timeout(c, 60);
@@ -487,9 +486,5 @@ int main(void)
 	tcase_add_test(c, a_trace_beside_a_flight_recorder_knows_what_was_set_before_it);
 	tcase_add_test(c, a_set_for_each_request);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

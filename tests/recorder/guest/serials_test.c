@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "recorder/guest/session.h"
 #include "recorder/ring/rec.h"
+#include "tests/suite.h"
 
 enum { AT_ONCE = 40, ROUNDS = 60 };
 
@@ -111,14 +112,9 @@ int main(void)
 {
 	Suite *suite = suite_create("serials");
 	TCase *c = tcase_create("serials");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(c, a_serial_is_that_of_the_thread_that_has_the_pthread_t_now);
 	tcase_set_timeout(c, 60);
 	suite_add_tcase(suite, c);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

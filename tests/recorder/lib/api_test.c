@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <trc/trace.h>
 #include "format/reader.h"
+#include "tests/suite.h"
 
 static char dir[64], path[512];
 
@@ -567,8 +568,6 @@ int main(void)
 #endif
 	Suite *suite = suite_create("api");
 	TCase *c = tcase_create("api");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_set_timeout(c, 60);
@@ -595,9 +594,5 @@ int main(void)
 	tcase_add_loop_test(c, recorded_and_lost_make_emitted, 0,
 			    (int)(sizeof(floods) / sizeof(floods[0])));
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

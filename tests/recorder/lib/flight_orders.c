@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <trc/trace.h>
 #include "trace_look.h"
+#include "tests/suite.h"
 
 enum { WRITERS = 6, TAKERS = 2 };
 #ifdef __SANITIZE_THREAD__
@@ -255,16 +256,10 @@ int main(void)
 {
 	Suite *suite = suite_create("flight_orders");
 	TCase *c = tcase_create("flight_orders");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_set_timeout(c, 300);
 	tcase_add_test(c, in_every_order_all_are_whole);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

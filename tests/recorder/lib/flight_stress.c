@@ -15,6 +15,7 @@
 #include "recorder/guest/session.h"
 #include "tests/recorder/ring/stress_workers.h"
 #include "recorder/ring/slot_inline.h"
+#include "tests/suite.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { FEWER = 10 }; /* each is that much slower */
@@ -357,8 +358,6 @@ int main(void)
 {
 	Suite *suite = suite_create("flight_stress");
 	TCase *stress = tcase_create("stress");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(stress, 120);
 	tcase_add_loop_test(stress, what_is_left_is_whole_and_has_no_holes, 0,
@@ -366,9 +365,5 @@ int main(void)
 	tcase_add_test(stress, slots_of_ended_threads_are_taken_again_the_oldest_first);
 	tcase_add_test(stress, what_a_slot_cites_is_never_evicted);
 	suite_add_tcase(suite, stress);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

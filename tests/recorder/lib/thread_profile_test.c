@@ -14,6 +14,7 @@
 #include "recorder/sampling/sample.h"
 #include "tests/stolen.h"
 #include "thread_profile_fixture.h"
+#include "tests/suite.h"
 
 START_TEST(while_nothing_records_there_is_none)
 {
@@ -291,8 +292,6 @@ int main(void)
 {
 	Suite *suite = suite_create("thread_profile");
 	TCase *alone = tcase_create("before recording"), *rest = tcase_create("recording");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(alone, 120);
 	tcase_add_test(alone, while_nothing_records_there_is_none);
@@ -314,8 +313,5 @@ int main(void)
 	thread_profile_asks(rest);
 	thread_profile_looks(rest);
 	suite_add_tcase(suite, rest);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -27,6 +27,8 @@
 #include <trc/labels.h>
 #include <trc/recorder.h>
 
+#include "tests/suite.h"
+
 #define LONG_NS UINT64_C(20000000000) /* more than any answer takes */
 
 static struct trace_writer_memory memory;
@@ -719,8 +721,6 @@ int main(void)
 {
 	Suite *suite = suite_create("thread_recorder");
 	TCase *tcase = tcase_create("threads");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_checked_fixture(tcase, NULL, tear_down);
@@ -737,8 +737,5 @@ int main(void)
 	tcase_add_loop_test(tcase, no_thread_helps_behind_a_filter, 0, 2);
 	tcase_add_loop_test(tcase, what_needs_a_thread_is_refused_behind_a_filter, 0, 2);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

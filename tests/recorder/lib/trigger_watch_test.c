@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "recorder/drain/trigger_watch.h"
+#include "tests/suite.h"
 
 enum { N_SLOTS = 4 };
 #define MS UINT64_C(1000000)
@@ -299,8 +300,6 @@ int main(void)
 {
 	Suite *suite = suite_create("trigger_watch");
 	TCase *c = tcase_create("trigger_watch");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, set_up, tear_down);
 	tcase_add_test(c, a_request_is_due_at_once_and_only_once);
@@ -321,9 +320,5 @@ int main(void)
 	tcase_add_loop_test(c, the_number_stands_before_the_suffix, 0,
 			    (int)(sizeof(paths) / sizeof(paths[0])));
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "recorder/ring/names_met.h"
 #include "recorder/guest/session.h"
+#include "tests/suite.h"
 
 static void open_session(void)
 {
@@ -235,8 +236,6 @@ int main(void)
 {
 	Suite *suite = suite_create("names met");
 	TCase *tcase = tcase_create("names met");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, a_name_is_met_again_without_a_search);
@@ -247,9 +246,5 @@ int main(void)
 	tcase_add_test(tcase, a_session_knows_nothing_of_the_one_before);
 	tcase_add_test(tcase, an_id_leads_to_its_text_or_nowhere);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

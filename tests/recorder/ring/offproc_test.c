@@ -8,6 +8,7 @@
 #include "format/raw.h"
 #include "recorder/ring/rec.h"
 #include "recorder/ring/ring_inline.h"
+#include "tests/suite.h"
 
 static bool keeps_mark; /* as kernels from Linux 6.19 on do */
 static int sleeps;
@@ -79,16 +80,11 @@ int main(void)
 {
 	Suite *suite = suite_create("offproc");
 	TCase *t = tcase_create("offproc");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, where_sleeps_remove_the_mark_it_tells);
 	tcase_add_test(t, where_a_sleep_leaves_the_mark_none_is_set);
 	tcase_add_test(t, what_the_kernel_does_is_tried_out_once);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include "recorder/ring/otel.h"
 #include "recorder/shared/clock.h"
 #include "recorder/unwind/memory.h"
+#include "tests/suite.h"
 
 __attribute__((visibility("default"))) __thread void *volatile otel_thread_ctx_v1;
 
@@ -238,8 +239,6 @@ int main(void)
 {
 	Suite *suite = suite_create("otel find");
 	TCase *c = tcase_create("otel find");
-	SRunner *runner;
-	int failed;
 
 	if (!begin())
 		printf("otel_find_test: nothing is found here: not tried\n");
@@ -249,9 +248,5 @@ int main(void)
 	tcase_add_test(c, nobody_is_asked_of_the_stack_and_the_variables_of_the_thread_itself);
 	tcase_add_test(c, switched_off_nothing_is_looked_for);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

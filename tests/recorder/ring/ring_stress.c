@@ -14,6 +14,7 @@
 #include "ring_reader.h"
 #include "stress_workers.h"
 #include "tests/turns.h"
+#include "tests/suite.h"
 
 enum { SEEN_MAX = 1 << 22 };
 
@@ -188,16 +189,10 @@ int main(void)
 {
 	Suite *suite = suite_create("ring_stress");
 	TCase *stress = tcase_create("stress");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(stress, 120);
 	tcase_add_loop_test(stress, every_record_once_and_in_order, 0,
 			    (int)(sizeof(rows) / sizeof(rows[0])));
 	suite_add_tcase(suite, stress);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "recorder/ring/rec.h"
 #include "recorder/guest/session.h"
+#include "tests/suite.h"
 
 static void open_session(void)
 {
@@ -486,8 +487,6 @@ int main(void)
 {
 	Suite *suite = suite_create("tables");
 	TCase *c = tcase_create("tables");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, equal_stacks_have_one_id_and_others_another);
@@ -506,9 +505,5 @@ int main(void)
 			    (int)(sizeof(plan_rows) / sizeof(plan_rows[0])));
 	tcase_add_test(c, a_header_with_any_damage_is_refused);
 	suite_add_tcase(suite, c);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

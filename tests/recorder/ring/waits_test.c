@@ -19,6 +19,7 @@
 #include "recorder/ring/offproc.h"
 #include "recorder/guest/session.h"
 #include "ring_reader.h"
+#include "tests/suite.h"
 
 enum { SEEN_MAX = 1 << 16, WAITS = 300, BLOCK_BYTES = 1 << 20, UNREGISTER = 1 };
 
@@ -292,16 +293,10 @@ int main(void)
 {
 	Suite *suite = suite_create("waits");
 	TCase *waits = tcase_create("waits");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(waits, 60);
 	tcase_add_loop_test(waits, which_waits_are_recorded, 0,
 			    (int)(sizeof(ROWS) / sizeof(ROWS[0])));
 	suite_add_tcase(suite, waits);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

@@ -15,6 +15,7 @@
 #include "recorder/sampling/heap_table.h"
 #include "recorder/ring/rec.h"
 #include "tests/sanitized.h"
+#include "tests/suite.h"
 
 /* ---- distances --------------------------------------------------------------------------- */
 
@@ -467,8 +468,6 @@ int main(void)
 {
 	Suite *suite = suite_create("heap");
 	TCase *tc = tcase_create("heap");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, logarithms_are_as_those_of_libm);
@@ -489,9 +488,5 @@ int main(void)
 	tcase_add_test(tc, quiet_allocations_do_not_count);
 	tcase_add_test(tc, bad_users_are_refused);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

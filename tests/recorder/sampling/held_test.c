@@ -15,6 +15,7 @@
 #include "recorder/ring/rec.h"
 #include "recorder/sampling/sample_private.h"
 #include "recorder/sampling/thread_answer.h"
+#include "tests/suite.h"
 
 /* Samples by `auto`, 1,000 a second.  1: this is not by counters and timers here. */
 static int start(void)
@@ -337,8 +338,6 @@ int main(void)
 {
 	Suite *suite = suite_create("held");
 	TCase *t = tcase_create("held");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, what_a_counter_missed_has_its_place);
@@ -348,9 +347,5 @@ int main(void)
 	tcase_add_test(t, no_sampler_outlives_its_thread);
 	tcase_add_test(t, what_is_held_at_the_end_is_there_in_the_next_sampling);
 	suite_add_tcase(suite, t);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }

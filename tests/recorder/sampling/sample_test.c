@@ -18,6 +18,7 @@
 #include "sample_fixture.h"
 #include "tests/forks.h"
 #include "tests/recorder/interpose/blocked.h"
+#include "tests/suite.h"
 
 /* CPU time of this thread in profiles, in what begins and ends them, and what ticks came for. */
 struct windows {
@@ -552,8 +553,6 @@ int main(void)
 {
 	Suite *suite = suite_create("sample");
 	TCase *t = tcase_create("sample");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, set_up, tear_down);
@@ -575,8 +574,5 @@ int main(void)
 	sample_refusals(t);
 	sample_turn(t);
 	suite_add_tcase(suite, t);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "recorder/ring/rec.h"
 #include "recorder/guest/session.h"
 #include "recorder/shared/trigger.h"
+#include "tests/suite.h"
 
 #define BIT(NAME) (1u << TRC_REASON_##NAME)
 #define LOCKS	  (BIT(MUTEX) | BIT(RWLOCK_READ) | BIT(RWLOCK_WRITE) | BIT(SPIN) | BIT(ONCE))
@@ -262,8 +263,6 @@ int main(void)
 {
 	Suite *suite = suite_create("trigger");
 	TCase *tests = tcase_create("trigger");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tests, duration, 0, N(durations));
 	tcase_add_loop_test(tests, understood, 0, N(good));
@@ -274,8 +273,5 @@ int main(void)
 	tcase_add_test(tests, a_type_is_known_in_whichever_place_its_name_lies);
 	tcase_set_timeout(tests, 60);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "recorder/tool/procs.h"
+#include "tests/suite.h"
 
 static const struct {
 	const char *sentence, *list, *other;
@@ -139,8 +140,6 @@ int main(void)
 {
 	Suite *suite = suite_create("procs");
 	TCase *tests = tcase_create("procs");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_loop_test(tests, common, 0, N(lists));
 	tcase_add_loop_test(tests, quota, 0, N(quotas));
@@ -150,8 +149,5 @@ int main(void)
 	tcase_add_test(tests, of_many_changes_the_latest_are_kept);
 	tcase_add_test(tests, of_a_process_that_is_gone_nothing_is_known);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(suite);
 }

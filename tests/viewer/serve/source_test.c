@@ -12,6 +12,7 @@
 
 #include "tests/format/assemble.h"
 #include "viewer/serve/source.h"
+#include "tests/suite.h"
 
 static const char text[] =
 	"info command \"large\"\n"
@@ -303,8 +304,6 @@ int main(void)
 {
 	Suite *suite = suite_create("source");
 	TCase *tests = tcase_create("source");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tests, set_up, clean_up);
 	tcase_set_timeout(tests, 120);
@@ -315,9 +314,5 @@ int main(void)
 	tcase_add_loop_test(tests, why_what_was_kept_is_not_used_is_said, 0, 2);
 	tcase_add_test(tests, why_nothing_is_kept_is_said);
 	suite_add_tcase(suite, tests);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return suite_run(suite);
 }
