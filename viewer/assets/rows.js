@@ -581,14 +581,21 @@ export function waitObject(reason, number) {
 	return low && !high && low <= 0x7fffffff && isOfDescriptor(reason) ? `fd ${low}` : null;
 }
 
+// The same where it stands alone.
+/** @param {string} words */
+function childAlone(words) {
+	if (/^\d/.test(words))
+		return `child ${words}`;
+	return words.replace(/^$/, "any child").replace(/^of pidfd/, "the child of pidfd").replace(/^of (its own )?group/, (_, own) =>
+		`any child of ${own ? "its " : ""}process group`);
+}
+
 // What a wait for this reason is for, by the number of its object.
 /** @param {string} reason @param {number} number */
 export function objectOf(reason, number) {
 	const words = waitObject(reason, number);
 
-	if (reason === "child" && words !== null)
-		return words ? `child ${words}` : "any child";
-	return words ?? objectName(number);
+	return words === null ? objectName(number) : reason === "child" ? childAlone(words) : words;
 }
 
 // Whether the descriptor's name tells more than the reason: "epoll epoll" does not.
