@@ -277,6 +277,28 @@ async function searches(page) {
 	same((await page.evaluate(() => window.trc.flame.result)).found, 0, "Escape ends the search");
 }
 
+// What scrolls below a pointer that rests takes its tooltip along.
+async function tipFollows(page) {
+	const size = page.viewportSize(), under = async (x, y) => (await boxes(page)).find((box) => Math.abs(box.y - y) < 8 && Math.abs(box.x - x) < box.width / 2)?.name ?? null;
+
+	await page.setViewportSize({width: size.width, height: 480});
+	await flameSet(page, {of: "cpu"});
+	await settle(page);
+	const first = (await boxes(page)).filter((box) => box.width > 300).sort((a, b) => a.y - b.y)[2], tip = page.locator("#tip");
+	await page.mouse.move(first.x, first.y);
+	await tip.waitFor();
+	const before = await under(first.x, first.y);
+	same((await tip.innerText()).split("\n")[0], before, "the tooltip is of what is under the pointer");
+	await page.mouse.wheel(0, 60);
+	await holds(page, () => document.querySelector(".flame-scroll").scrollTop > 30);
+	await settle(page);
+	const after = await under(first.x, first.y);
+	check(after !== before, "the wheel scrolls the graph", [before, after]);
+	same(await tip.isVisible() ? (await tip.innerText()).split("\n")[0] : null, after, "and then it is of what is there now");
+	await page.mouse.move(5, 5);
+	await page.setViewportSize(size);
+}
+
 async function leadsToTimeline(page, t) {
 	await flameSet(page, {of: "lock"});
 	const box = await boxNamed(page, "hold_and_compute");
@@ -445,6 +467,7 @@ async function used(context, scheme) {
 	await panelOpens(page);
 	await focuses(page);
 	await searches(page);
+	await tipFollows(page);
 	await leadsToTimeline(page, tellBySql(`${pages}/flame.trc`, start, span));
 	await sandwiches(page);
 	await inverts(page);

@@ -457,22 +457,31 @@ function flameClick(box) {
 }
 
 function flamePointer() {
-	const {canvas} = flame.parts, at = (event) => {
+	const {canvas, scroll} = flame.parts, at = ({clientX, clientY}) => {
 		const box = canvas.getBoundingClientRect();
-		return boxAt(event.clientX - box.left, event.clientY - box.top);
+		return boxAt(clientX - box.left, clientY - box.top);
 	};
+	let pointer = null;
 
-	canvas.addEventListener("pointermove", (event) => {
-		const box = at(event);
+	const point = () => {
+		const box = at(pointer);
 		if (box !== picture.hover) {
 			picture.hover = box;
 			pictureSoon();
 		}
 		canvas.classList.toggle("hit", Boolean(box));
-		flameTip(box, event.clientX, event.clientY);
+		flameTip(box, pointer.clientX, pointer.clientY);
+	};
+	canvas.addEventListener("pointermove", ({clientX, clientY}) => {
+		pointer = {clientX, clientY};
+		point();
+	});
+	scroll.addEventListener("scroll", () => {
+		if (pointer)
+			point();
 	});
 	canvas.addEventListener("pointerleave", () => {
-		picture.hover = null;
+		pointer = picture.hover = null;
 		flameTip(null);
 		pictureSoon();
 	});
