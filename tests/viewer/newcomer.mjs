@@ -276,6 +276,39 @@ async function rowsLead(page) {
 	same(await selection(), "task", "and of a task the task");
 }
 
+// The tables below the details are not of what is chosen there, and say so.
+async function tablesOfAll(page, trace) {
+	const heading = page.locator("#tops-of"), {x, y} = await pointOf(page, 0, 2 * MS);
+
+	same(await heading.isVisible(), false, "below the findings the tables need no heading");
+	await page.mouse.click(x, y);
+	await settle(page);
+	const isPart = trace.endsWith("-part.trc"), wanted = isPart ? "All of this page" : "The whole trace";
+	same(await heading.isVisible() && await heading.innerText(), wanted, "below a wait the tables say what they are of");
+	same(await page.evaluate(() => document.getElementById("tops-of").getBoundingClientRect().bottom <= document.querySelector("#tops details").getBoundingClientRect().top), true,
+		"above the first of them");
+	await page.keyboard.press("Escape");
+	await page.evaluate(() => window.trc.setRange({t0: 2e6, t1: 3e6}));
+	await settle(page);
+	same(await heading.isVisible() && await heading.innerText(), wanted, "below a range, too");
+}
+
+// The longest wait of its place is not told to be none of the longest; who does not wait is not told to be where it waited.
+async function manyCauses(page, trace) {
+	const [{n}] = analyzer.rowsOf(analyze, trace, "SELECT count(*) AS n FROM causes WHERE wait = 1", []), {x, y} = await pointOf(page, 0, 2 * MS);
+
+	check(n > 4096, "the wait has more causes than a page takes", n);
+	await page.mouse.click(x, y);
+	await settle(page);
+	const told = words(await detailsOf(page));
+	check(/Why The causes of this wait have too many rows for a page\. To see them: trace-analyze --why wait:1 often\.trc/.test(told), "why it has none here", told);
+	await page.keyboard.press("h");
+	await settle(page);
+	const now = await page.locator(".now-list tbody tr").allInnerTexts();
+	same(now.map(words).sort(), ["1 unknown last recorded at pay bank.c:6 < main client", "1 unknown last recorded at save bank.c:2 < main saver"],
+		"where who does not wait was seen last");
+}
+
 await withBrowser("light", async (context) => {
 	await opened(context, "bank", placesOnce);
 	for (const [width, height] of [[1280, 720], [1600, 900], [2560, 1440]])
@@ -294,6 +327,9 @@ await withBrowser("light", async (context) => {
 	await opened(context, "bank", wordsLead);
 	await opened(context, "bank", wholeNanoseconds);
 	await opened(context, "bank", fieldsWhole, {width: 1600, height: 900});
+	await opened(context, "often", tablesOfAll);
+	await opened(context, "often-part", tablesOfAll);
+	await opened(context, "often", manyCauses);
 });
 console.log(`newcomer.mjs: ${results.passed} passed, ${results.failed} failed`);
 process.exit(results.failed ? 1 : 0);

@@ -143,4 +143,24 @@ $(file 8500000 save /var/log/second)
 @9000000 thread=1 log category="x" message="y"
 END
 
+# client waits once for who sleeps three thousand times meanwhile.
+{
+	cat <<END
+stack pay $(at pay 8) $(at main 8)
+stack save $(at save 8) $(at main 8)
+thread 1 tid=601 name="client"
+thread 2 tid=602 name="saver"
+@1000 thread=1 park reason=mutex object=0x7f0000001000 holder=2 stack=pay
+END
+	awk 'BEGIN {
+		for (i = 1; i <= 3000; i++)
+			printf "@%d thread=2 park reason=sleep stack=save\n@%d thread=2 resume reason=sleep\n", i * 3000, i * 3000 + 1000
+	}'
+	cat <<END
+@9100000 thread=2 unlock reason=mutex object=0x7f0000001000 waiters=1 stack=save
+@9100100 thread=1 resume reason=mutex object=0x7f0000001000
+END
+} | assembled often
+"$analyze" --window 1ms..5ms --html "$pages/often-part.html" "$pages/often.trc"
+
 browse "$work/newcomer.mjs" "$analyze" "$pages"

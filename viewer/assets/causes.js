@@ -104,6 +104,18 @@ function causeRow({node, depth, words, place, ns}, whole) {
 	return el("tr", {}, el("td", {class: "n"}, duration(ns)), el("td", {class: "n"}, percent(ns, whole)), cell);
 }
 
+// Whether a wait is among the longest of its place, whose causes the page has as far as there is room.
+/** @param {number} park */
+function causesAreMeant(park) {
+	const {stack, reason, length, n} = trace.park, own = park - 1;
+	let longer = 0;
+
+	for (let i = 0; i < n && longer < head.caused; i++)
+		if (length[i] > length[own] && stack[i] === stack[own] && reason[i] === reason[own])
+			longer++;
+	return longer < head.caused;
+}
+
 // For the details of a wait.
 /** @param {number} park */
 export function causesView(park) {
@@ -114,8 +126,8 @@ export function causesView(park) {
 	if (waitClass(p.reason[park - 1]) >= 2 || !p.length[park - 1])
 		return [];
 	const command = `trace-analyze --why wait:${parkId(park)} ${quoted(traceFile())}`;
-	return [el("h3", {}, "Why"), el("p", {class: "dim"}, `The page has the causes of the ${count(head.caused)} longest waits of each place, where they are ` +
-		"not too many. For this wait: "), el("p", {}, el("code", {}, command), " ",
+	return [el("h3", {}, "Why"), el("p", {class: "dim"}, causesAreMeant(park) ? "The causes of this wait have too many rows for a page. To see them:"
+		: `The page has the causes of the ${count(head.caused)} longest waits of each place. For this wait:`), el("p", {}, el("code", {}, command), " ",
 	copyButton("Copy command", traceFileHint(), () => command))];
 }
 

@@ -660,10 +660,12 @@ function nothingDetails() {
 	];
 }
 
-// The way back to the findings, which details take the place of.
+// The way back to the findings, which details take the place of; and what the tables below are of: not of what is chosen.
 function findingsBackDraw() {
-	const back = byId("findings-back");
+	const back = byId("findings-back"), below = byId("tops-of");
 
+	below.hidden = !view.range && !view.selection;
+	below.textContent = head.cut ? "All of this page" : "The whole trace";
 	back.hidden = !view.range && !view.selection;
 	back.textContent = `‹ ${head.findings.length ? "Findings" : "Nothing selected"}`;
 	back.onclick = () => {

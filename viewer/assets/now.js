@@ -286,7 +286,8 @@ function nowRow(group) {
 	if (group.length > 4)
 		links.push(` and ${count(group.length - 4)} more`);
 	return el("tr", {}, el("td", {class: "n"}, count(group.length)), el("td", {}, what), el("td", {class: "n"}, nowSince(i)),
-		el("td", {class: "half"}, el("div", {class: "line", title: stackPath(rows.stack[i], Infinity)}, stackPlace(rows.stack[i]))),
+		el("td", {class: "half"}, el("div", {class: "line", title: stackPath(rows.stack[i], Infinity)},
+			rows.stack[i] && rows.state[i] !== NOW_WAITING ? el("span", {class: "dim"}, "last recorded at ") : null, stackPlace(rows.stack[i]))),
 		el("td", {}, rows.region[i] ? text(rows.region[i]) : ""), el("td", {class: "half who"}, ...links));
 }
 
