@@ -76,6 +76,7 @@ struct trc_self {
 	void *sampler;	  /* what samples this thread (sample.c); NULL = nothing */
 	uint64_t sample_looked; /* ticks of its last look after timers (sample.h) */
 	bool wait_seen;		/* one of those was before a wait (sample_turn.c) */
+	uint16_t threads_made;	/* by this thread, since that was looked at (sample_turn.c) */
 	uint64_t heap_period;	/* the period that heap_left was drawn for */
 	uint64_t heap_left; /* bytes to allocate up to the next sample, and with the one drawn */
 	uint64_t heap_random;

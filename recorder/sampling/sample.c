@@ -104,6 +104,8 @@ void trc_sample_thread_creates(void)
 	uint32_t tid;
 	struct trc_sampler *s;
 
+	if (trc_self.threads_made < UINT16_MAX)
+		trc_self.threads_made++;
 	if (!atomic_load_explicit(&trc_sample.first_on, memory_order_relaxed))
 		return;
 	tid = (uint32_t)trc_raw1(SYS_gettid, 0);

@@ -19,7 +19,8 @@
  *       probability one half
  *   sample:S6  a sample that was due but is not recorded is counted, in an event or in the mapping
  *   sample:S7  an event of timers that is not `timer` begins with a counter in each thread; when
- *       the thread has used 100 ticks of the kernel, a timer takes the counter's place
+ *       the thread has used 100 ticks of the kernel, a timer takes the counter's place, unless the thread
+ *       makes many threads
  *   sample:S8  such a timer that is behind its thread by more than 8 ticks is not found by ticks.
  *       A thread that sees this opens a counter, which takes the timer's place at the counter's
  *       first overflow.  The sample then stands for all the time that the timer is behind

@@ -49,6 +49,20 @@ static bool waits_unseen(struct trc_source *source)
 	return !seen && source->waits - before > OFTEN;
 }
 
+/*
+ * Who makes many threads, and waits for them, works for less than a tick at a time, perhaps always in the same
+ * part of it: ticks would find its work by luck.  To make a thread costs far more than a counter at its
+ * switches.
+ */
+static bool makes_threads(void)
+{
+	enum { MANY = 16 };
+	bool many = trc_self.threads_made > MANY;
+
+	trc_self.threads_made = 0;
+	return many;
+}
+
 /* The sampler is held. */
 static bool turn(struct trc_sampler *s, unsigned int i)
 {
@@ -86,7 +100,7 @@ bool trc_source_turn(struct trc_sampler *s, unsigned int i, uint64_t cpu_ns)
 	    cpu_ns < source->turn_ns)
 		return false;
 	source->turn_ns = trc_source_turn_ns(source, cpu_ns); /* if it does not now */
-	if (waits_unseen(source) || !trc_sampler_hold(s))
+	if (makes_threads() || waits_unseen(source) || !trc_sampler_hold(s))
 		return false;
 	turned = turn(s, i);
 	trc_sampler_release(s);

@@ -2,7 +2,7 @@
  * sample_turn.c - a child that is forked while a timer takes a counter's place.
  *
  * A filter holds the thread in the system call that starts the timer, and another thread forks
- * meanwhile: there the counter has left its old place.
+ * meanwhile: there the counter has left its old place.  And a thread that keeps its counter.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "format/raw.h"
 #include "sample_fixture.h"
@@ -90,7 +91,48 @@ START_TEST(a_child_forked_while_a_counter_leaves_has_no_counter)
 }
 END_TEST
 
+/* So much as a thread has a counter for, twice. */
+static void burn_until_it_turns(bool makes_threads)
+{
+	struct timespec tick;
+	uint64_t until_ns;
+
+	ck_assert_int_eq(clock_getres(CLOCK_MONOTONIC_COARSE, &tick), 0);
+	until_ns = cpu_ns() + 200 * (uint64_t)tick.tv_nsec;
+	while (cpu_ns() < until_ns) {
+		if (makes_threads)
+			burn_in_threads(1, 1);
+		burn(5);
+	}
+}
+
+START_TEST(a_thread_that_makes_threads_keeps_its_counter)
+{
+	struct trace_sampling_event event = TRACE_SAMPLING_EVENT_INIT;
+	int lowest;
+
+	event.name = "auto";
+	event.frequency_hz = 100;
+	start_trace();
+	ck_assert_int_eq(trace_sampling_start(&event, 1), 0);
+	if (counters(&lowest)) {
+		burn_until_it_turns(true);
+		ck_assert_uint_eq(counters(&lowest), 1);
+		ck_assert_uint_eq(timers(), 0);
+		burn_until_it_turns(false);
+		ck_assert_uint_eq(counters(&lowest), 0);
+		ck_assert_uint_eq(timers(), 1);
+	} else {
+		printf("sample_turn: perf is not permitted\n");
+	}
+	ck_assert_int_eq(trace_sampling_stop(), 0);
+	stop_trace();
+	expect_nothing_left();
+}
+END_TEST
+
 void sample_turn(TCase *t)
 {
+	tcase_add_test(t, a_thread_that_makes_threads_keeps_its_counter);
 	tcase_add_test(t, a_child_forked_while_a_counter_leaves_has_no_counter);
 }
