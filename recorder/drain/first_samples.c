@@ -56,8 +56,8 @@ void trc_drain_first_sample(struct trc_drain *d, struct trc_event *event)
 					      : event->args.sample.value);
 }
 
-/* Threads that began since then have taken first samples of this event, entry *i of the mapping's table;
- * UINT64_MAX = none have. */
+/* Threads that began since then have taken first samples of this event, entry *i of the mapping's
+ * table; UINT64_MAX = none have. */
 static uint64_t first_from(const struct trc_drain *d, uint32_t kernel, uint32_t *i)
 {
 	uint64_t from;

@@ -321,7 +321,8 @@ void trc_drain_tid_enter(struct trc_drain *d, uint32_t tid, uint32_t serial, uin
 /* Of which events this thread, which has its tid, takes no first samples. */
 void trc_drain_tid_lacks(struct trc_drain *d, const struct trc_slot_copy *copy);
 /* What was counted of the thread that has this tid now, to be counted on; NULL = the thread is not the
- * latest with this tid, began before `since`, or takes no first samples of the mapping's event i. */
+ * latest with this tid, began before `since`, or takes no first samples of the mapping's event
+ * i. */
 uint64_t *trc_drain_tid_counts(struct trc_drain *d, uint32_t tid, uint32_t serial, uint64_t since,
 			       uint32_t i);
 /* True if it is known by now which thread had the tid at that time.  If false, a thread that had

@@ -18,8 +18,8 @@
  *       once, and each would overwrite the frames of the others.  Who asks for a stack that another
  *       thread has gets ours, and is told that it has what it asked for.  So it is from when recording
  *       has first begun, and of threads whose end is noticed
- *   altstack:A5  while A4 does not hold, the handler of samples runs on no alternate stack.  So it is
- *       of stacks from before the first recording, until their threads have been sampled once or
+ *   altstack:A5  while A4 does not hold, the handler of samples runs on no alternate stack.  So it
+ *       is of stacks from before the first recording, until their threads have been sampled once or
  *       have recorded something, and of stacks that ours cannot replace
  */
 #include <string.h>
@@ -181,8 +181,8 @@ static void altstack_give(void)
 	for (int i = 0; takes && i < TAKEN_MAX; i++) {
 		uintptr_t mine = takes;
 
-		/* release: pairs with the acquire in altstack_take(): what handlers of this thread stored
-		 * there comes before what those of the next thread store. */
+		/* release: pairs with the acquire in altstack_take(): what handlers of this thread
+		 * stored there comes before what those of the next thread store. */
 		if (atomic_compare_exchange_strong_explicit(
 			    &taken[i], &mine, 0, memory_order_release, memory_order_relaxed))
 			break;
@@ -193,8 +193,8 @@ static void altstack_give(void)
 /* Another thread may have found room before `mine` while this one looked behind it, and has not seen it. */
 static bool altstack_taken_twice(uintptr_t stack, int mine)
 {
-	/* seq_cst: pairs with itself.  Of two that have stored one address, here at least one sees the
-	 * other's. */
+	/* seq_cst: pairs with itself.  Of two that have stored one address, here at least one sees
+	 * the other's. */
 	atomic_thread_fence(memory_order_seq_cst);
 	for (int i = 0; i < TAKEN_MAX; i++)
 		if (i != mine && atomic_load_explicit(&taken[i], memory_order_relaxed) == stack) {

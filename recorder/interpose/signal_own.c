@@ -158,8 +158,8 @@ static void programs_set(const struct sigaction *action, int flags)
 	own_word_store(&programs.handler, (uintptr_t)action->sa_handler);
 }
 
-/* On the alternate stack, where no two threads have the same: a sample may land where there is next to
- * nothing left of the thread's own. */
+/* On the alternate stack, where no two threads have the same: a sample may land where there is next
+ * to nothing left of the thread's own. */
 static struct sigaction action_of_ours(void)
 {
 	struct sigaction ours = {.sa_sigaction = trc_signal_own_entry,

@@ -90,8 +90,8 @@ void trc_signal_own_onstack(bool onstack);
 
 /* ---- altstack.c ---- */
 
-/* sigaction() for that handler, with SA_ONSTACK where that is safe (altstack:A5).  Context: any thread,
- * signal handlers. */
+/* sigaction() for that handler, with SA_ONSTACK where that is safe (altstack:A5).  Context: any
+ * thread, signal handlers. */
 int trc_altstack_install(int number, struct sigaction *action);
 /* In that handler: if the interrupted thread has another's stack, the thread gets one of ours. */
 void trc_altstack_part(void *context);

@@ -19,8 +19,8 @@
  *       probability one half
  *   sample:S6  a sample that was due but is not recorded is counted, in an event or in the mapping
  *   sample:S7  an event of timers that is not `timer` begins with a counter in each thread; when
- *       the thread has used 100 ticks of the kernel, a timer takes the counter's place, unless the thread
- *       makes many threads
+ *       the thread has used 100 ticks of the kernel, a timer takes the counter's place, unless the
+ *       thread makes many threads
  *   sample:S8  such a timer that is behind its thread by more than 8 ticks is not found by ticks.
  *       A thread that sees this opens a counter, which takes the timer's place at the counter's
  *       first overflow.  The sample then stands for all the time that the timer is behind
@@ -28,8 +28,8 @@
  *       samples themselves, as in S5, once so many threads have ended that short ones matter.  So
  *       a thread that lives for less than so many periods has its share.  The kernel's own counters
  *       begin with a whole period, and the drain leaves out their samples of this time
- *       (recorder/drain/first_samples.c).  A thread that finds no descriptor has a timer for this, as in S4;
- *       of one that finds neither all samples are the kernel's, and its slot says so
+ *       (recorder/drain/first_samples.c).  A thread that finds no descriptor has a timer for this,
+ *       as in S4; of one that finds neither all samples are the kernel's, and its slot says so
  *   sample:S10  from then on a thread that creates threads has a counter of its own, which need not
  *       count: the kernel then hands no counter on between it and these threads, and what was left
  *       of its period does not end with one of them (perf_buffer:V6)

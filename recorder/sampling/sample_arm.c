@@ -390,8 +390,8 @@ static void first_lack(unsigned int i)
 	trc_slot_end(slot);
 }
 
-/* S9, of the calling thread.  Where there is no descriptor for a counter, ticks find the thread: a timer
- * counts all modes.  Without either the kernel alone samples it. */
+/* S9, of the calling thread.  Where there is no descriptor for a counter, ticks find the thread: a
+ * timer counts all modes.  Without either the kernel alone samples it. */
 static void arm_first(struct trc_source *source, uint32_t tid, unsigned int i)
 {
 	const struct trc_cpu_event *e = &trc_sample.event[i];

@@ -216,8 +216,8 @@ static uint64_t within_first(struct trc_source *source, const struct trc_cpu_eve
 	return value - (taken - source->taken) * e->period;
 }
 
-/* The same of a timer, whose sample may stand for a whole tick that found the thread early in its life:
- * the kernel's samples stand for ticks behind its first periods. */
+/* The same of a timer, whose sample may stand for a whole tick that found the thread early in its
+ * life: the kernel's samples stand for ticks behind its first periods. */
 static uint64_t timer_within_first(const struct trc_source *source, const struct trc_cpu_event *e,
 				   uint64_t n)
 {
@@ -230,8 +230,8 @@ static uint64_t timer_within_first(const struct trc_source *source, const struct
 	return n < left ? n : left;
 }
 
-/* S9: true if the first samples are all taken.  The timer or counter goes; if somebody has the sampler, a
- * counter stands until that one takes it down. */
+/* S9: true if the first samples are all taken.  The timer or counter goes; if somebody has the
+ * sampler, a counter stands until that one takes it down. */
 static bool first_are_taken(struct trc_sampler *s, unsigned int i)
 {
 	struct trc_source *source = &s->source[i];

@@ -50,9 +50,9 @@ static bool waits_unseen(struct trc_source *source)
 }
 
 /*
- * Who makes many threads, and waits for them, works for less than a tick at a time, perhaps always in the same
- * part of it: ticks would find its work by luck.  To make a thread costs far more than a counter at its
- * switches.
+ * Who makes many threads, and waits for them, works for less than a tick at a time, perhaps always
+ * in the same part of it: ticks would find its work by luck.  To make a thread costs far more than
+ * a counter at its switches.
  */
 static bool makes_threads(void)
 {

@@ -77,15 +77,16 @@ int trc_cpu_events_parse(const char *list, uint64_t frequency_hz, enum trc_sampl
  * precision make no difference.  An undecided auto is the same as each event that it may become. */
 bool trc_cpu_event_same(const struct trc_cpu_event *a, const struct trc_cpu_event *b);
 /*
- * TRC_KERNEL_EVENTS: settled clocks that trace-record has the kernel sample, as it tells the recorded process, which
- * takes its threads' first samples of them (first_by_signal).  "user;" before the list says that clocks are
- * counted in user mode only, though their names do not say so.  _add() appends one; _parse() is
- * trc_cpu_events_parse() of such a list, by the kernel.
+ * TRC_KERNEL_EVENTS: settled clocks that trace-record has the kernel sample, as it tells the
+ * recorded process, which takes its threads' first samples of them (first_by_signal).  "user;"
+ * before the list says that clocks are counted in user mode only, though their names do not say
+ * so.  _add() appends one; _parse() is trc_cpu_events_parse() of such a list, by the kernel.
  */
 void trc_kernel_events_add(char *list, size_t n_bytes, const struct trc_cpu_event *settled);
 int trc_kernel_events_parse(const char *list, struct trc_cpu_event *out, bool *user_only,
 			    char *error, size_t n_bytes);
-/* True if the process, which has settled the event as its own rights are, counts what trace-record counts. */
+/* True if the process, which has settled the event as its own rights are, counts what trace-record
+ * counts. */
 bool trc_kernel_event_is_same(const struct trc_cpu_event *settled, bool user_only);
 /* "auto", "signal", "kernel"; false: none of these. */
 bool trc_sample_by_parse(const char *text, enum trc_sample_by *by);

@@ -381,8 +381,8 @@ struct trc_slot {
 	_Atomic uint64_t last_stack;	 /* where the thread was last seen; 0 = nowhere */
 	_Atomic uint64_t last_ticks;	 /* when it was last seen there */
 	_Atomic uint32_t last_is_sample; /* seen by a sample; 0 = at the end of a wait */
-	/* A bit for each entry of the mapping's table of events whose first samples the thread cannot
-	 * take (sample:S9): the kernel's stand for them. */
+	/* A bit for each entry of the mapping's table of events whose first samples the thread
+	 * cannot take (sample:S9): the kernel's stand for them. */
 	_Atomic uint32_t first_lacks;
 };
 

@@ -15,8 +15,8 @@
  *   sampled_guest vfork-exits     a vfork child that calls exit(); then half a second's work
  *   sampled_guest overflows       SIGPROF comes where there is hardly any stack left
  *
- * What it prints is the same however it is run, with BRIEF in the environment after a tenth of the work, where
- * nothing depends on how much it is.  Status 1 and what was wrong on stderr otherwise.
+ * What it prints is the same however it is run, with BRIEF in the environment after a tenth of the
+ * work, where nothing depends on how much it is.  Status 1 and what was wrong on stderr otherwise.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -4,16 +4,17 @@
  *   shared_altstack SECONDS [large]    large: of more than the recorder's own
  *   shared_altstack race SECONDS
  *   shared_altstack ends
- *   shared_altstack_before SECONDS EVENT TRACE   records itself, into TRACE, when the threads have the stack
+ *   shared_altstack_before SECONDS EVENT TRACE   records itself, into TRACE, when the threads have
+ *                                                the stack
  *
  * A sample may land in several of them at once.  Each thread computes the same twice and compares,
  * and looks whether sigaltstack() tells the stack that it asked for.
  *
- * race: threads ask for the stack at the same instant, again and again, and handle a signal each.  No
- * two of the handlers run on it at a time.
+ * race: threads ask for the stack at the same instant, again and again, and handle a signal each.
+ * No two of the handlers run on it at a time.
  *
- * ends: the main thread asks for it when the thread that has it runs its last destructor.  The kernel has it for
- * one of them at most.
+ * ends: the main thread asks for it when the thread that has it runs its last destructor.  The
+ * kernel has it for one of them at most.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -87,7 +88,7 @@ static void on_signal(int number)
 	n_handled++;
 }
 
-/* Without a system call, which would let one of them go first; but not for ever, on one processor. */
+/* Without a system call, which would let one of them go first; on one processor, not for ever. */
 static void meet(unsigned int round)
 {
 	atomic_fetch_add(&arrived, 1);

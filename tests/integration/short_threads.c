@@ -7,7 +7,8 @@
  * its work before the next tick.
  *
  *   short_threads THREADS MICROSECONDS [FILES [SIGNALS]]
- *                                         there may be so many descriptors, and pending signals and timers
+ *                                         there may be so many descriptors, and so many pending
+ *                                         signals and timers
  *   short_threads execs N                 N execs that fail, each after 4 ms of work; prints the milliseconds of processor time
  *   short_threads tick                    prints how often the kernel looks at timers, in ns
  */
