@@ -23,6 +23,8 @@
  *   idle:Z7  a pool (pools.h) is folded as a whole: its threads are idle threads only if all of them are idle.  The waits of
  *       its idle threads are idle waits in any case
  *   idle:Z8  a wait at a place where threads wait for each other as for a lock (own_locks.h) is never idle
+ *   idle:Z9  the time in which a thread takes the mutex of an idle wait for a condition variable again counts as idle in how
+ *       much of its life the thread was idle.  It is no idle wait: who contends for the mutex is told with the locks
  */
 #include <errno.h>
 #include <stdio.h>
@@ -60,13 +62,19 @@ static bool is_most(int64_t part_ns, int64_t whole_ns)
 	       part_ns >= whole_ns - whole_ns / 100 * (100 - IDLE_PERCENT);
 }
 
-/* Whether the thread may be idle, by its sums. */
-static bool is_candidate(const struct trc_report *r, size_t row)
+static int64_t length_of(const struct trc_report *r, const struct trc_park *park)
+{
+	return trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park);
+}
+
+/* Whether the thread may be idle, by its sums; retaken_ns: Z9. */
+static bool is_candidate(const struct trc_report *r, size_t row, int64_t retaken_ns)
 {
 	int64_t alive_ns = trc_report_lifetime_ns(r, &r->thread[row]);
 	int64_t waited_ns = r->class_ns[row][TRC_WAIT_THREADS];
 
 	trc_report_add(&waited_ns, r->class_ns[row][TRC_WAIT_OUTSIDE]);
+	trc_report_add(&waited_ns, retaken_ns);
 	return alive_ns >= (r->end_ns - r->start_ns) / 2 && is_most(waited_ns, alive_ns);
 }
 
@@ -91,9 +99,9 @@ static uint64_t idle_object(const struct trc_park *park)
 /* Waits of a thread at one place, for one object. */
 struct sum {
 	uint64_t place, object;
-	int64_t ns, timed_out_ns;
-	uint32_t row;  /* of thread */
-	uint32_t next; /* another sum of the thread, TRC_INDEX_NONE = none */
+	int64_t ns, timed_out_ns, retaken_ns; /* retaken_ns: Z9 */
+	uint32_t row;			      /* of thread */
+	uint32_t next;			      /* another sum of the thread, TRC_INDEX_NONE = none */
 	bool idle;
 };
 
@@ -116,7 +124,7 @@ static int sum_add(struct trc_report *r, uint32_t *n_sums, uint32_t row,
 		   const struct trc_park *park)
 {
 	enum { SUMS = 64 }; /* who waits for more is idle nowhere */
-	int64_t ns = trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park);
+	int64_t ns = length_of(r, park);
 	uint64_t place = idle_place(r, park), object = idle_object(park);
 	struct sum *sum = sum_find(r, row, place, object);
 
@@ -140,6 +148,19 @@ static int sum_add(struct trc_report *r, uint32_t *n_sums, uint32_t row,
 	if (park->result == ETIMEDOUT)
 		trc_report_add(&sum->timed_out_ns, ns);
 	return 0;
+}
+
+/* Z9: after the condition wait at the same place. */
+static void sum_add_retaken(struct trc_report *r, size_t row, const struct trc_park *park)
+{
+	uint64_t place = (uint64_t)TRC_REASON_COND << 32 | trc_report_canonical(r, park->stack);
+
+	for (uint32_t i = r->idle_first[row]; i != TRC_INDEX_NONE; i = sum_at(r, i)->next) {
+		if (sum_at(r, i)->place != place)
+			continue;
+		trc_report_add(&sum_at(r, i)->retaken_ns, length_of(r, park));
+		return;
+	}
 }
 
 /* Z6 */
@@ -208,11 +229,13 @@ static int sum_parks(struct trc_report *r, uint32_t *n_sums, const bool *candida
 
 	for (size_t i = 0; i < r->n_parks && !err; i++) {
 		const struct trc_park *park = &r->park[i];
-		const struct trc_thread *thread;
+		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
 
+		if (park->reason == TRC_REASON_COND_MUTEX && thread &&
+		    candidate[thread - r->thread])
+			sum_add_retaken(r, (size_t)(thread - r->thread), park);
 		if (!can_idle(park->reason))
 			continue;
-		thread = trc_model_thread(r->m, park->thread);
 		if (thread && candidate[thread - r->thread] && !is_at_work(r, park) &&
 		    !is_at_lock(r, seen, park) && !trc_own_lock_of(own, r, park))
 			err = sum_add(r, n_sums, (uint32_t)(thread - r->thread), park);
@@ -272,8 +295,10 @@ static void judge(struct trc_report *r, size_t row)
 
 	for (uint32_t i = r->idle_first[row]; i != TRC_INDEX_NONE; i = sum_at(r, i)->next) {
 		sum_at(r, i)->idle = is_idle_sum(r, sum_at(r, i), place);
-		if (sum_at(r, i)->idle)
-			trc_report_add(&ns, sum_at(r, i)->ns);
+		if (!sum_at(r, i)->idle)
+			continue;
+		trc_report_add(&ns, sum_at(r, i)->ns);
+		trc_report_add(&ns, sum_at(r, i)->retaken_ns);
 	}
 	if (is_most(ns, trc_report_lifetime_ns(r, &r->thread[row])))
 		r->idle_at[row] = place;
@@ -322,7 +347,7 @@ static int leave_out_masters(struct trc_report *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n_parks; i++) {
 		const struct trc_park *park = &r->park[i];
-		int64_t ns = trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park);
+		int64_t ns = length_of(r, park);
 		const struct trc_thread *thread;
 
 		if (park->result == ETIMEDOUT || !trc_report_is_idle(r, park))
@@ -339,16 +364,33 @@ static int leave_out_masters(struct trc_report *r)
 	return 0;
 }
 
+/* Z9: how long threads took mutexes of condition waits again, by row; NULL without memory. */
+static int64_t *retaken_by_thread(const struct trc_report *r)
+{
+	int64_t *ns = calloc(r->n_threads + 1, sizeof(*ns));
+
+	for (size_t i = 0; ns && i < r->n_parks; i++) {
+		const struct trc_park *park = &r->park[i];
+		const struct trc_thread *thread = trc_model_thread(r->m, park->thread);
+
+		if (thread && park->reason == TRC_REASON_COND_MUTEX)
+			trc_report_add(&ns[thread - r->thread], length_of(r, park));
+	}
+	return ns;
+}
+
 static int find_idle(struct trc_report *r, bool *candidate, uint32_t *n_sums, uint8_t *seen)
 {
+	int64_t *retaken_ns = retaken_by_thread(r);
 	bool any = false;
-	int err = 0;
+	int err = retaken_ns ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < r->n_threads; i++) {
 		r->idle_first[i] = TRC_INDEX_NONE;
-		candidate[i] = is_candidate(r, i);
+		candidate[i] = !err && is_candidate(r, i, retaken_ns[i]);
 		any |= candidate[i];
 	}
+	free(retaken_ns);
 	if (any)
 		err = trc_report_at_work_init(r);
 	if (any && !err)
@@ -415,11 +457,6 @@ static int leave_out_pools(const struct trc_report *r, uint8_t *idle)
 	return err;
 }
 
-static bool any_idle(const uint8_t *idle, size_t n)
-{
-	return memchr(idle, true, n) != NULL;
-}
-
 int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, uint8_t *waits,
 			    struct trc_error *error)
 {
@@ -434,7 +471,7 @@ int trc_report_idle_threads(struct trc_model *m, uint8_t *idle, uint8_t *waits,
 		idle[i] = r.idle_at && r.idle_at[i];
 	for (size_t i = 0; !err && waits && i < r.n_parks; i++)
 		waits[i] = trc_report_is_idle(&r, &r.park[i]);
-	if (!err && any_idle(idle, r.n_threads) && leave_out_pools(&r, idle)) {
+	if (!err && memchr(idle, true, r.n_threads) && leave_out_pools(&r, idle)) {
 		snprintf(error->text, sizeof(error->text), "idle threads: out of memory");
 		err = -ENOMEM;
 	}
@@ -458,8 +495,7 @@ int trc_report_idle_add(struct trc_groups *g, const struct trc_report *r,
 		idle->reason = park->reason;
 		idle->stack = trc_report_canonical(r, park->stack);
 	}
-	trc_report_add(&g->idle_ns[class],
-		       trc_park_end_ns(r->m, park) - trc_park_start_ns(r->m, park));
+	trc_report_add(&g->idle_ns[class], length_of(r, park));
 	g->waits[class]++;
 	return 0;
 }

@@ -106,6 +106,22 @@ static const struct report_line LINES[] = {
 	{"who waited for something else in vain is idle",
 	 MODULES THREADS TWO_PLACES("0x7f28", "cond", "ETIMEDOUT"),
 	 "   10.0 ms  idle: 1 thread in cond at server+0x60", false},
+	{"who takes the mutex of such a wait again for long is idle; the wait for the mutex is told with the locks",
+	 MODULES THREADS "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
+			 "@8000000 thread=2 resume reason=cond object=0x7f20\n"
+			 "@8000001 thread=2 park reason=cond_mutex object=0x7f28 stack=idle\n"
+			 "@9800000 thread=2 resume reason=cond_mutex object=0x7f28\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "   8.00 ms  idle: 1 thread in cond at server+0x60", false},
+	{"... but not who waits for another mutex, or at another place",
+	 MODULES THREADS "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
+			 "@8000000 thread=2 resume reason=cond object=0x7f20\n"
+			 "@8000001 thread=2 park reason=mutex object=0x7f28 stack=idle\n"
+			 "@9000000 thread=2 resume reason=mutex object=0x7f28\n"
+			 "@9000001 thread=2 park reason=cond_mutex object=0x7f28 stack=get\n"
+			 "@9800000 thread=2 resume reason=cond_mutex object=0x7f28\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "idle:", true},
 	{"each section has what is its own of that: here the queue,",
 	 MODULES THREADS TWO_PLACES("0x7fff00", "poll", "ETIMEDOUT"),
 	 "   6.00 ms  idle: 1 thread in cond at server+0x60", false},
