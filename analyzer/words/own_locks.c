@@ -11,6 +11,8 @@
 enum {
 	WAITS_LEAST = 20,
 	PEERS_PERCENT = 80,
+	WAKINGS_PERCENT = 55,
+	AGAIN_NS = 50000,
 	PEER_PART = 4,
 	AT_WORK_PERCENT = 50,
 	OUTER_PART = 10, /* M4: of its waits one in so many at least */
@@ -245,16 +247,69 @@ static bool is_peer(const struct finder *f, const struct trc_own_lock *lock, uin
 
 static bool is_candidate(const struct trc_own_lock *lock)
 {
+	uint64_t n_came_in = lock->n - lock->n_again; /* M6 */
+
 	return lock->n_threads > 1 && lock->n >= WAITS_LEAST && lock->ns > 0 &&
-	       lock->peers_ns >= lock->ns / 100 * PEERS_PERCENT;
+	       lock->peers_ns >= lock->ns / 100 * PEERS_PERCENT &&
+	       lock->n_wakings >= n_came_in * WAKINGS_PERCENT / 100 &&
+	       n_came_in >= lock->n_wakings / 2;
 }
 
-/* Whether there is any candidate. */
-static bool sum_peers(struct finder *f)
+/* A thread's last wait but for locks. */
+struct own_before {
+	uint32_t place;		   /* number; 0 = of none */
+	int64_t end_ns, locked_ns; /* locked_ns: since then it waited for locks */
+};
+
+/* M6 */
+static int count_waking(struct trc_own_lock *lock, uint32_t number, struct trc_index *wakings,
+			const struct trc_park *park, const struct own_before *before)
 {
-	const struct trc_own_lock *all = f->own->locks.row;
+	const uint64_t key[] = {number, park->waker, (uint64_t)park->wake_ns};
+	size_t n = wakings->n;
+
+	if (before->place == number &&
+	    park->start_ns - before->end_ns - before->locked_ns < AGAIN_NS)
+		lock->n_again++;
+	if (!park->waker)
+		return 0;
+	if (!trc_index_number(wakings, trc_check64(key, sizeof(key), 0)))
+		return -ENOMEM;
+	lock->n_wakings += wakings->n > n;
+	return 0;
+}
+
+static int count_wakings(struct finder *f)
+{
+	struct own_before *before = calloc(f->r->n_threads + 1, sizeof(*before));
+	struct trc_index wakings = {0};
+	int err = before ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < f->r->n_parks && !err; i++) {
+		const struct trc_park *park = &f->r->park[i];
+		const struct trc_thread *thread = trc_model_thread(f->r->m, park->thread);
+		uint32_t number;
+		struct trc_own_lock *lock = place_of(f, park, &number);
+		struct own_before *of = thread ? &before[thread - f->r->thread] : NULL;
+
+		if (!of)
+			continue;
+		if (trc_wait_class(park->reason) == TRC_WAIT_LOCKS) {
+			trc_report_add(&of->locked_ns, own_wait_ns(f->r, park));
+			continue;
+		}
+		if (lock)
+			err = count_waking(lock, number, &wakings, park, of);
+		*of = (struct own_before){lock ? number : 0, trc_park_end_ns(f->r->m, park), 0};
+	}
+	trc_index_free(&wakings);
+	free(before);
+	return err;
+}
+
+static void sum_peers(struct finder *f)
+{
 	uint32_t number;
-	bool any = false;
 
 	for (size_t i = 0; i < f->r->n_parks; i++) {
 		const struct trc_park *park = &f->r->park[i];
@@ -263,8 +318,15 @@ static bool sum_peers(struct finder *f)
 		if (lock && is_peer(f, lock, number, park))
 			trc_report_add(&lock->peers_ns, own_wait_ns(f->r, park));
 	}
-	for (size_t i = 0; i < f->own->locks.n; i++)
-		any |= is_candidate(&all[i]);
+}
+
+static bool any_candidate(const struct trc_own_locks *own)
+{
+	const struct trc_own_lock *lock = own->locks.row;
+	bool any = false;
+
+	for (size_t i = 0; i < own->locks.n; i++)
+		any |= is_candidate(&lock[i]);
 	return any;
 }
 
@@ -376,7 +438,11 @@ static int own_locks_find(struct trc_own_locks *own, struct trc_report *r)
 
 	own->locks.row_bytes = sizeof(struct trc_own_lock);
 	err = find_places(&f);
-	if (!err && sum_peers(&f))
+	if (!err) {
+		sum_peers(&f);
+		err = count_wakings(&f);
+	}
+	if (!err && any_candidate(own))
 		err = look(&f);
 	trc_index_free(&f.member_of);
 	trc_array_free(&f.members);

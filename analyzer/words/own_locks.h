@@ -14,6 +14,9 @@
  *   own_locks:M4  further out: the calls that led to the wait and to the waking are one and the same for longer than those that led to
  *       the wait and to another wait of the thread.  So the operation that waits here is the one that wakes others
  *   own_locks:M5  the lock of an interpreter is none, nor are waits for a thread's end, at a barrier, for a known lock
+ *   own_locks:M6  a waking lets one thread go on: at a barrier the last to come wakes all others.  So WAKINGS_PERCENT of the
+ *       waits that let a thread go on have a waking of their own.  A thread that waits there again at once, after less than
+ *       AGAIN_NS, did not go on: it was woken in vain, as others were before it
  */
 #ifndef TRC_ANALYZER_WORDS_OWN_LOCKS_H
 #define TRC_ANALYZER_WORDS_OWN_LOCKS_H
@@ -25,8 +28,9 @@ struct trc_own_lock {
 	uint32_t longest; /* row of r->park */
 	uint32_t n_threads;
 	uint64_t n;
-	int64_t ns, threads_ns; /* of its waits; of its threads' lives */
-	int64_t peers_ns;	/* of ns: other threads of it ended the wait */
+	uint64_t n_wakings, n_again; /* M6 */
+	int64_t ns, threads_ns;	     /* of its waits; of its threads' lives */
+	int64_t peers_ns;	     /* of ns: other threads of it ended the wait */
 	int64_t at_work_ns;
 	int64_t commits_ns; /* a transaction's end woke the thread */
 	uint64_t n_outer;   /* waits after which the thread waited further out */

@@ -5,11 +5,11 @@
  *
  * "rows": a table says who owns each of a few rows; a thread that finds a row taken waits on a condition variable of its own, until
  * the owner gives the row on.  Each thread gets its next request further out.  "slots": the same with one condition variable for all, and
- * a number of free slots.  "tasks": rows, without requests, in tasks.  "named": rows, without requests, in functions whose names
+ * a number of free slots; "woken": all are woken for a free slot.  "tasks": rows, without requests, in tasks.  "named": rows, without requests, in functions whose names
  * say what they are.  None of these is a lock of a library.
  *
  * "pool" is no lock: its threads make new items for each other, and wait while there is none.  As many items are under way as there are
- * rows in "rows", and each takes as long.
+ * rows in "rows", and each takes as long.  "meet" is none either: all wait for the last, as at a barrier.
  *
  * Output, separated by tabs: "cost", nanoseconds, measured around the waits; "waits", how many.
  *
@@ -197,7 +197,66 @@ static void *slots(void *arg)
 	return arg;
 }
 
+/* All are woken, one comes in, and the others wait again. */
+SITE void site_leave_to_all(void)
+{
+	pthread_mutex_lock(&guard);
+	n_free++;
+	pthread_cond_broadcast(&any);
+	pthread_mutex_unlock(&guard);
+}
+
+OWN void query_alone(void)
+{
+	site_enter();
+	pass(2 * MS);
+	site_leave_to_all();
+	n_calls++;
+}
+
+static void *woken(void *arg)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		site_request();
+		query_alone();
+	}
+	return arg;
+}
+
 /* ---- no lock ---- */
+
+/* Until all have come. */
+SITE void site_meet(void)
+{
+	unsigned int round;
+
+	pthread_mutex_lock(&guard);
+	round = n_done;
+	if (++n_asked % THREADS == 0) {
+		n_done++;
+		pthread_cond_broadcast(&any);
+	}
+	while (round == n_done)
+		wait_for(&any);
+	pthread_mutex_unlock(&guard);
+	n_calls += 3;
+}
+
+OWN void step(unsigned int i)
+{
+	pass(MS / 2 * (i % THREADS));
+	site_meet();
+	n_calls++;
+}
+
+static void *meet(void *arg)
+{
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		site_request();
+		step(i + (unsigned int)(intptr_t)arg);
+	}
+	return arg;
+}
 
 OWN bool pop(void)
 {
@@ -247,7 +306,8 @@ int main(int argc, char **argv)
 		void *(*run)(void *);
 	} KINDS[] = {{"rows", THREADS, rows},	{"slots", THREADS, slots},
 		     {"tasks", THREADS, tasks}, {"named", THREADS, named},
-		     {"hot", HOT, hot},		{"pool", THREADS, pool}};
+		     {"hot", HOT, hot},		{"pool", THREADS, pool},
+		     {"woken", THREADS, woken}, {"meet", THREADS, meet}};
 	const char *kind = argc == 2 ? argv[1] : "";
 	pthread_t thread[HOT];
 	size_t k = 0;

@@ -18,7 +18,8 @@ record()
 
 for kind in 'rows take_row.*woken by each other, for [0-9.]*% at give_row.*slept at pass' \
 	'slots site_enter.*woken by each other, for [0-9.]*% at site_leave.*slept at pass' \
-	'tasks take_row.*woken by each other.*slept at pass' 'named take_row.*woken by each other.*slept at pass' 'hot take_row.*woken by each other.*slept at pass'; do
+	'tasks take_row.*woken by each other.*slept at pass' 'named take_row.*woken by each other.*slept at pass' 'hot take_row.*woken by each other.*slept at pass' \
+	'woken site_enter.*woken by each other, for [0-9.]*% at site_leave_to_all'; do
 	words=${kind#* } kind=${kind%% *}
 	runs=0
 	while another_run; do
@@ -38,10 +39,13 @@ for kind in 'rows take_row.*woken by each other, for [0-9.]*% at give_row.*slept
 		echo "$kind: $(finding sentence); $(finding why)"
 	done
 done
+record hot
 ! "$trace_analyze" t.trc | grep 'idle: [0-9]* threads' || fail 'who waits for a row nearly always is idle'
 passed 'rows and slots that threads wait for'
 
-record pool
-[ -z "$(finding kind)" ] || fail "a pool: $(finding 'sentence, why')"
-[ "$(told waits)" -ge 100 ] || fail "the pool's threads hardly waited: $(cat truth.txt)"
-passed 'a pool that makes its own work is no lock'
+for kind in pool meet; do
+	record $kind
+	[ -z "$(finding kind)" ] || fail "$kind: $(finding 'sentence, why')"
+	[ "$(told waits)" -ge 100 ] || fail "$kind: its threads hardly waited: $(cat truth.txt)"
+done
+passed 'a pool that makes its own work is no lock, nor is a barrier'
