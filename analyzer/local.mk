@@ -6,7 +6,7 @@ libtrcanalyze_la_SOURCES = \
 	analyzer/causes/blame_sums.c analyzer/causes/blame_sums.h \
 	analyzer/causes/causes.c analyzer/causes/causes.h \
 	analyzer/causes/draws.c analyzer/causes/draws.h \
-	analyzer/causes/names.c analyzer/causes/steps.c analyzer/causes/steps.h analyzer/causes/steps_make.c \
+	analyzer/causes/lost.c analyzer/causes/names.c analyzer/causes/steps.c analyzer/causes/steps.h analyzer/causes/steps_make.c \
 	analyzer/causes/task_times.c analyzer/causes/task_times.h \
 	analyzer/causes/thread_times.c analyzer/causes/thread_times.h \
 	analyzer/causes/together.c analyzer/causes/together.h \

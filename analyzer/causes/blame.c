@@ -326,7 +326,7 @@ static void state_of_wait(struct blame *b, struct node *node, struct trc_step *s
 	}
 	if (node->wait.lock && b->now_ns < node->wait.lock_until_ns) {
 		step->until_ns = trc_earlier_ns(step->until_ns, node->wait.lock_until_ns);
-		state->kind = p->flags & TRC_PARK_OPEN ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE;
+		state->kind = trc_step_kind_of_cycle(&b->steps, p);
 		state->reason = p->reason;
 		state->waits = true;
 		depend_on(state, node_of_lock(b, node->wait.lock), p->stack);
@@ -340,7 +340,7 @@ static void state_of_wait(struct blame *b, struct node *node, struct trc_step *s
 	state->waits = true;
 	if (of_wait.kind != TRC_CAUSE_WAITING)
 		return;
-	state->kind = p->flags & TRC_PARK_OPEN ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE;
+	state->kind = trc_step_kind_of_cycle(&b->steps, p);
 	depend_on(state, node_of_thread(b, of_wait.on), of_wait.stack);
 }
 
@@ -368,16 +368,28 @@ static void step_thread(struct blame *b, struct node *node, struct state *state)
 	node->next_ns = step.until_ns;
 }
 
+/* Of a lock whose owner, a node, waits for it in turn. */
+static uint8_t cycle_of_lock(const struct blame *b, uint32_t owner)
+{
+	uint32_t park = owner ? b->node[owner - 1].wait.park : 0;
+
+	if (park && trc_step_kind_of_cycle(&b->steps, &b->steps.park[park - 1]) == TRC_CAUSE_LOST)
+		return TRC_CAUSE_LOST;
+	return TRC_CAUSE_CYCLE;
+}
+
 static void step_lock(struct blame *b, struct node *node, size_t lock, struct state *state)
 {
 	const struct trc_steps_lock *first = b->steps.locks.row;
 	struct trc_step step;
+	uint32_t owner;
 
 	trc_step_of_lock(&b->steps, first + lock, &node->next_unlock, b->now_ns, &step);
 	state->kind = step.kind;
 	if (step.kind == TRC_CAUSE_WAITING) {
-		state->kind = TRC_CAUSE_CYCLE;
-		depend_on(state, node_of_thread(b, step.on), step.stack);
+		owner = node_of_thread(b, step.on);
+		state->kind = cycle_of_lock(b, owner);
+		depend_on(state, owner, step.stack);
 	}
 	node->next_ns = step.until_ns;
 }

@@ -269,7 +269,6 @@ static void fold_single(struct trc_causes *c, size_t i)
 static int explain_wait(struct trc_causes *c, const struct place *at, uint32_t park,
 			int64_t from_ns, int64_t to_ns)
 {
-	bool open = c->steps.park[park - 1].flags & TRC_PARK_OPEN;
 	struct place below = {.depth = at->depth + 1, .hops = at->hops};
 	size_t i = c->rows.n;
 	int64_t until_ns;
@@ -279,8 +278,9 @@ static int explain_wait(struct trc_causes *c, const struct place *at, uint32_t p
 	    trc_step_lock_of_part(&c->steps, park, from_ns, to_ns, &until_ns))
 		return causes_add_park(c, at, TRC_CAUSE_WAITING, park, from_ns, to_ns);
 	if (is_in_chain(c, park))
-		return causes_add_park(c, at, open ? TRC_CAUSE_DEADLOCK : TRC_CAUSE_CYCLE, park,
-				       from_ns, to_ns);
+		return causes_add_park(c, at,
+				       trc_step_kind_of_cycle(&c->steps, &c->steps.park[park - 1]),
+				       park, from_ns, to_ns);
 	if (at->depth >= TRC_CAUSES_DEPTH_MAX)
 		return causes_add_park(c, at, TRC_CAUSE_DEEP, park, from_ns, to_ns);
 	err = causes_add_park(c, at, TRC_CAUSE_WAITING, park, from_ns, to_ns);

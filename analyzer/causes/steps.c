@@ -86,18 +86,12 @@ static uint32_t stretch_from(const struct trc_steps *s, size_t thread, int64_t t
 	return low;
 }
 
-/* An event of this time may be lost, or behind the place where the file was cut. */
-static bool may_be_missing(const struct trc_steps *s, int64_t from_ns, int64_t to_ns)
-{
-	return (s->cut && to_ns >= s->whole_until_ns) || trc_steps_lost(s, from_ns, to_ns);
-}
-
 /* After this stretch, in no wait: unless the wait was recorded in the stretch, and is missing. */
 static uint8_t off_proc(const struct trc_steps *s, const struct trc_on_cpu *on)
 {
 	if (on->preempted)
 		return TRC_CAUSE_PREEMPTED;
-	return may_be_missing(s, on->start_ns, on->end_ns) ? TRC_CAUSE_LOST : TRC_CAUSE_OFF;
+	return trc_steps_missing(s, on->start_ns, on->end_ns) ? TRC_CAUSE_LOST : TRC_CAUSE_OFF;
 }
 
 /* From the piece's begin at from_ns up to step->until_ns it is in no wait. */
@@ -320,17 +314,6 @@ static uint8_t unless_lost(const struct trc_steps *s, int64_t from_ns, int64_t t
 	return trc_steps_lost(s, from_ns, to_ns) ? TRC_CAUSE_LOST : kind;
 }
 
-/* Who ended the wait is not known: not traced, unless an event that tells of it may be missing.  A thread records that it ended a
- * wait when it runs on: after the wait, if the thread that was woken took its processor. */
-static uint8_t nobody_known(const struct trc_steps *s, const struct trc_park *p)
-{
-	enum { LATE_NS = 100000000 };
-	int64_t end_ns = trc_park_end_ns(s->m, p);
-
-	end_ns = end_ns < INT64_MAX - LATE_NS ? end_ns + LATE_NS : INT64_MAX;
-	return may_be_missing(s, p->start_ns, end_ns) ? TRC_CAUSE_LOST : TRC_CAUSE_UNKNOWN;
-}
-
 static void step_section(const struct trc_steps *s, const struct trc_unlock *unlock,
 			 struct trc_step *step)
 {
@@ -378,7 +361,7 @@ static void step_held(const struct trc_steps *s, uint32_t park, bool unlocked,
 	step->on = holder;
 	step->kind = holder			? TRC_CAUSE_WAITING
 		     : p->flags & TRC_PARK_OPEN ? TRC_CAUSE_UNWOKEN
-						: nobody_known(s, p);
+						: trc_step_kind_unknown(s, p);
 }
 
 /* It gave up: who had the lock then has not released it yet.  False if that is not known. */
@@ -517,7 +500,7 @@ static void step_woken(const struct trc_steps *s, const struct trc_park *p, int6
 	step->stack = woken ? p->waker_stack : 0;
 	step->kind = step->on ? TRC_CAUSE_WAITING : trc_step_kind_alone(p);
 	if (step->kind == TRC_CAUSE_UNKNOWN)
-		step->kind = nobody_known(s, p);
+		step->kind = trc_step_kind_unknown(s, p);
 }
 
 /* ---- a wait ---- */
@@ -595,23 +578,4 @@ void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int
 	       steps_unlock_at(s, wait->lock, wait->next)->ts_ns <= ts_ns)
 		wait->next++;
 	step_rest(s, wait, ts_ns, step);
-}
-
-/* ---- lost events ---- */
-
-bool trc_steps_lost(const struct trc_steps *s, int64_t from_ns, int64_t to_ns)
-{
-	size_t n, low = 0, high;
-	const struct trc_gap *gap = trc_model_gaps(s->m, &n);
-
-	high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (gap[middle].ts_ns < from_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n && s->lost_since_ns[low] <= to_ns;
 }

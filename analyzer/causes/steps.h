@@ -134,7 +134,17 @@ void trc_step_of_wait(const struct trc_steps *s, struct trc_step_wait *wait, int
 /* The kind of a wait of no length. */
 uint8_t trc_step_kind_alone(const struct trc_park *park);
 
+/* ---- lost events: lost.c ---- */
+
 /* Events that threads record were lost in this time. */
 bool trc_steps_lost(const struct trc_steps *s, int64_t from_ns, int64_t to_ns);
+/* Events of this time may be lost, or behind the place where the file was cut. */
+bool trc_steps_missing(const struct trc_steps *s, int64_t from_ns, int64_t to_ns);
+/* Who ended the wait is not known: UNKNOWN, not traced; or LOST, if an event that tells of it may be missing.  A thread records that
+ * it ended a wait when it runs on: after the wait, if the thread that was woken took its processor. */
+uint8_t trc_step_kind_unknown(const struct trc_steps *s, const struct trc_park *park);
+/* The wait comes a second time in a chain: DEADLOCK, if it is still in progress; CYCLE; or LOST, if its end may be missing, so that its
+ * thread did not wait any more. */
+uint8_t trc_step_kind_of_cycle(const struct trc_steps *s, const struct trc_park *park);
 
 #endif

@@ -553,6 +553,19 @@ static const struct causes_case {
 	 "0 t2 waiting 2000-4000 mutex\n"
 	 "1 t1 events_lost 2000-3000 sem unlock=1 wait\n"
 	 "1 t1 active 3000-4000 unlock=1\n"},
+	{"who seems to wait for a lock that it gives back later may have had it since events were lost: no cycle",
+	 THREADS "@1000 thread=1 park reason=mutex object=0x10 holder=3\n"
+		 "@1500 thread=2 park reason=mutex object=0x10 holder=3\n"
+		 "@2000 thread=3 unlock reason=mutex object=0x10 waiters=2\n"
+		 "@3000 proc=1 gap lost_events=2 since=2500 cause=ring_full\n"
+		 "@5000 thread=1 unlock reason=mutex object=0x10 waiters=1\n"
+		 "@5100 thread=2 resume reason=mutex object=0x10\n",
+	 2,
+	 "0 t2 waiting 1500-5100 mutex\n"
+	 "1 t3 active 1500-2000 unlock=1\n"
+	 "1 t1 waiting 2000-5000 mutex unlock=2\n"
+	 "2 t1 events_lost 2000-5000 mutex unlock=2\n"
+	 "1 t2 waking 5000-5100 mutex\n"},
 	{"off its proc in no recorded wait: not if the wait may be among lost events, but for those of other times",
 	 THREADS "@900 proc=0 source=kernel thread=1 proc_start\n"
 		 "@1000 proc=1 thread=2 park reason=mutex object=0x10 holder=1\n"
