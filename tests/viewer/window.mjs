@@ -348,6 +348,8 @@ async function threadsTold(context) {
 		check(Math.abs(inMs(rows[i][1]) * 1e6 - ns) <= 0.006 * ns, `it waited ${ns} for locks`, rows[i]);
 	}
 	const most = sql(trace, `SELECT object, sum(waited_ns) AS ns, count(*) AS n FROM parks WHERE thread = (SELECT id FROM threads WHERE tid = ${wanted[0].tid}) AND ${ofLocks} GROUP BY object ORDER BY ns DESC`)[0];
+	const lines = await box.locator("tbody tr .line:nth-child(2)").evaluateAll((all) => all.map((one) => one.getClientRects()[0].height / parseFloat(getComputedStyle(one).fontSize)));
+	check(lines.length > 1 && lines.every((height) => height < 2), "what a thread waited for longest stands in one line", lines);
 	const line = await box.locator("tbody tr").first().locator(".line").nth(1).innerText();
 	if (line.includes("mutex"))
 		check(line.endsWith(` in ${most.n} wait${most.n === 1 ? "" : "s"}`) && Math.abs(inMs(line) * 1e6 - most.ns) <= 0.006 * most.ns, "what it waited for longest", [line, most]);
@@ -381,6 +383,14 @@ async function semaphoresAre(context) {
 	await page.keyboard.press("h");
 	await page.waitForSelector("#panel-now:not([hidden])");
 	check((await page.locator("#panel-now").innerText()).includes("2 threads wait for a semaphore: a semaphore has no owner"), "threads now: why there is no arrow");
+	await page.keyboard.press("l");
+	await page.waitForSelector("#panel-locks:not([hidden])");
+	const note = await page.locator("#panel-locks").innerText(), all = await page.locator("#tops details", {hasText: "Waiting for other threads"}).locator("tfoot td").allInnerTexts();
+	check(note.startsWith("No thread waited for a lock") && note.includes(`Not here: ${all[1]} waits for semaphores, ${all[2]} in all, the longest of them ${all[3]}.`),
+		"locks: waits for semaphores are counted, as in the table of waits", [note, all]);
+	await page.locator("#panel-locks .semaphores button").click();
+	const [{longest}] = sql(trace, "SELECT id AS longest FROM parks ORDER BY waited_ns DESC LIMIT 1");
+	await page.waitForFunction((n) => window.trc.told().facts.SQL?.endsWith(`=${n}`), longest);
 	same(page.troubles, [], "semaphores: no error, no warning, no request");
 	await page.close();
 }

@@ -11,13 +11,13 @@ import {rangeSet, zoomToSelection} from "./input.js";
 import {circleShown, lockOrder, lockOrderApi, lockOrderTell, orderList, orderOfLock,
 	orderPicture} from "./lock_order.js";
 import {panelShow} from "./panel.js";
-import {objectAddress, objectOf, parkEnd, parkStart, reasonName, stackPath, stackTop, table,
-	trace} from "./rows.js";
+import {PARK_IDLE, objectAddress, objectOf, parkEnd, parkStart, reasonName, stackPath, stackTop,
+	table, trace} from "./rows.js";
 import {select} from "./select.js";
 import {NO_OWNER, postedLast} from "./semaphores.js";
 import {bucketText, drawnAgain, histogramView, listRow, plainTable, rovingKeys, rowClick,
 	sortedTable, spreadAt, spreadBuckets, spreadCount, spreadMake} from "./spread.js";
-import {objectKinds} from "./tops.js";
+import {objectKinds, waitInPage} from "./tops.js";
 import {view} from "./view.js";
 
 const WAITS_LISTED = 200, LOCKS_LISTED = 300, HOLDERS_LISTED = 6;
@@ -268,7 +268,7 @@ export function locksDraw() {
 		locksDraw();
 		return types;
 	}, LOCKS_LISTED), order = orderList();
-	types.replaceChildren(...[locksNote(), ...lockOrder.rows.n ? [...order, table_] : [table_, ...order]].filter((part) => part));
+	types.replaceChildren(...[locksNote(), ...lockOrder.rows.n ? [...order, table_] : [table_, ...order], locksSemaphores()].filter((part) => part));
 	picture.replaceChildren(...lockPicture().filter((part) => part));
 	list.replaceChildren(...lockList());
 }
@@ -319,12 +319,28 @@ function locksState() {
 	return new URLSearchParams({lock: lockKey(locks.chosen), ...bucket && {from: bucket.from}, ...circleShown() && {circle: circleShown()}}).toString();
 }
 
+// What is in no row here, though it may be a lock to the program: waits for semaphores that nothing shows to be locks.
+function locksSemaphores() {
+	const {reason, flags, n} = trace.park, isMeant = head.reasons.map((each) => each && each[0] === "sem"), waits = {n: 0, ns: 0, longest: -1, most: 0};
+
+	for (let i = 0; i < n; i++) {
+		const ns = isMeant[reason[i]] && !(flags[i] & PARK_IDLE) ? waitInPage(i) : 0;
+		waits.n += Number(ns > 0);
+		waits.ns += ns;
+		if (ns > waits.most)
+			Object.assign(waits, {longest: i, most: ns});
+	}
+	return waits.n ? el("p", {class: "dim semaphores"}, `Not here: ${plural(waits.n, "wait")} for semaphores, ${duration(waits.ns)} in all, `,
+		link("the longest", {kind: "park", id: waits.longest + 1}), " of them ", duration(waits.most), ". Python, postgres and others use semaphores as locks. " +
+		"The table \"Waiting for other threads\" has them by place.") : null;
+}
+
 function locksOpen(box) {
 	locks.box = box;
 	locksTell();
 	box.classList.add("columns-3", "locks");
 	if (!locks.rows.n) {
-		box.append(el("p", {class: "empty"}, "No thread waited for a lock, and holds were not recorded (trace-record --locks=all)."));
+		box.append(el("div", {class: "empty"}, el("p", {}, "No thread waited for a lock, and holds were not recorded (trace-record --locks=all)."), locksSemaphores()));
 		return;
 	}
 	for (const name of ["types", "picture", "list"]) {

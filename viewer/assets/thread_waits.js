@@ -58,7 +58,7 @@ function threadColumns() {
 			cellLine([el("button", {type: "button", class: "link", onclick: () => select({kind: "thread", id: r.thread.idx + 1})}, r.thread.label)],
 				`${r.thread.label}, thread id ${r.thread.tid}: select it in the timeline`),
 			r.most ? cellLine([el("span", {}, `${duration(r.most.ns)} `), link(`${waitedForShort(r.most.park) ? `${reasonName(trace.park.reason[r.most.park - 1])} ${
-				waitedForShort(r.most.park)}` : waitName(r.most.park)}`, {kind: "park", id: r.most.park}), ` in ${plural(r.most.n, "wait")}`]) : null)},
+				waitedForShort(r.most.park)}` : waitName(r.most.park)}`, {kind: "park", id: r.most.park}), ` in ${plural(r.most.n, "wait")}`], undefined, "where most") : null)},
 		{id: "locks", name: "locks", ...ofClass(CLASS.LOCK)},
 		{id: "others", name: "threads", ...ofClass(CLASS.SYNC)},
 		{id: "files", name: "files", ...ofClass(CLASS.IO)},
