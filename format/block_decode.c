@@ -449,6 +449,8 @@ int trc_reader_load(const struct trc_reader *r, size_t i, unsigned int want,
 		return -EINVAL;
 	}
 	l.b = &r->blocks.at[i];
+	if (l.b->info.damaged)
+		return trc_block_load_damaged(l.b, out, error);
 	l.directory = (struct trc_cursor){l.b->payload, l.b->payload + l.b->payload_bytes, false};
 	trc_block_take_head(&l.directory, &l.h);
 	err = load_alloc(&l);

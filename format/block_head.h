@@ -24,4 +24,10 @@ struct trc_block_head {
 void trc_block_take_head(struct trc_cursor *c, struct trc_block_head *h);
 void trc_block_take_column(struct trc_cursor *c, struct trc_block_column *column);
 
+/* Finds the blocks that have changed since they were written, after the times of blocks are known. */
+void trc_reader_find_damage(struct trc_reader *r);
+/* Of such a block: trc_reader_load(). */
+int trc_block_load_damaged(const struct trc_block *b, struct trc_columns **out,
+			   struct trc_error *error);
+
 #endif

@@ -5,6 +5,7 @@ libtrcformat_la_SOURCES = \
 	format/block.h \
 	format/block_decode.c \
 	format/block_encode.c \
+	format/block_damaged.c \
 	format/block_head.c \
 	format/block_head.h \
 	format/check.c \

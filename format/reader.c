@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "block_head.h"
 #include "check.h"
 #include "reader_private.h"
 
@@ -228,6 +229,7 @@ static void finish_blocks(struct trc_reader *r)
 			r->info.last_ns = b->info.last_ns;
 	}
 	r->info.n_blocks = r->blocks.n;
+	trc_reader_find_damage(r);
 }
 
 static int reader_fill(struct trc_reader *r, struct trc_error *error)

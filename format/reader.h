@@ -1,8 +1,8 @@
 /*
  * reader.h - opens a .trc file, and checks everything in it.
  *
- * The file is mapped.  Opening walks all sections, checks and merges the tables;
- * a block is checked and decoded when it is asked for, column by column.
+ * The file is mapped.  Opening walks all sections, checks and merges the tables, and compares
+ * checksums; a block is decoded when it is asked for, column by column.
  *
  *   reader:D1  no byte of the file is used as a length, count, offset or id before it has
  *       been checked against what is left, and against a limit
@@ -12,6 +12,9 @@
  *       several threads at once
  *   reader:D4  ids that trc_reader_load() hands out are checked: an id without a table
  *       entry is given as 0 (and counted in `dangling_ids`)
+ *   reader:D5  a block whose bytes have changed since they were written has one event instead of
+ *       its own: a `gap` of cause `damaged`, at the block's end, with their number and time.
+ *       trc_reader_warning() tells of the block
  */
 #ifndef TRC_FORMAT_READER_H
 #define TRC_FORMAT_READER_H
@@ -139,6 +142,7 @@ struct trc_block_info {
 	uint32_t n_events;
 	int64_t first_ns, last_ns;
 	uint64_t file_off, file_bytes;
+	bool damaged; /* D5 */
 	/* Events by kind; known without decoding a column. */
 	const uint32_t *kind_count; /* [TRC_KIND_MAX + 1] */
 };

@@ -50,6 +50,7 @@ struct trc_block {
 	size_t payload_bytes;
 	uint64_t first, last;  /* as in the file: ticks or nanoseconds */
 	uint64_t dangling_ids; /* the most that one load has found; atomic */
+	uint32_t n_lost;       /* events that it had, if it is damaged */
 };
 
 /* An array that grows. */

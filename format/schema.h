@@ -389,7 +389,7 @@ enum trc_reason {
 	CAUSE(4, NO_MEMORY, no_memory, "the proc's ring could not be allocated")                   \
 	CAUSE(5, SINK_FAILED, sink_failed, "the file could not be written")                        \
 	CAUSE(6, KERNEL, kernel, "the kernel's own buffer was full")                               \
-	CAUSE(7, DAMAGED, damaged, "the record failed its check")
+	CAUSE(7, DAMAGED, damaged, "a record, or a block of the file, failed its check")
 
 enum trc_gap_cause {
 	TRC_GAP_NONE,

@@ -211,6 +211,68 @@ START_TEST(a_damaged_column_is_told_by_its_block)
 }
 END_TEST
 
+static void expect_gap(const struct trc_reader *r, size_t i, uint64_t lost_events, int64_t since_ns)
+{
+	const struct trc_block_info *block = trc_reader_block(r, i);
+	struct trc_error error;
+	struct trc_columns *c;
+
+	ck_assert(block->damaged);
+	ck_assert_uint_eq(block->n_events, 1);
+	ck_assert_uint_eq(block->kind_count[TRC_KIND_GAP], 1);
+	ck_assert_int_eq(trc_reader_load(r, i, TRC_WANT_ALL, NULL, &c, &error), 0);
+	ck_assert_uint_eq(c->n_events, 1);
+	ck_assert_uint_eq(c->kind[0], TRC_KIND_GAP);
+	ck_assert_int_eq(c->time_ns[0], block->last_ns);
+	ck_assert_uint_eq(c->arg[TRC_KIND_GAP][TRC_ARG_INDEX(gap, lost_events)][0], lost_events);
+	ck_assert_int_eq((int64_t)c->arg[TRC_KIND_GAP][TRC_ARG_INDEX(gap, since)][0], since_ns);
+	ck_assert_uint_eq(c->arg[TRC_KIND_GAP][TRC_ARG_INDEX(gap, cause)][0], TRC_GAP_DAMAGED);
+	trc_columns_free(c);
+}
+
+/* reader:D5 */
+START_TEST(what_a_damaged_block_had_counts_as_lost)
+{
+	struct bytes b = assembled(sample_trace);
+	struct trc_error error;
+	struct trc_block_info was[8];
+	uint64_t n_events;
+	size_t n;
+	struct trc_reader *r;
+
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	n = trc_reader_blocks(r);
+	n_events = trc_reader_info(r)->n_events;
+	ck_assert_uint_ge(n, 3);
+	ck_assert_uint_le(n, 8);
+	ck_assert_ptr_null(trc_reader_warning(r));
+	for (size_t i = 0; i < n; i++)
+		was[i] = *trc_reader_block(r, i);
+	trc_reader_close(r);
+
+	b.at[was[1].file_off + was[1].file_bytes - 1] ^= 0x10;
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_msg(!strncmp(trc_reader_warning(r), "block 1: checksum mismatch: its ", 32), "%s",
+		      trc_reader_warning(r));
+	ck_assert(trc_reader_info(r)->complete);
+	ck_assert_uint_eq(trc_reader_blocks(r), n);
+	ck_assert_uint_eq(trc_reader_info(r)->n_events, n_events - was[1].n_events + 1);
+	expect_gap(r, 1, was[1].n_events, was[1].first_ns);
+	for (size_t i = 0; i < n; i++)
+		ck_assert(trc_reader_block(r, i)->damaged == (i == 1));
+	trc_reader_close(r);
+
+	b.at[was[2].file_off + was[2].file_bytes - 1] ^= 0x10;
+	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, b.n, &error), 0);
+	ck_assert_msg(!strncmp(trc_reader_warning(r), "block 1 and 1 more: checksum mismatch", 37),
+		      "%s", trc_reader_warning(r));
+	expect_gap(r, 1, was[1].n_events, was[1].first_ns);
+	expect_gap(r, 2, was[2].n_events, was[2].first_ns);
+	trc_reader_close(r);
+	bytes_free(&b);
+}
+END_TEST
+
 /* A trace of as many counters as make it this long, cut there. */
 static void expect_cut(size_t n_bytes, const char *size)
 {
@@ -234,8 +296,8 @@ static void expect_cut(size_t n_bytes, const char *size)
 	ck_assert_int_eq(trc_writer_finish(w), 0);
 	trc_writer_close(w);
 	ck_assert_int_eq(trc_reader_open_memory(&r, b.at, n_bytes, &error), 0);
-	snprintf(wanted, sizeof(wanted), "cut off after %s: %zu block%s readable, end missing", size,
-		 trc_reader_blocks(r), trc_reader_blocks(r) == 1 ? "" : "s");
+	snprintf(wanted, sizeof(wanted), "cut off after %s: %zu block%s readable, end missing",
+		 size, trc_reader_blocks(r), trc_reader_blocks(r) == 1 ? "" : "s");
 	ck_assert_str_eq(trc_reader_warning(r), wanted);
 	trc_reader_close(r);
 	bytes_free(&b);
@@ -279,19 +341,21 @@ START_TEST(a_cut_says_until_when_all_is_there)
 		int64_t whole_until_ns;
 	} cut[] = {
 		{"before any SYNC nothing is certain", TRC_SECTION_SYNC, false, INT64_MIN},
-		{"one SYNC at 0 says nothing of what is later", TRC_SECTION_BLOCK, false, -10000000},
+		{"one SYNC at 0 says nothing of what is later", TRC_SECTION_BLOCK, false,
+		 -10000000},
 		{"the last SYNC in the file counts, less 10 ms", TRC_SECTION_END, false, 40000000},
 		{"what is behind END is no loss", TRC_SECTION_INDEX, true, INT64_MAX},
 	};
 
 	for (size_t i = 0; i < sizeof(cut) / sizeof(*cut); i++) {
-		ck_assert_int_eq(trc_reader_open_memory(&r, b.at, section_find(&b, cut[i].cut_at) + 4,
-							&error),
+		ck_assert_int_eq(trc_reader_open_memory(
+					 &r, b.at, section_find(&b, cut[i].cut_at) + 4, &error),
 				 0);
 		ck_assert_msg(trc_reader_info(r)->cut_off, "%s", cut[i].what);
 		ck_assert_msg(trc_reader_info(r)->complete == cut[i].complete, "%s", cut[i].what);
-		ck_assert_msg(trc_reader_info(r)->whole_until_ns == cut[i].whole_until_ns, "%s: %lld",
-			      cut[i].what, (long long)trc_reader_info(r)->whole_until_ns);
+		ck_assert_msg(trc_reader_info(r)->whole_until_ns == cut[i].whole_until_ns,
+			      "%s: %lld", cut[i].what,
+			      (long long)trc_reader_info(r)->whole_until_ns);
 		ck_assert_int_eq(!strcmp(trc_reader_warning(r),
 					 "cut off inside the index: no event is missing"),
 				 cut[i].complete);
@@ -423,6 +487,7 @@ Suite *suite_damage(void)
 	tcase_add_test(t, a_flipped_bit_is_noticed_or_does_not_matter);
 	tcase_add_test(t, what_comes_before_the_damage_is_delivered);
 	tcase_add_test(t, a_damaged_column_is_told_by_its_block);
+	tcase_add_test(t, what_a_damaged_block_had_counts_as_lost);
 	tcase_add_test(t, a_cut_says_what_is_left);
 	tcase_add_test(t, a_cut_says_until_when_all_is_there);
 	tcase_add_loop_test(t, foreign_files_are_refused_by_name, 0,
