@@ -147,7 +147,7 @@ libtrcanalyze_la_SOURCES += \
 	analyzer/sql/event_columns.c \
 	analyzer/export/output.c analyzer/export/output.h \
 	analyzer/export/output_text.c analyzer/export/output_text.h \
-	analyzer/sql/functions.c analyzer/sql/margins.c analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
+	analyzer/sql/functions.c analyzer/sql/margins.c analyzer/sql/no_column.c analyzer/sql/sql.c analyzer/sql/sql.h analyzer/sql/export.c analyzer/sql/parts.h \
 	analyzer/sql/columns.h analyzer/sql/lookup.c analyzer/sql/lookup.h analyzer/sql/selected.c analyzer/sql/sizes.c \
 	analyzer/sql/table.c analyzer/sql/table.h \
 	analyzer/sql/tables_blame.c analyzer/sql/tables_code.c analyzer/sql/tables_fibers.c analyzer/sql/tables_findings.c \

@@ -98,6 +98,7 @@ static void run_query(struct shell *s, const char *sql)
 
 	if (trc_output_query(s->db, sql, s->cli->output, stdout, &error)) {
 		fflush(stdout);
+		trc_sql_tell_columns(s->db, sql, &error);
 		trc_cli_error(s->cli, "%s", error.text);
 		/* A script that fails says so; a person has seen it. */
 		s->status = s->interactive ? s->status : TRC_EXIT_FAILED;

@@ -28,6 +28,7 @@ static int run_sql(struct trc_cli *cli, const struct trc_request *request)
 		return TRC_EXIT_FAILED;
 	if (trc_output_query(db, request->arg, cli->output, stdout, &error)) {
 		fflush(stdout);
+		trc_sql_tell_columns(db, request->arg, &error);
 		trc_cli_error(cli, "%s", error.text);
 		return TRC_EXIT_FAILED;
 	}

@@ -30,6 +30,9 @@ int trc_sql_open_bounded(sqlite3 **out, struct trc_model *m, const struct trc_sq
  * there, too. */
 void trc_sql_print_schema(FILE *out, const struct trc_model *m, const char *pattern);
 
+/* If the error is that a column is not there: adds the columns of the first table that the query names. */
+void trc_sql_tell_columns(sqlite3 *db, const char *sql, struct trc_error *error);
+
 /* The columns of a row of the table causes, as those of a JSON object, without its braces. */
 struct trc_cause;
 void trc_sql_print_cause(FILE *out, const struct trc_model *m, const struct trc_cause *row);

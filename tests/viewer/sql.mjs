@@ -151,8 +151,13 @@ async function answersAre(page, trace, name) {
 	const told = trace === files[0] ? (query) => analyzer.errorOf(analyze, trace, query) : null; // one trace tells for all
 	for (const query of told ? refused : [])
 		check(told(query) !== "", `${name}: --sql refuses: ${query}`);
-	const [unknown, ...errors] = await askAll(page, ["SELECT no_such FROM parks", ...refused]);
-	same(unknown.error, "no such column: no_such", `${name}: an error`);
+	const unknown = ["SELECT no_such FROM parks", "SELECT time FROM gaps", "SELECT no_such", "SELECT p.no_such FROM parks AS p JOIN threads"];
+	const errors = await askAll(page, [...unknown, ...refused]);
+	errors.splice(0, unknown.length).forEach(({error}, i) => {
+		check(error.startsWith("no such column: ") && error.includes("; of ") === /FROM/.test(unknown[i]), `${name}: an error tells what columns there are`, error);
+		if (told)
+			same(error, told(unknown[i]).trim().split("\n").at(-1).replace(/^trace-analyze: [^:]*: /, ""), `${name}: an error: ${unknown[i]}`);
+	});
 	for (const query of ["PRAGMA database_list; SELECT 1 AS n", "SELECT name FROM pragma_table_info('parks') WHERE cid = 0",
 		"SELECT 'PRAGMA cache_size; DELETE' AS n -- PRAGMA cache_size", "EXPLAIN QUERY PLAN SELECT 1", "WITH a(n) AS (VALUES (1)) SELECT replace('a', 'a', 'b') AS x FROM a"])
 		same([(await ask(page, query)).error, told ? told(query) : ""], [undefined, ""], `${name}: both answer: ${query}`);

@@ -41,11 +41,14 @@ async function columnsAre(page, table) {
 
 // SQL has these of all tasks and regions, and the page of those that it has.  "+": in the order of the table, not of the ids.
 const OWNED = {
+	causes: "WHERE +wait IN (SELECT id FROM parks)",
 	task_path: "WHERE +task IN (SELECT id FROM tasks)",
 	task_spans: "WHERE +task IN (SELECT id FROM tasks)",
 	task_times: "WHERE +task IN (SELECT id FROM tasks)",
 	region_times: "WHERE +region IN (SELECT id FROM regions)",
 };
+// The page has these by the waits and tasks that it chose.
+const OTHERWISE_ORDERED = ["causes", "task_path"];
 
 // Of narrowed tables the page has the rows that SQL has with the same options: all in one query, as texts that are
 // the same if the values are.  sql.mjs compares what single tables look like.
@@ -57,10 +60,12 @@ async function tablesAre(page, {trace, name, options}) {
 
 	// Versions of SQLite quote real numbers in different ways.  A view has its rowid beside its columns.
 	const quoted = (column) => `iif(typeof("${column}") = 'real', printf('%!.15g', "${column}"), quote("${column}"))`;
-	for (const table of whole)
-		parts.push([`SELECT '${table}' AS name, ${(await columnsAre(page, table)).map(quoted).join(" || ',' || ")} AS row FROM "${table}"`, OWNED[table] ?? ""]);
+	for (const table of whole) {
+		const all = `SELECT '${table}' AS name, ${(await columnsAre(page, table)).map(quoted).join(" || ',' || ")} AS row FROM "${table}"`, owned = OWNED[table] ?? "";
+		parts.push(OTHERWISE_ORDERED.includes(table) ? [`SELECT * FROM (${all} ORDER BY row)`, `SELECT * FROM (${all} ${owned} ORDER BY row)`] : [all, `${all} ${owned}`]);
+	}
 	const seen = await ask(page, parts.map(([all]) => all).join(" UNION ALL ")), ours = (seen.csv ?? seen.error).split("\n");
-	const wanted = csvOf(trace, parts.map((part) => part.join(" ")).join(" UNION ALL "), options).split("\n");
+	const wanted = csvOf(trace, parts.map(([, narrowed]) => narrowed).join(" UNION ALL "), options).split("\n");
 	const at = wanted.findIndex((line, i) => line !== ours[i]);
 
 	check(at < 0 && ours.length === wanted.length, `${name}: line ${at + 1} of ${wanted.length} of all tables is ${wanted[at]}`, ours[at]);

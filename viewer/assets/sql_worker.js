@@ -599,6 +599,28 @@ function mayRead(text) {
 		["INSERT", "DELETE", "UPDATE"].includes(keyword) || (keyword === "REPLACE" && rest[i + 1]?.keyword === "INTO")));
 }
 
+const TOLD_BYTES = 250; // of an error: analyzer/sql/no_column.c has as many
+
+// The columns of the first table that a query names, if one that it asks for is not there: as trace-analyze tells it.
+/** @param {string} why @param {string} sql */
+function columnsTold(why, sql) {
+	for (const [table] of why.startsWith("no such column: ") ? sql.matchAll(/[a-z_0-9]+/gi) : []) {
+		const stmt = statement(`SELECT name FROM pragma_table_xinfo('${table}') WHERE hidden <> 1`), {columns: [{kind, number, words}], n} = rowsOf(stmt, 1000);
+		let told = why;
+
+		sqlite._sqlite3_finalize(stmt);
+		for (let i = 0; i < n && kind[i] === SQL_TEXT; i++) {
+			const more = `${i ? ", " : `; of ${table} there are `}${words[number[i]]}`;
+			if (new TextEncoder().encode(told + more).length > TOLD_BYTES)
+				return `${told}, ...`;
+			told += more;
+		}
+		if (n)
+			return told;
+	}
+	return why;
+}
+
 // All statements; the last one that has columns is the result.
 function ask({id, sql, limit}) {
 	const begun = performance.now(), text = stringPut(sql);
@@ -623,6 +645,8 @@ function ask({id, sql, limit}) {
 				sqlite._sqlite3_finalize(stmt);
 			}
 		}
+	} catch (error) {
+		throw error instanceof Error ? new Error(columnsTold(error.message, sql)) : error;
 	} finally {
 		sqlite._free(text);
 	}

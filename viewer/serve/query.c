@@ -249,6 +249,8 @@ int trc_query_answer(struct trc_model *m, const struct trc_query *query, FILE *o
 	others_bytes = sqlite3_hard_heap_limit64(TRC_QUERY_MEMORY_BYTES_MAX);
 	sqlite3_progress_handler(db, STEPS_BETWEEN_LOOKS, query_look, &a);
 	err = answer_all(&a, db, out, error);
+	if (err == -EINVAL)
+		trc_sql_tell_columns(db, query->sql, error);
 	sqlite3_close(db);
 	sqlite3_hard_heap_limit64(others_bytes);
 	if (err == -EINVAL && !a.is_left && !begin_again(out)) { /* an answer like others */

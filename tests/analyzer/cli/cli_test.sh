@@ -142,8 +142,9 @@ refused 'bytes that a terminal would obey' 2 'trace-analyze: --output is table, 
 	"$analyze" --output $'\e[2J\xe2\x80\xae\n' good.trc
 refused 'a path likewise' 1 'trace-analyze: \x1b]0;x\x07.trc: No such file or directory' \
 	"$analyze" --check $'\e]0;x\a.trc'
-refused 'a query likewise' 1 'trace-analyze: good.trc: no such column: \x1b[2J' \
-	"$analyze" --sql $'SELECT [\e[2J] FROM events' good.trc
+columns=$("$analyze" --sql "SELECT group_concat(name, ', ') FROM pragma_table_info('gaps')" --output tsv good.trc | tail -n 1)
+refused 'a query likewise' 1 "trace-analyze: good.trc: no such column: \\x1b[2J; of gaps there are $columns" \
+	"$analyze" --sql $'SELECT [\e[2J] FROM gaps' good.trc
 printf '.x\e[2J\n' | "$analyze" --shell good.trc >out 2>err
 same 'shell: what is no command' 'not known: .x\x1b[2J; try .help' "$(cat err)"
 
@@ -227,7 +228,7 @@ for ((off = size / 4; off < size; off += 37)); do
 	run "$analyze" --check flip.trc
 	if grep -q '^block [0-9]*: ' out; then
 		checked=$((checked + 1))
-		[ ! -s err ] || fail "byte $off flipped: --check: $(cat err)"
+		same "byte $off flipped: --check: warning" "trace-analyze: flip.trc: warning: $(grep '^block [0-9]*: ' out)" "$(cat err)"
 		grep -q ' checked: [1-9][0-9]* violation' <(tail -n 1 out) ||
 			fail "byte $off flipped: --check: $(cat out)"
 	fi
