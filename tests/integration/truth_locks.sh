@@ -155,13 +155,14 @@ while another_run; do
 	# processor before it asks where it is.
 	paste trace.tsv <(grep ^wake truth.tsv) | awk -F '\t' '
 		{ off = $5 - $1; n++; good += off > -2000 && off < 100000; trace += $1; truth += $5
-			others += $2 != $6; asked += $7 >= 0; elsewhere += $7 >= 0 && $3 != $7; procs[$3] }
+			others += $2 != $6; lacking += $1 == ""; asked += $7 >= 0; elsewhere += $7 >= 0 && $3 != $7; procs[$3] }
 		END { for (i in procs) n_procs++
 			printf "%d of %d, mean %.1f of %.1f us; %d by another thread, %d of %d on another of %d procs\n", good, n, trace / n / 1e3,
 				truth / n / 1e3, others, elsewhere, asked, n_procs
-			if (n == 300 && (good < n / 4 || others || elsewhere > asked / 2))
+			# Who found the post already there did not wait: what follows is then beside another row.
+			if (n == 300 && !lacking && (good < n / 4 || others || elsewhere > asked / 2))
 				exit 2
-			exit n != 300 || good < 0.95 * n || elsewhere > 0.05 * asked || asked < n / 2 }' >woken.txt
+			exit n != 300 || lacking || others || good < 0.95 * n || elsewhere > 0.05 * asked || asked < n / 2 }' >woken.txt
 	judged $? "woken to running: $(cat woken.txt)"
 done
 passed "woken to running, by whom, and on which processor, is what the program measures: $(cat woken.txt)"
