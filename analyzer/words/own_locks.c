@@ -10,6 +10,7 @@
 
 enum {
 	WAITS_LEAST = 20,
+	LIVES_PART = 100,
 	PEERS_PERCENT = 80,
 	WAKINGS_PERCENT = 55,
 	AGAIN_NS = 50000,
@@ -32,16 +33,22 @@ struct finder {
 	struct trc_report *r;
 	struct trc_index member_of; /* by lock and row of thread */
 	struct trc_array members;
-	struct trc_index
-		known_to;	/* by row of thread: number of the first place it has waited at */
-	struct trc_array known; /* struct known */
+	struct trc_array known; /* struct known, by number of member */
+	struct latest *latest;	/* by row of thread */
+	uint32_t *first_known;	/* by row of thread: the first of its candidates, a number */
 	uint8_t *ends;		/* by stack id: what ends_transaction() says, looked at once */
+};
+
+/* Numbers of the place that was asked for last of a thread: most threads wait many times at one. */
+struct latest {
+	uint32_t lock, member;
 };
 
 /* A place that a thread has waited at. */
 struct known {
-	uint32_t lock, member; /* numbers */
-	uint32_t next;	       /* number of another of the thread; 0 = none */
+	uint32_t lock; /* a number */
+	uint32_t row;  /* of the thread */
+	uint32_t next; /* number of another candidate of the thread; 0 = none */
 };
 
 static bool can_be(const struct trc_park *park)
@@ -55,6 +62,22 @@ static uint64_t own_lock_key(const struct trc_report *r, const struct trc_park *
 	const uint64_t key[] = {park->reason, trc_report_functions(r, park->stack)};
 
 	return trc_check64(key, sizeof(key), 0);
+}
+
+/* Most stacks have waits for one reason: their places are kept.  0 = it has no place yet, or can have none. */
+static uint32_t place_number(const struct trc_own_locks *own, const struct trc_report *r,
+			     const struct trc_park *park)
+{
+	uint32_t number;
+
+	if (!can_be(park))
+		return 0;
+	if (park->stack < own->n_stacks && own->of_stack[park->stack].reason == park->reason)
+		return own->of_stack[park->stack].number;
+	if (!trc_report_functions(r, park->stack))
+		return 0;
+	number = trc_index_get(&own->lock_of, own_lock_key(r, park));
+	return number == TRC_INDEX_NONE ? 0 : number;
 }
 
 static int64_t own_wait_ns(const struct trc_report *r, const struct trc_park *park)
@@ -164,24 +187,43 @@ const char *trc_own_lock_name(const struct trc_own_lock *lock, const struct trc_
 
 static struct member *own_member(struct finder *f, uint32_t lock, uint32_t row)
 {
-	uint32_t number = trc_index_number(&f->member_of, (uint64_t)lock << 32 | row), first;
+	struct latest *latest = &f->latest[row];
 	struct known *known;
+	uint32_t number;
 
-	if (!number || number <= f->members.n)
-		return number ? (struct member *)f->members.row + number - 1 : NULL;
-	known = trc_array_add(&f->known);
-	first = trc_index_get(&f->known_to, row);
-	if (!known || !trc_array_add(&f->members) ||
-	    trc_index_put(&f->known_to, row, (uint32_t)f->known.n))
+	if (latest->lock == lock)
+		return (struct member *)f->members.row + latest->member - 1;
+	number = trc_index_number(&f->member_of, (uint64_t)lock << 32 | row);
+	if (number > f->members.n) {
+		known = trc_array_add(&f->known);
+		if (!known || !trc_array_add(&f->members))
+			return NULL;
+		*known = (struct known){.lock = lock, .row = row};
+	}
+	if (!number)
 		return NULL;
-	*known = (struct known){lock, number, first == TRC_INDEX_NONE ? 0 : first};
+	*latest = (struct latest){lock, number};
 	return (struct member *)f->members.row + number - 1;
+}
+
+/* Of a wait that can be at one: 0 = no memory. */
+static uint32_t place_make(struct trc_own_locks *own, const struct trc_report *r,
+			   const struct trc_park *park)
+{
+	uint32_t number = place_number(own, r, park);
+
+	if (number)
+		return number;
+	number = trc_index_number(&own->lock_of, own_lock_key(r, park));
+	if (park->stack < own->n_stacks && !own->of_stack[park->stack].reason)
+		own->of_stack[park->stack] = (struct trc_own_place){park->reason, number};
+	return number;
 }
 
 static int add_wait(struct finder *f, uint32_t i, uint32_t row)
 {
 	const struct trc_park *park = &f->r->park[i];
-	uint32_t number = trc_index_number(&f->own->lock_of, own_lock_key(f->r, park));
+	uint32_t number = place_make(f->own, f->r, park);
 	struct trc_own_lock *lock = number > f->own->locks.n
 					    ? trc_array_add(&f->own->locks)
 					    : (struct trc_own_lock *)f->own->locks.row + number - 1;
@@ -222,11 +264,8 @@ static int find_places(struct finder *f)
 static struct trc_own_lock *place_of(const struct finder *f, const struct trc_park *park,
 				     uint32_t *number)
 {
-	*number = can_be(park) && trc_report_functions(f->r, park->stack)
-			  ? trc_index_get(&f->own->lock_of, own_lock_key(f->r, park))
-			  : TRC_INDEX_NONE;
-	return *number == TRC_INDEX_NONE ? NULL
-					 : (struct trc_own_lock *)f->own->locks.row + *number - 1;
+	*number = place_number(f->own, f->r, park);
+	return *number ? (struct trc_own_lock *)f->own->locks.row + *number - 1 : NULL;
 }
 
 /* M2 */
@@ -235,23 +274,31 @@ static bool is_peer(const struct finder *f, const struct trc_own_lock *lock, uin
 {
 	const struct trc_thread *waker =
 		park->waker ? trc_model_thread(f->r->m, park->waker) : NULL;
-	uint32_t at;
+	uint32_t at, row;
 
 	if (!waker || park->waker == park->thread)
 		return false;
-	at = trc_index_get(&f->member_of,
-			   (uint64_t)number << 32 | (uint32_t)(waker - f->r->thread));
+	row = (uint32_t)(waker - f->r->thread);
+	at = f->latest[row].lock == number
+		     ? f->latest[row].member
+		     : trc_index_get(&f->member_of, (uint64_t)number << 32 | row);
 	return at != TRC_INDEX_NONE && ((struct member *)f->members.row)[at - 1].ns >=
 					       lock->ns / lock->n_threads / PEER_PART;
+}
+
+/* M2 */
+static bool is_among_peers(const struct trc_own_lock *lock)
+{
+	return lock->n_threads > 1 && lock->n >= WAITS_LEAST && lock->ns > 0 &&
+	       lock->ns >= lock->threads_ns / LIVES_PART && /* M7 */
+	       lock->peers_ns >= lock->ns / 100 * PEERS_PERCENT;
 }
 
 static bool is_candidate(const struct trc_own_lock *lock)
 {
 	uint64_t n_came_in = lock->n - lock->n_again; /* M6 */
 
-	return lock->n_threads > 1 && lock->n >= WAITS_LEAST && lock->ns > 0 &&
-	       lock->peers_ns >= lock->ns / 100 * PEERS_PERCENT &&
-	       lock->n_wakings >= n_came_in * WAKINGS_PERCENT / 100 &&
+	return is_among_peers(lock) && lock->n_wakings >= n_came_in * WAKINGS_PERCENT / 100 &&
 	       n_came_in >= lock->n_wakings / 2;
 }
 
@@ -298,7 +345,7 @@ static int count_wakings(struct finder *f)
 			trc_report_add(&of->locked_ns, own_wait_ns(f->r, park));
 			continue;
 		}
-		if (lock)
+		if (lock && is_among_peers(lock))
 			err = count_waking(lock, number, &wakings, park, of);
 		*of = (struct own_before){lock ? number : 0, trc_park_end_ns(f->r->m, park), 0};
 	}
@@ -320,13 +367,13 @@ static void sum_peers(struct finder *f)
 	}
 }
 
-static bool any_candidate(const struct trc_own_locks *own)
+static bool any_is(const struct trc_own_locks *own, bool (*is)(const struct trc_own_lock *lock))
 {
 	const struct trc_own_lock *lock = own->locks.row;
 	bool any = false;
 
 	for (size_t i = 0; i < own->locks.n; i++)
-		any |= is_candidate(&lock[i]);
+		any |= is(&lock[i]);
 	return any;
 }
 
@@ -364,26 +411,39 @@ static void look_at_wait(struct finder *f, struct trc_own_lock *lock, uint32_t n
 static void look_further_out(struct finder *f, const struct trc_park *park, uint32_t row,
 			     uint32_t place)
 {
-	uint32_t number = trc_index_get(&f->known_to, row);
+	uint32_t number = f->first_known[row];
 	const struct known *known = f->known.row;
 
-	if (number == TRC_INDEX_NONE || trc_wait_class(park->reason) == TRC_WAIT_LOCKS ||
-	    !park->stack)
+	if (!number || trc_wait_class(park->reason) == TRC_WAIT_LOCKS || !park->stack)
 		return;
 	for (; number; number = known[number - 1].next) {
-		struct member *member =
-			(struct member *)f->members.row + known[number - 1].member - 1;
+		struct member *member = (struct member *)f->members.row + number - 1;
 		struct trc_own_lock *lock =
 			(struct trc_own_lock *)f->own->locks.row + known[number - 1].lock - 1;
 
-		if (known[number - 1].lock == place || !is_candidate(lock) || !member->n_shared ||
-		    member->was_outer)
+		if (known[number - 1].lock == place || !member->n_shared || member->was_outer)
 			continue;
 		if (trc_report_shared_calls(f->r, f->r->park[member->last - 1].stack,
 					    park->stack) >= member->n_shared)
 			continue;
 		member->was_outer = true;
 		lock->n_outer++;
+	}
+}
+
+/* From here on a thread's known places are its candidates. */
+static void know_candidates(struct finder *f)
+{
+	struct trc_own_lock *lock = f->own->locks.row;
+	struct known *known = f->known.row;
+
+	for (size_t i = 0; i < f->own->locks.n; i++)
+		lock[i].is_candidate = is_candidate(&lock[i]);
+	for (uint32_t i = 0; i < f->known.n; i++) {
+		if (!lock[known[i].lock - 1].is_candidate)
+			continue;
+		known[i].next = f->first_known[known[i].row];
+		f->first_known[known[i].row] = i + 1;
 	}
 }
 
@@ -397,7 +457,7 @@ static void look_at_waits(struct finder *f)
 
 		if (!thread)
 			continue;
-		if (lock && is_candidate(lock))
+		if (lock && lock->is_candidate)
 			look_at_wait(f, lock, number, i, (uint32_t)(thread - f->r->thread));
 		look_further_out(f, park, (uint32_t)(thread - f->r->thread), number);
 	}
@@ -406,7 +466,7 @@ static void look_at_waits(struct finder *f)
 /* M2, M3 */
 static bool is_own_lock(const struct trc_own_lock *lock)
 {
-	return is_candidate(lock) &&
+	return lock->is_candidate &&
 	       (lock->named || lock->at_work_ns >= lock->peers_ns / 100 * AT_WORK_PERCENT ||
 		lock->n_outer >= lock->n / OUTER_PART);
 }
@@ -416,14 +476,17 @@ static int look(struct finder *f)
 	int err = trc_report_at_work_init(f->r);
 
 	f->ends = calloc(f->r->n_canonical + 1, sizeof(*f->ends));
-	if (err || !f->ends)
+	f->first_known = calloc(f->r->n_threads + 1, sizeof(*f->first_known));
+	if (err || !f->ends || !f->first_known)
 		return -ENOMEM;
+	know_candidates(f);
 	look_at_waits(f);
 	for (size_t i = 0; i < f->own->locks.n; i++) {
 		struct trc_own_lock *lock = (struct trc_own_lock *)f->own->locks.row + i;
 
 		lock->named = is_named(f->r, f->r->park[lock->longest].stack);
 		lock->tells = is_own_lock(lock);
+		f->own->any_tells |= lock->tells;
 	}
 	return 0;
 }
@@ -434,20 +497,26 @@ static int own_locks_find(struct trc_own_locks *own, struct trc_report *r)
 			   .r = r,
 			   .members = {.row_bytes = sizeof(struct member)},
 			   .known = {.row_bytes = sizeof(struct known)}};
-	int err;
+	int err = -ENOMEM;
 
 	own->locks.row_bytes = sizeof(struct trc_own_lock);
-	err = find_places(&f);
+	own->n_stacks = r->n_canonical;
+	own->of_stack = calloc(own->n_stacks + 1, sizeof(*own->of_stack));
+	f.latest = calloc(r->n_threads + 1, sizeof(*f.latest));
+	if (own->of_stack && f.latest)
+		err = find_places(&f);
 	if (!err) {
 		sum_peers(&f);
-		err = count_wakings(&f);
+		if (any_is(own, is_among_peers))
+			err = count_wakings(&f);
 	}
-	if (!err && any_candidate(own))
+	if (!err && any_is(own, is_candidate))
 		err = look(&f);
 	trc_index_free(&f.member_of);
 	trc_array_free(&f.members);
-	trc_index_free(&f.known_to);
 	trc_array_free(&f.known);
+	free(f.latest);
+	free(f.first_known);
 	free(f.ends);
 	return err;
 }
@@ -470,16 +539,15 @@ void trc_own_locks_free(struct trc_own_locks *own)
 		return;
 	trc_array_free(&own->locks);
 	trc_index_free(&own->lock_of);
+	free(own->of_stack);
 	free(own);
 }
 
 const struct trc_own_lock *trc_own_lock_of(const struct trc_own_locks *own,
 					   const struct trc_report *r, const struct trc_park *park)
 {
-	uint32_t number = can_be(park) && trc_report_functions(r, park->stack)
-				  ? trc_index_get(&own->lock_of, own_lock_key(r, park))
-				  : TRC_INDEX_NONE;
 	const struct trc_own_lock *lock = own->locks.row;
+	uint32_t number = own->any_tells ? place_number(own, r, park) : 0;
 
-	return number == TRC_INDEX_NONE || !lock[number - 1].tells ? NULL : &lock[number - 1];
+	return number && lock[number - 1].tells ? &lock[number - 1] : NULL;
 }

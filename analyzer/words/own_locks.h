@@ -17,6 +17,8 @@
  *   own_locks:M6  a waking lets one thread go on: at a barrier the last to come wakes all others.  So WAKINGS_PERCENT of the
  *       waits that let a thread go on have a waking of their own.  A thread that waits there again at once, after less than
  *       AGAIN_NS, did not go on: it was woken in vain, as others were before it
+ *   own_locks:M7  where threads wait for less than a LIVES_PART of their lives nothing is looked for: a thread has few places, then,
+ *       and each of its waits is compared with few others
  */
 #ifndef TRC_ANALYZER_WORDS_OWN_LOCKS_H
 #define TRC_ANALYZER_WORDS_OWN_LOCKS_H
@@ -34,12 +36,22 @@ struct trc_own_lock {
 	int64_t at_work_ns;
 	int64_t commits_ns; /* a transaction's end woke the thread */
 	uint64_t n_outer;   /* waits after which the thread waited further out */
+	bool is_candidate;  /* by all but M3 */
 	bool named, tells;  /* M3; all of it */
 };
 
+/* The place of the waits at a stack for one reason; reason 0 = not known yet. */
+struct trc_own_place {
+	uint8_t reason;
+	uint32_t number;
+};
+
 struct trc_own_locks {
-	struct trc_array locks;	  /* struct trc_own_lock, all places */
-	struct trc_index lock_of; /* by reason and functions: number */
+	struct trc_array locks;		/* struct trc_own_lock, all places */
+	struct trc_index lock_of;	/* by reason and functions: number */
+	struct trc_own_place *of_stack; /* by stack */
+	size_t n_stacks;
+	bool any_tells;
 };
 
 /* Of all waits that are selected: found when they are first asked for, valid until trc_report_end().  0 or -ENOMEM. */
