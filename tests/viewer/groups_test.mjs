@@ -5,9 +5,11 @@ import {test} from "node:test";
 import "./page_stub.mjs";
 import {head} from "../../viewer/assets/data.js";
 import {screen} from "../../viewer/assets/draw.js";
+import {onProcText, runOnProc} from "../../viewer/assets/fibers.js";
 import {groupToPixels, threadsAtOnce} from "../../viewer/assets/groups.js";
 import {lanesMake} from "../../viewer/assets/levels.js";
-import {statesInit, theme} from "../../viewer/assets/palette.js";
+import {ACTIVE, OFF_PROC, RUNNABLE, statesInit, theme} from "../../viewer/assets/palette.js";
+import {trace} from "../../viewer/assets/rows.js";
 import {RUNNING} from "../../viewer/assets/states.js";
 import {timeSet, timesDone, timesMake} from "../../viewer/assets/times.js";
 import {TRACK_PAD, tracks} from "../../viewer/assets/tracks.js";
@@ -63,4 +65,31 @@ test("where a part of the threads stands for all, the lane is as high", () => {
 	assert.ok(all.every((h) => h === 20), `300 at once: ${all}`);
 	const many = heights(threadsRunning(Array.from({length: 10000}, (_, i) => [i * SPAN / 10000, (i + 1) * SPAN / 10000])));
 	assert.ok(many.every((h) => h > 10 && h <= 20), `10,000 one after the other: ${many}`);
+});
+
+// A thread's lane: what it did from 0 on, [state, until].
+function laneOf(states) {
+	const s = timesMake(states.length + 1), v = Uint8Array.from([...states.map(([state]) => state), 0]);
+	let at = 0;
+
+	states.forEach(([, until], i) => {
+		timeSet(s, i, at);
+		at = until;
+	});
+	timeSet(s, states.length, at);
+	timesDone(s);
+	return lanesMake({s, e: null, v}, [[0, states.length]], null)[0];
+}
+
+test("a fiber's run was on a proc for as long as its thread ran meanwhile", () => {
+	const lane = laneOf([[RUNNING, 100], [RUNNABLE, 300], [RUNNING, 350], [OFF_PROC, 400], [RUNNING, 900], [ACTIVE, 1000]]);
+	const runs = [[0, 400], [50, 300], [100, 200], [320, 20], [400, 500], [300, 650]], wanted = [150, 100, 0, 20, 500, -1];
+
+	trace.threads = [/** @type {Thread} */ ({lane})];
+	trace.frun = {n: runs.length, thread: runs.map(() => 1), start: runs.map(([start]) => start), length: runs.map(([, length]) => length)};
+	head.has_sched = true;
+	assert.deepEqual(runs.map((_, i) => runOnProc(i + 1)), wanted, "of the last it is not known all the time");
+	assert.deepEqual(runs.map(([, length], i) => onProcText(wanted[i], length)), [", 150 ns of it on a proc", ", 100 ns of it on a proc", ", 0 ns of it on a proc", "", "", ""]);
+	head.has_sched = false;
+	assert.deepEqual(runs.map((_, i) => runOnProc(i + 1)), runs.map(() => -1), "without switch records nothing is known");
 });
