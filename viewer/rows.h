@@ -119,8 +119,9 @@ struct trc_cause;
 /* For how long a thread of the program ran instead of one that could run, + 1; 0 = not known, or another kind of cause. */
 uint64_t trc_rows_instead(const struct trc_cause *cause);
 
-/* What a wait was for, as the report calls it, by trc_park.descriptor; 0 = not known. */
-uint32_t trc_rows_descriptor(struct trc_rows *r, uint32_t descriptor);
+/* What a wait for this reason was for, as the report calls it, by trc_park.descriptor; 0 = not known, or no more than
+ * the reason says. */
+uint32_t trc_rows_descriptor(struct trc_rows *r, uint32_t descriptor, unsigned int reason);
 uint32_t trc_rows_thread(const struct trc_rows *r, uint32_t serial);
 uint64_t trc_rows_time(const struct trc_rows *r, int64_t ns);
 /* The same + 1, 0 for TRC_NEVER. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "analyzer/model/descriptors.h"
 #include "analyzer/model/waits.h"
+#include "format/waits.h"
 #include "rows.h"
 
 /* When the waker acted, relative to the start: zigzag + 1, 0 = not known. */
@@ -32,11 +33,13 @@ static uint8_t park_flags(const struct trc_rows *r, const struct trc_park *p)
 	return flags;
 }
 
-uint32_t trc_rows_descriptor(struct trc_rows *r, uint32_t descriptor)
+uint32_t trc_rows_descriptor(struct trc_rows *r, uint32_t descriptor, unsigned int reason)
 {
 	const struct trc_descriptor_name *name = trc_model_descriptor(r->m, descriptor);
 
-	return name ? trc_texts_id(&r->texts, name->name) : 0;
+	return name && strcmp(name->kind, trc_reason_name(reason)) != 0
+		       ? trc_texts_id(&r->texts, name->name)
+		       : 0;
 }
 
 /* What the page computes of a wait, by its intervals (rows:V1). */
@@ -198,7 +201,7 @@ static uint64_t park_value(struct trc_rows *r, const struct trc_park *p, enum pa
 	case PARK_RESULT:
 		return p->result < 0 ? 0 : (uint64_t)p->result + 1;
 	case PARK_DESCRIPTOR:
-		return trc_rows_descriptor(r, p->descriptor);
+		return trc_rows_descriptor(r, p->descriptor, p->reason);
 	case PARK_SET:
 		return trc_park_labels(r->m, p);
 	case PARK_COLUMNS:

@@ -159,7 +159,9 @@ static void sums_write(struct trc_rows *r, struct sums *s, const char *const nam
 						   : 0);
 		trc_column_add(&c[SEVERAL], s->sum[i].several);
 		trc_column_add(&c[NO_PROC], s->sum[i].no_proc_ns);
-		trc_column_add(&c[DESCRIPTOR], trc_rows_descriptor(r, s->sum[i].descriptor));
+		trc_column_add(&c[DESCRIPTOR],
+			       trc_rows_descriptor(r, s->sum[i].descriptor,
+						   (unsigned int)(s->sum[i].key & 127)));
 	}
 	for (size_t i = 0; i < N_COLUMNS; i++)
 		trc_page_column(r->page, &c[i]);

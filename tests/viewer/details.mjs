@@ -33,8 +33,8 @@ function tellBySql(trace) {
 	t.fiberRuns = sql(trace, "SELECT * FROM fiber_runs WHERE end_ns IS NOT NULL AND NOT cut AND state <> 'lost'");
 	t.thread = byId(t.threads);
 	t.unlock = byId(t.unlocks);
-	t.descriptor = new Map(sql(trace, "SELECT DISTINCT descriptor, name FROM descriptors")
-		.map((row) => [row.descriptor, row.name]));
+	t.descriptor = new Map(sql(trace, "SELECT DISTINCT descriptor, kind, name FROM descriptors")
+		.map((row) => [row.descriptor, row]));
 	t.stack = new Map();
 	for (const f of sql(trace, "SELECT stack, function FROM stack_frames LEFT JOIN frames ON " +
 		"frames.id = frame ORDER BY stack, depth"))
@@ -157,9 +157,11 @@ function parkIs(t, told, park) {
 	check(told.title.startsWith(`${park.reason}: waited`), `${what}: its reason, ${park.reason}`, told.title);
 	starts(told, "Thread", threadName(t, park.thread), what);
 	spanIs(told, park, what);
-	if (park.descriptor)
-		same(told.facts.Object, `${t.descriptor.get(park.descriptor)} (fd ${park.object})`,
+	if (park.descriptor) {
+		const {kind, name} = t.descriptor.get(park.descriptor);
+		same(told.facts.Object, kind === park.reason ? `fd ${park.object}` : `${name} (fd ${park.object})`,
 			`${what}: what the descriptor was`);
+	}
 	same(told.facts[park.reason === "join" ? "Joins" : "Held by"], park.holder_thread ? threadName(t, park.holder_thread) : undefined,
 		`${what}: who held it`);
 	same(told.facts["Woken by"], park.waker_thread ? threadName(t, park.waker_thread) +

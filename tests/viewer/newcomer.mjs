@@ -309,6 +309,22 @@ async function manyCauses(page, trace) {
 		"where who does not wait was seen last");
 }
 
+// A row says of no wait that it was for another reason; what tells nothing is left out.
+async function reasonsTold(page, trace) {
+	const waits = analyzer.rowsOf(analyze, trace, "SELECT reason, count(*) AS n FROM parks GROUP BY 1 ORDER BY 1", []);
+
+	same(waits.map(({reason, n}) => [reason, n]), [["cond_mutex", 1], ["epoll", 1], ["mutex", 1], ["rwlock_read", 1], ["rwlock_write", 1]], "waits, says SQL");
+	same(await rowsOf(page, "Waiting for locks"), [
+		["mutex 0x7f0000006000 75 % cond_mutex at pay bank.c:6 < main 25 % mutex at pay bank.c:6 < main", "2", "4.00 ms", "3.00 ms"],
+		["rwlock 0x7f0000007000 75 % rwlock_read at pay bank.c:6 < main 25 % rwlock_write at save bank.c:2 < main", "2", "400 µs", "300 µs"]], "each reason is told of its own waits");
+	await page.evaluate(() => document.querySelectorAll("#tops details").forEach((details) => { details.open = true; }));
+	same((await rowsOf(page, "Waiting for requests, timers and children"))[0], ["epoll pay bank.c:6 < main", "1", "1.00 ms", "1.00 ms"], "nor what the reason says already");
+	const {x, y} = await pointOf(page, 0, 7.5 * MS);
+	await page.mouse.click(x, y);
+	await settle(page);
+	check(/ Object fd 5 /.test(words(await detailsOf(page))), "so is the wait itself", words(await detailsOf(page)));
+}
+
 await withBrowser("light", async (context) => {
 	await opened(context, "bank", placesOnce);
 	for (const [width, height] of [[1280, 720], [1600, 900], [2560, 1440]])
@@ -324,6 +340,7 @@ await withBrowser("light", async (context) => {
 	await opened(context, "bank", compared);
 	await opened(context, "dead", deadlock);
 	await opened(context, "own", locksNamed);
+	await opened(context, "ways", reasonsTold);
 	await opened(context, "bank", wordsLead);
 	await opened(context, "bank", wholeNanoseconds);
 	await opened(context, "bank", fieldsWhole, {width: 1600, height: 900});

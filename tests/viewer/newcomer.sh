@@ -97,6 +97,24 @@ thread 4 tid=404 name="clock"
 @9000 thread=4 log category="end" message="still here"
 END
 
+# A lock is waited for in two ways, another by who waits to read and who waits to write; and what an epoll is called says no more than "epoll".
+assembled ways <<END
+stack save $(at save 8) $(at main 8)
+stack pay $(at pay 8) $(at main 8)
+thread 1 tid=601 name="payer"
+thread 2 tid=602 name="clerk"
+@1000000 thread=1 park reason=cond_mutex object=0x7f0000006000 stack=pay
+@4000000 thread=1 resume reason=cond_mutex object=0x7f0000006000
+@5000000 thread=1 park reason=mutex object=0x7f0000006000 stack=pay
+@6000000 thread=1 resume reason=mutex object=0x7f0000006000
+@6100000 thread=1 park reason=rwlock_read object=0x7f0000007000 stack=pay
+@6400000 thread=1 resume reason=rwlock_read object=0x7f0000007000
+@6500000 thread=1 park reason=rwlock_write object=0x7f0000007000 stack=save
+@6600000 thread=1 resume reason=rwlock_write object=0x7f0000007000
+@8000000 thread=1 wait reason=epoll object=5 since=7000000 stack=pay descriptor="anon_inode:[eventpoll]"
+@9000000 thread=2 log category="end" message="still here"
+END
+
 # A futex goes from hand to hand, as a lock does; a mutex is waited for once; files are written, at one place one file, at the other two.
 park()
 {

@@ -6,7 +6,7 @@ import {screen} from "./draw.js";
 import {copyButton, isServed, quoted, traceFile, traceFileHint} from "./export.js";
 import {count, duration, el, exactTime, percent, plural} from "./format.js";
 import {theme} from "./palette.js";
-import {isNamed, joinedName, reasonName, stackPath, table, taskId, trace, variableName, waitObject,
+import {joinedName, reasonName, stackPath, table, taskId, trace, variableName, waitObject,
 	waitedFor} from "./rows.js";
 import {select, selectAt, selectionSpan, selectionThread} from "./select.js";
 import {sourcePlaces} from "./source.js";
@@ -76,7 +76,7 @@ function pathObject(of, i, times) {
 
 	if (name === "join")
 		return times === 1 && park[i] ? joinedName(park[i]) : "";
-	if (park[i] && isNamed(park[i]))
+	if (park[i] && trace.park.descriptor[park[i] - 1])
 		return waitedFor(park[i]);
 	return waitObject(name, number[i]) ?? variableName(number[i]);
 }

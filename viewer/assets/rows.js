@@ -598,20 +598,12 @@ export function objectOf(reason, number) {
 	return words === null ? objectName(number) : reason === "child" ? childAlone(words) : words;
 }
 
-// Whether the descriptor's name tells more than the reason: "epoll epoll" does not.
-/** @param {number} p */
-export function isNamed(p) {
-	const descriptor = trace.park.descriptor[p - 1];
-
-	return descriptor > 0 && text(descriptor) !== reasonName(trace.park.reason[p - 1]);
-}
-
 // What a wait is for.
 /** @param {number} p */
 export function waitedFor(p) {
 	const descriptor = trace.park.descriptor[p - 1];
 
-	if (isNamed(p))
+	if (descriptor)
 		return `${text(descriptor)} (fd ${column("object.low")[trace.park.object[p - 1] - 1]})`;
 	return objectOf(reasonName(trace.park.reason[p - 1]), trace.park.object[p - 1]);
 }

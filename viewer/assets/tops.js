@@ -74,6 +74,11 @@ function stateLabel(state) {
 	return [swatch(state), el("span", {title: stateDoc[state]}, stateName[state])];
 }
 
+// The same of a row with waits for several reasons, which are of one kind of lock.
+function reasonsLabel({state, kind}) {
+	return kind ? [swatch(state), el("span", {}, kind)] : stateLabel(state);
+}
+
 // Rows of one place: what the report tells in the same words is one row, though it is of two stacks (a loop that the compiler unrolled).
 // Waits for one object stay together (byObject()).
 /** @param {boolean} areWaits */
@@ -133,12 +138,14 @@ function byObject(rows) {
 
 		if (group) {
 			group.places.push(row);
+			if (group.state !== row.state)
+				group.kind = kind;
 			group.count += row.count;
 			group.total += row.total;
 			group.max = Math.max(group.max, row.max);
 			group.noProc += row.noProc;
 		} else {
-			merged.push({...row, places: [row]});
+			merged.push({...row, places: [row], kind: ""});
 			if (key)
 				groups.set(key, merged[merged.length - 1]);
 		}
@@ -148,7 +155,7 @@ function byObject(rows) {
 
 // What a row is sorted by where its name is: the reason, the object, the place.
 export function waitKey(r) {
-	return `${stateName[r.state]} ${r.what || ""} ${stackPath(r.stack)}`;
+	return `${r.kind || stateName[r.state]} ${r.what || ""} ${stackPath(r.stack)}`;
 }
 
 /** @param {string} counted @param {string} summed @returns {TableColumn[]} */
@@ -169,12 +176,12 @@ function noProcCells({noProc, total}) {
 
 // Where the object was waited for, each place with its share if there are several.
 function placeCells(group) {
-	const {places, total} = group;
+	const {places, total, kind} = group;
 
 	if (places.length === 1)
 		return [whereCell(places[0], "park")];
 	const shown = places.slice(0, PLACES), rest = places.slice(PLACES);
-	const cells = shown.map((place) => whereCell(place, "park", `${percent(place.total, total)} `));
+	const cells = shown.map((place) => whereCell(place, "park", `${percent(place.total, total)} ${kind ? `${stateName[place.state]} at ` : ""}`));
 
 	if (rest.length)
 		cells.push(cellLine([`${percent(rest.reduce((sum, r) => sum + r.total, 0), total)} at ` +
@@ -201,7 +208,7 @@ function topWaits() {
 
 /** @returns {TableColumn[]} */
 function waitsColumns() {
-	return [{id: "for", name: "for, in", wide: true, key: waitKey, cell: (r) => waitCell(r.state, r.what, ...placeCells(r), ...noProcCells(r))}, ...waitColumns("waits", "total")];
+	return [{id: "for", name: "for, in", wide: true, key: waitKey, cell: (r) => el("div", {}, cellLine([...reasonsLabel(r), r.what ? ` ${r.what}` : ""]), ...placeCells(r), ...noProcCells(r))}, ...waitColumns("waits", "total")];
 }
 
 // Threads that do nearly nothing but wait for work: as in the report none of the waits above.
