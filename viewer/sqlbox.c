@@ -11,7 +11,7 @@
 #include "analyzer/sql/sql.h"
 #include "analyzer/sql/table.h"
 
-static const char OUTSIDE[] = "they lie outside of the part of the trace that the page shows";
+static const char OUTSIDE[] = "the others lie outside of the part of the trace that the page shows";
 
 /* Of a page that is written. */
 struct box {

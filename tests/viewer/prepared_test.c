@@ -394,9 +394,9 @@ START_TEST(a_part_has_the_times_of_its_tasks)
 	static const char *const has[] = {"[\"task_spans\",1,",
 					  "[\"task_times\",2,",
 					  "[\"region_times\",2,",
-					  "[\"task_spans\",2,\"they lie outside of the part",
-					  "[\"task_times\",3,\"they lie outside of the part",
-					  "[\"region_times\",3,\"they lie outside of the part"};
+					  "[\"task_spans\",2,\"the others lie outside of ",
+					  "[\"task_times\",3,\"the others lie outside of ",
+					  "[\"region_times\",3,\"the others lie outside of "};
 	static const char *const whole[] = {"[\"task_spans\",3,", "[\"task_times\",5,",
 					    "[\"region_times\",5,"};
 	struct trc_error error;

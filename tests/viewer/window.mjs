@@ -29,7 +29,7 @@ function ask(page, query) {
 	return page.evaluate((text) => window.trc.sql(text), query);
 }
 
-const OUTSIDE = "they lie outside of the part of the trace that the page shows";
+const OUTSIDE = "the others lie outside of the part of the trace that the page shows";
 
 const columnsOf = new Map(); // of each table, as the first page that has it says
 
