@@ -29,8 +29,7 @@ static void add_holds(struct trc_line *line, const struct trc_lock_sum *sum)
 	char times[TRC_NUMBER_BYTES], total[TRC_NUMBER_BYTES], longest[TRC_NUMBER_BYTES];
 
 	trc_line_add(line, "%s %s time%s for %s",
-		     sum->holds_from == TRC_HOLDS_CONTENDED ? "threads that had waited held it"
-							    : "held",
+		     sum->holds_from == TRC_HOLDS_CONTENDED ? "known to be held" : "held",
 		     trc_text_count(times, sum->holds.n), sum->holds.n == 1 ? "" : "s",
 		     trc_text_duration(total, sum->holds.total_ns));
 	if (sum->holds.n < FEW) /* L1 */

@@ -122,7 +122,7 @@ async function heldBy(page) {
 	await page.locator("#panel-locks button", {hasText: "mutex 0x7f0000003000"}).click();
 	await settle(page);
 	const tab = words(await page.locator("#panel-locks").innerText());
-	check(/held by threads that had waited for it 1 time, 100 µs; p50 100 µs, p99 100 µs, longest 100 µs\. How long others held it is not known: record with --locks=all/.test(tab), "whose holds are known", tab);
+	check(/known to be held 1 time, 100 µs; p50 100 µs, p99 100 µs, longest 100 µs\. How long it was held when nobody waited for it is not known: record with --locks=all/.test(tab), "whose holds are known", tab);
 	same(await page.locator("#panel-locks [data-table=locks] th").allInnerTexts(), ["lock", "waits", "waited", "p50", "p99"], "and no column without a figure");
 	const cut = await page.evaluate(() => [...document.querySelectorAll(".locks-list li .dim")].map((words) => {
 		const [node] = words.childNodes, range = new Range();

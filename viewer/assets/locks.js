@@ -198,11 +198,11 @@ function lockWords(i) {
 			`; longest ${knownNs(r.wait_max[i])}` + (r.timed_out[i] ? `; ${count(r.timed_out[i])} gave up` : ""));
 	const all = r.holds_from[i] === HOLDS_ALL, option = el("code", {class: "option"}, "--locks=all");
 	if (r.holds[i])
-		say(`held ${all ? "" : "by threads that had waited for it "}${plural(r.holds[i], "time")}, ${duration(r.held[i])}` +
+		say(`${all ? "" : "known to be "}held ${plural(r.holds[i], "time")}, ${duration(r.held[i])}` +
 			(reads ? `, of that to write ${plural(r.write_holds[i], "time")}, ${duration(r.write_held[i])}` : "") +
 			`; p50 ${knownNs(r.hold_p50[i])}, p99 ${knownNs(r.hold_p99[i])}, longest ${knownNs(r.hold_max[i])}` +
 			(r.holds_preempted[i] > 1 ? `; for ${knownNs(r.holds_preempted[i])} of that its holders had no processor` : "") +
-			(all ? "" : ". How long others held it is not known: record with "), all ? "" : option);
+			(all ? "" : ". How long it was held when nobody waited for it is not known: record with "), all ? "" : option);
 	else
 		say("how long it was held is not known: record with ", option);
 	if (lockKind(i) === "sem_lock")
