@@ -9,6 +9,8 @@
  *       in: the thread waits again for the same, at the same place, after no wait but for locks, and after no longer than it had
  *       waited.  This holds for condition variables that some threads signal and wait for, as for a lock: so do Python's threads
  *       for its global lock, 5 ms at a time.  Nobody who signals a timer's thread waits as it does
+ *   steps:R2  such a wait does not go on if its thread has woken others in between, but for locks: who takes from a queue and puts into it
+ *       wakes those that wake it.  Each would seem to wait for the other, in a circle that never was
  */
 #ifndef TRC_ANALYZER_CAUSES_STEPS_H
 #define TRC_ANALYZER_CAUSES_STEPS_H

@@ -129,7 +129,7 @@ static int releases_make(struct trc_steps *s)
 	return err;
 }
 
-/* ---- waits that go on in others: steps:R1 ---- */
+/* ---- waits that go on in others: steps:R1, steps:R2 ---- */
 
 static bool is_timed_out(const struct trc_park *p)
 {
@@ -144,10 +144,62 @@ static uint64_t waiter_key(uint64_t object, uint32_t thread)
 	return trc_check64(key, sizeof(key), 0);
 }
 
+/* R2: a thread ended the wait of another. */
+struct woke {
+	uint32_t thread;
+	int64_t ns;
+};
+
 /* Condition variables of which waits were timed out, and that threads signal which wait for them, too. */
 struct like_locks {
 	struct trc_index timed_out, waiters, found;
+	struct trc_array woke; /* struct woke, by thread, then by time: but for locks */
 };
+
+static int by_thread_and_time(const void *a, const void *b)
+{
+	const struct woke *one = a, *other = b;
+
+	if (one->thread != other->thread)
+		return one->thread < other->thread ? -1 : 1;
+	return (one->ns > other->ns) - (one->ns < other->ns);
+}
+
+static int woke_find(const struct trc_steps *s, struct like_locks *l)
+{
+	l->woke.row_bytes = sizeof(struct woke);
+	for (size_t i = 0; i < s->n_parks; i++) {
+		const struct trc_park *p = &s->park[i];
+		struct woke *woke;
+
+		if (!p->waker || p->waker == p->thread || trc_reason_is_lock(p->reason))
+			continue;
+		woke = trc_array_add(&l->woke);
+		if (!woke)
+			return -ENOMEM;
+		*woke = (struct woke){p->waker, p->wake_ns == TRC_NEVER ? p->end_ns : p->wake_ns};
+	}
+	if (l->woke.n)
+		qsort(l->woke.row, l->woke.n, sizeof(struct woke), by_thread_and_time);
+	return 0;
+}
+
+static bool woke_between(const struct like_locks *l, uint32_t thread, int64_t from_ns,
+			 int64_t to_ns)
+{
+	const struct woke *woke = l->woke.row, from = {thread, from_ns};
+	size_t low = 0, high = l->woke.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (by_thread_and_time(&woke[middle], &from) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < l->woke.n && woke[low].thread == thread && woke[low].ns <= to_ns;
+}
 
 static int like_locks_find(const struct trc_steps *s, struct like_locks *l)
 {
@@ -178,8 +230,7 @@ static bool goes_on_in(const struct trc_park *p, const struct trc_park *next)
 }
 
 /* Of one thread, the last first. */
-static int goes_on_make_thread(struct trc_steps *s, const struct trc_index *like_locks,
-			       size_t thread)
+static int goes_on_make_thread(struct trc_steps *s, const struct like_locks *l, size_t thread)
 {
 	const struct trc_park *next = NULL;
 	uint32_t last = 0; /* id of the wait that `next` goes on in, or is */
@@ -191,14 +242,15 @@ static int goes_on_make_thread(struct trc_steps *s, const struct trc_index *like
 
 		if (trc_reason_is_lock(p->reason))
 			continue;
-		if (next && goes_on_in(p, next)) {
+		if (next && goes_on_in(p, next) &&
+		    !woke_between(l, p->thread, p->end_ns, next->start_ns)) {
 			err = trc_index_put(&s->goes_on, (uint64_t)row + 1, last);
 			next = p;
 			continue;
 		}
 		next = NULL;
 		if (p->reason != TRC_REASON_COND || !p->waker || p->waker == p->thread ||
-		    trc_index_get(like_locks, p->object) == TRC_INDEX_NONE)
+		    trc_index_get(&l->found, p->object) == TRC_INDEX_NONE)
 			continue;
 		next = p;
 		last = row + 1;
@@ -211,8 +263,11 @@ static int goes_on_make(struct trc_steps *s)
 	struct like_locks l = {0};
 	int err = like_locks_find(s, &l);
 
+	if (l.found.n && !err)
+		err = woke_find(s, &l);
 	for (size_t t = 0; l.found.n && t < s->n_threads && !err; t++)
-		err = goes_on_make_thread(s, &l.found, t);
+		err = goes_on_make_thread(s, &l, t);
+	trc_array_free(&l.woke);
 	trc_index_free(&l.timed_out);
 	trc_index_free(&l.waiters);
 	trc_index_free(&l.found);

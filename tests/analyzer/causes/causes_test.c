@@ -447,6 +447,22 @@ static const struct causes_case {
 		 "@5100 thread=2 resume reason=cond object=0x30\n",
 	 1, "0 t2 sleeping 1000-3000 cond wait\n"},
 
+	{"nor does it if the thread woke another in between, as those do that take from a queue and put into it: no circle",
+	 THREADS "@1000 thread=2 park reason=cond object=0x30 stack=a\n"
+		 "@2000 thread=1 park reason=cond object=0x30 stack=a\n"
+		 "@3000 thread=2 resume reason=cond object=0x30 result=ETIMEDOUT\n"
+		 "@3020 thread=2 park reason=cond object=0x30 stack=a\n"
+		 "@4000 thread=1 resume reason=cond object=0x30 result=ETIMEDOUT\n"
+		 "@4010 thread=1 unpark reason=cond object=0x30 count=1 stack=b\n"
+		 "@4050 thread=2 resume reason=cond object=0x30\n"
+		 "@4060 thread=1 park reason=cond object=0x30 stack=a\n"
+		 "@5000 thread=2 unpark reason=cond object=0x30 count=1 stack=b\n"
+		 "@5100 thread=1 resume reason=cond object=0x30\n",
+	 1,
+	 "0 t2 waiting 1000-3000 cond wait\n"
+	 "1 t1 active 1000-2000 end\n"
+	 "1 t1 sleeping 2000-3000 cond wait\n"},
+
 	{"nor does it go on if the thread did something else for longer than it had waited",
 	 THREADS "@100 thread=1 park reason=cond object=0x30 stack=a\n"
 		 "@200 thread=2 unpark reason=cond object=0x30 count=1 stack=b\n"
