@@ -98,7 +98,15 @@ static bool word_is_lock(const char *word, size_t n)
 	return false;
 }
 
-/* "row_lock", "LockManager::wait" and the like; not "unlock", "clock", nor what stands in parameters. */
+/* "lock_free_queue", "LockFreeList". */
+static bool goes_on_free(const char *at)
+{
+	while (*at && !isalpha((unsigned char)*at))
+		at++;
+	return !strncasecmp(at, "free", 4) && !islower((unsigned char)at[4]);
+}
+
+/* "row_lock", "LockManager::wait" and the like; not "unlock", "clock", "lock_free", nor what stands in parameters. */
 static bool says_lock(const char *function)
 {
 	const char *word = function, *at = function;
@@ -109,7 +117,7 @@ static bool says_lock(const char *function)
 
 		if (isalpha((unsigned char)*at) && !begins)
 			continue;
-		if (word_is_lock(word, (size_t)(at - word)))
+		if (word_is_lock(word, (size_t)(at - word)) && !goes_on_free(at))
 			return true;
 		word = begins ? at : at + 1;
 	}
@@ -268,6 +276,25 @@ static struct trc_own_lock *place_of(const struct finder *f, const struct trc_pa
 	return *number ? (struct trc_own_lock *)f->own->locks.row + *number - 1 : NULL;
 }
 
+static bool same_function(const struct trc_frame *a, const struct trc_frame *b)
+{
+	return a && b && a->function && b->function && !strcmp(a->function, b->function);
+}
+
+/* M7 */
+static bool is_meeting(const struct trc_report *r, const struct trc_park *park)
+{
+	enum { WRAPPERS = 1 };
+	const struct trc_frame *wakes = trc_report_own_frame(r, park->waker_stack, 0);
+	const struct trc_frame *caller = trc_report_own_frame(r, park->waker_stack, 1);
+
+	for (size_t i = 0; i <= WRAPPERS; i++)
+		if (same_function(wakes, trc_report_own_frame(r, park->stack, i)) &&
+		    same_function(caller, trc_report_own_frame(r, park->stack, i + 1)))
+			return true;
+	return false;
+}
+
 /* M2 */
 static bool is_peer(const struct finder *f, const struct trc_own_lock *lock, uint32_t number,
 		    const struct trc_park *park)
@@ -282,15 +309,17 @@ static bool is_peer(const struct finder *f, const struct trc_own_lock *lock, uin
 	at = f->latest[row].lock == number
 		     ? f->latest[row].member
 		     : trc_index_get(&f->member_of, (uint64_t)number << 32 | row);
-	return at != TRC_INDEX_NONE && ((struct member *)f->members.row)[at - 1].ns >=
-					       lock->ns / lock->n_threads / PEER_PART;
+	return at != TRC_INDEX_NONE &&
+	       ((struct member *)f->members.row)[at - 1].ns >=
+		       lock->ns / lock->n_threads / PEER_PART &&
+	       !is_meeting(f->r, park);
 }
 
 /* M2 */
 static bool is_among_peers(const struct trc_own_lock *lock)
 {
 	return lock->n_threads > 1 && lock->n >= WAITS_LEAST && lock->ns > 0 &&
-	       lock->ns >= lock->threads_ns / LIVES_PART && /* M7 */
+	       lock->ns >= lock->threads_ns / LIVES_PART && /* M8 */
 	       lock->peers_ns >= lock->ns / 100 * PEERS_PERCENT;
 }
 

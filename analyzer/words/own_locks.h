@@ -17,7 +17,9 @@
  *   own_locks:M6  a waking lets one thread go on: at a barrier the last to come wakes all others.  So WAKINGS_PERCENT of the
  *       waits that let a thread go on have a waking of their own.  A thread that waits there again at once, after less than
  *       AGAIN_NS, did not go on: it was woken in vain, as others were before it
- *   own_locks:M7  where threads wait for less than a LIVES_PART of their lives nothing is looked for: a thread has few places, then,
+ *   own_locks:M7  who wakes them lets something go, in another function.  Who wakes others in the function in which it may wait itself,
+ *       called from the same function, meets them: neighbours exchange what they have computed, two wait for each other
+ *   own_locks:M8  where threads wait for less than a LIVES_PART of their lives nothing is looked for: a thread has few places, then,
  *       and each of its waits is compared with few others
  */
 #ifndef TRC_ANALYZER_WORDS_OWN_LOCKS_H

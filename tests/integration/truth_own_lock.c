@@ -10,6 +10,7 @@
  *
  * "pool" is no lock: its threads make new items for each other, and wait while there is none.  As many items are under way as there are
  * rows in "rows", and each takes as long.  "meet" is none either: all wait for the last, as at a barrier.
+ * "neighbours" wait for two others each.  "lock_free" is a ring of stages, whose queue's functions have names that speak of a lock.
  *
  * Output, separated by tabs: "cost", nanoseconds, measured around the waits; "waits", how many.
  *
@@ -33,6 +34,7 @@ static pthread_cond_t turn[HOT], any = PTHREAD_COND_INITIALIZER;
 static int owner[ROWS];		/* thread + 1; 0 = nobody */
 static int wants[HOT];		/* row + 1; 0 = it waits for none */
 static unsigned int asked[HOT]; /* since when: who asked first is first */
+static unsigned int reached[THREADS];
 static unsigned int n_asked, n_free = ROWS, n_items, n_done;
 static atomic_uint_fast64_t cost_ns, n_waits;
 static atomic_uint n_calls; /* so that no call is the last thing that a function does */
@@ -258,6 +260,72 @@ static void *meet(void *arg)
 	return arg;
 }
 
+/* Until both neighbours have come as far. */
+SITE void site_exchange(unsigned int me, unsigned int round)
+{
+	pthread_mutex_lock(&guard);
+	reached[me] = round;
+	pthread_cond_broadcast(&any);
+	while (reached[(me + 1) % THREADS] < round || reached[(me + THREADS - 1) % THREADS] < round)
+		wait_for(&any);
+	pthread_mutex_unlock(&guard);
+	n_calls += 3;
+}
+
+OWN void compute(unsigned int me, unsigned int round)
+{
+	pass(MS / 2 * ((me * 5 + round * 3) % THREADS));
+	site_exchange(me, round);
+	n_calls++;
+}
+
+static void *neighbours(void *arg)
+{
+	for (unsigned int i = 1; i <= 2 * ROUNDS; i++) {
+		site_request();
+		compute((unsigned int)(intptr_t)arg, i);
+	}
+	return arg;
+}
+
+OWN bool lock_free_take(int stage)
+{
+	bool some;
+
+	pthread_mutex_lock(&guard);
+	while (!wants[stage] && !over)
+		wait_for(&turn[stage]);
+	some = wants[stage] > 0;
+	wants[stage] -= some;
+	pthread_mutex_unlock(&guard);
+	return some;
+}
+
+OWN void lock_free_give(int stage)
+{
+	pthread_mutex_lock(&guard);
+	wants[stage]++;
+	over |= ++n_done >= THREADS * ROUNDS;
+	for (int i = 0; i < THREADS; i++)
+		if (over || i == stage)
+			pthread_cond_signal(&turn[i]);
+	pthread_mutex_unlock(&guard);
+}
+
+static void *lock_free(void *arg)
+{
+	int stage = (int)(intptr_t)arg;
+
+	if (!stage)
+		lock_free_give(1);
+	while (lock_free_take(stage)) {
+		pass(2 * MS);
+		lock_free_give((stage + 1) % THREADS);
+		n_calls++;
+	}
+	return arg;
+}
+
 OWN bool pop(void)
 {
 	bool some;
@@ -304,10 +372,16 @@ int main(int argc, char **argv)
 		const char *name;
 		int threads;
 		void *(*run)(void *);
-	} KINDS[] = {{"rows", THREADS, rows},	{"slots", THREADS, slots},
-		     {"tasks", THREADS, tasks}, {"named", THREADS, named},
-		     {"hot", HOT, hot},		{"pool", THREADS, pool},
-		     {"woken", THREADS, woken}, {"meet", THREADS, meet}};
+	} KINDS[] = {{"rows", THREADS, rows},
+		     {"slots", THREADS, slots},
+		     {"tasks", THREADS, tasks},
+		     {"named", THREADS, named},
+		     {"hot", HOT, hot},
+		     {"pool", THREADS, pool},
+		     {"woken", THREADS, woken},
+		     {"meet", THREADS, meet},
+		     {"neighbours", THREADS, neighbours},
+		     {"lock_free", THREADS, lock_free}};
 	const char *kind = argc == 2 ? argv[1] : "";
 	pthread_t thread[HOT];
 	size_t k = 0;

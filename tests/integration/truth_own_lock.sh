@@ -43,9 +43,9 @@ record hot
 ! "$trace_analyze" t.trc | grep 'idle: [0-9]* threads' || fail 'who waits for a row nearly always is idle'
 passed 'rows and slots that threads wait for'
 
-for kind in pool meet; do
+for kind in pool meet neighbours lock_free; do
 	record $kind
 	[ -z "$(finding kind)" ] || fail "$kind: $(finding 'sentence, why')"
 	[ "$(told waits)" -ge 100 ] || fail "$kind: its threads hardly waited: $(cat truth.txt)"
 done
-passed 'a pool that makes its own work is no lock, nor is a barrier'
+passed 'a pool that makes its own work is no lock, nor is a barrier, are neighbours, or a queue without locks'
