@@ -1,6 +1,5 @@
 /*
- * idle.c - threads that do nearly nothing but wait for work: pools without work, servers without
- * requests.
+ * idle.c - threads that do nearly nothing but wait for work: pools without work, servers without requests.
  *
  * Such waits last longest and cost nothing.  They are one line, after the waits that cost something.
  *
@@ -24,12 +23,13 @@
  *       its idle threads are idle waits in any case
  *   idle:Z8  a wait at a place where threads wait for each other as for a lock (own_locks.h) is never idle
  *   idle:Z9  the time in which a thread takes the mutex of an idle wait for a condition variable again counts as idle in how
- *       much of its life the thread was idle.  It is no idle wait: who contends for the mutex is told with the locks
+ *       much of its life the thread was idle, at most as much as the wait.  It is no idle wait: who contends for it is told with the locks
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyzer/model/order.h"
 #include "at_work.h"
 #include "own_locks.h"
 #include "pools.h"
@@ -298,7 +298,7 @@ static void judge(struct trc_report *r, size_t row)
 		if (!sum_at(r, i)->idle)
 			continue;
 		trc_report_add(&ns, sum_at(r, i)->ns);
-		trc_report_add(&ns, sum_at(r, i)->retaken_ns);
+		trc_report_add(&ns, trc_earlier_ns(sum_at(r, i)->retaken_ns, sum_at(r, i)->ns));
 	}
 	if (is_most(ns, trc_report_lifetime_ns(r, &r->thread[row])))
 		r->idle_at[row] = place;

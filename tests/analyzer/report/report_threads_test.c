@@ -113,7 +113,14 @@ static const struct report_line LINES[] = {
 			 "@9800000 thread=2 resume reason=cond_mutex object=0x7f28\n"
 			 "@10000000 thread=1 log message=\"end\"\n",
 	 "   8.00 ms  idle: 1 thread in cond at server+0x60", false},
-	{"... but not who waits for another mutex, or at another place",
+	{"... but not who takes the mutex for far longer than it waits: somebody keeps it",
+	 MODULES THREADS "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
+			 "@4000000 thread=2 resume reason=cond object=0x7f20\n"
+			 "@4000001 thread=2 park reason=cond_mutex object=0x7f28 stack=idle\n"
+			 "@9800000 thread=2 resume reason=cond_mutex object=0x7f28\n"
+			 "@10000000 thread=1 log message=\"end\"\n",
+	 "idle:", true},
+	{"... nor who waits for another mutex, or at another place",
 	 MODULES THREADS "@0 thread=2 park reason=cond object=0x7f20 stack=idle\n"
 			 "@8000000 thread=2 resume reason=cond object=0x7f20\n"
 			 "@8000001 thread=2 park reason=mutex object=0x7f28 stack=idle\n"
