@@ -303,9 +303,13 @@ static bool open_parks_finish(struct trc_park_rows *rows, struct trc_park_thread
 
 	for (struct trc_open_park *of = t->parks.top; of; of = of->around) {
 		struct trc_park *park = park_of_open(rows, of);
+		const struct trc_thread *thread = trc_model_thread(rows->m, park->thread);
 		bool is_status = !confirmed && status_is(status, park);
-		bool open =
+		bool goes_on =
 			is_status || trc_park_goes_on(of, inner_open, trc_charge_time(last_gap_ns));
+		/* Its resume was lost. */
+		bool ended = goes_on && thread && thread->end_ns >= park->start_ns;
+		bool open = goes_on && !ended;
 
 		confirmed |= is_status;
 		if (is_status)
@@ -317,7 +321,7 @@ static bool open_parks_finish(struct trc_park_rows *rows, struct trc_park_thread
 		inner_open |= open;
 		park->flags |= open ? TRC_PARK_OPEN : TRC_PARK_ABANDONED;
 		if (!open)
-			park_end(t, park, trc_charge_ns(of->next), -1);
+			park_end(t, park, ended ? thread->end_ns : trc_charge_ns(of->next), -1);
 	}
 	t->parks = (struct trc_parks){.top = NULL};
 	return confirmed;

@@ -447,6 +447,13 @@ static const struct causes_case {
 		 "@5100 thread=2 resume reason=cond object=0x30\n",
 	 1, "0 t2 sleeping 1000-3000 cond wait\n"},
 
+	{"a thread that has ended waits no more, though the end of its wait was lost",
+	 "thread 1 tid=101\nthread 2 tid=102 creator=1 start=500 end=4000\nstack a 0x300 0x200 0x1f\n"
+	 "@1000 thread=2 park reason=mutex object=0x10 holder=1 stack=a\n"
+	 "@3000 proc=1 gap lost_events=2 since=1500 cause=ring_full\n"
+	 "@9000 thread=1 log message=\"x\"\n",
+	 1, "0 t2 events_lost 1000-4000 mutex wait\n"},
+
 	{"nor does it if the thread woke another in between, as those do that take from a queue and put into it: no circle",
 	 THREADS "@1000 thread=2 park reason=cond object=0x30 stack=a\n"
 		 "@2000 thread=1 park reason=cond object=0x30 stack=a\n"
