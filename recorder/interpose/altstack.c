@@ -55,7 +55,9 @@ static __thread stack_t told __attribute__((tls_model("initial-exec")));
 static _Atomic uintptr_t taken[TAKEN_MAX]; /* 0 = free */
 /* Threads that have a stack in the kernel that another thread has as well; under `turning`. */
 static uint32_t n_doubles;
-static _Atomic bool turning; /* guards n_doubles, and how the handler of samples is installed */
+/* The process whose thread is at it, 0 = none: guards n_doubles, and how the handler of samples is
+ * installed. */
+static _Atomic uint32_t turning;
 /* The calling thread is one of them. */
 static __thread bool doubles __attribute__((tls_model("initial-exec")));
 /* A signal handler may come here while the thread does. */
@@ -254,16 +256,30 @@ static bool altstack_replace(const stack_t *stack)
 	return own;
 }
 
+/* A forked child has no such thread of its parent's: what the child runs before fork() returns must not
+ * wait for it. */
+static bool turn_try(uint32_t pid)
+{
+	uint32_t holder = 0;
+
+	/* acquire, both: pairs with the release in turn_give(): what the last one did is seen. */
+	return atomic_compare_exchange_strong_explicit(&turning, &holder, pid, memory_order_acquire,
+						       memory_order_relaxed) ||
+	       (holder != pid && atomic_compare_exchange_strong_explicit(&turning, &holder, pid,
+									 memory_order_acquire,
+									 memory_order_relaxed));
+}
+
 /* A handler that came meanwhile would wait for what it has interrupted. */
 static uint64_t turn_take(void)
 {
 	static const uint64_t all = ~UINT64_C(0);
+	const uint32_t pid = (uint32_t)trc_raw1(SYS_getpid, 0);
 	const struct timespec a_while = {0, 50000};
 	uint64_t mask = 0;
 
 	trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask, sizeof(mask));
-	/* acquire: pairs with the release in turn_give(): what the last one did is seen. */
-	while (atomic_exchange_explicit(&turning, true, memory_order_acquire))
+	while (!turn_try(pid))
 		trc_raw2(SYS_nanosleep, &a_while, NULL);
 	return mask;
 }
@@ -271,7 +287,7 @@ static uint64_t turn_take(void)
 static void turn_give(uint64_t mask)
 {
 	/* release: pairs with the acquire in turn_take(). */
-	atomic_store_explicit(&turning, false, memory_order_release);
+	atomic_store_explicit(&turning, 0, memory_order_release);
 	trc_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask));
 }
 
@@ -385,7 +401,7 @@ bool trc_altstack_is_own(const stack_t *stack)
 void trc_altstack_forked(void)
 {
 	/* relaxed, all: a forked child has one thread. */
-	atomic_store_explicit(&turning, false, memory_order_relaxed);
+	atomic_store_explicit(&turning, 0, memory_order_relaxed);
 	doubles = false;
 	n_doubles = 0;
 	atomic_store_explicit(&in_use, own != 0, memory_order_relaxed);

@@ -59,6 +59,9 @@ passed 'one alternate stack for all threads, which is larger than the recorder'"
 timeout -s ABRT $((seconds * 4 + 60)) "$trace_record" -q -o t.trc "$one_stack" race "$seconds" >rounds.txt 2>err.txt ||
 	fail "threads that ask for one stack at the same instant: status $?: $(cat err.txt)"
 passed "threads that ask for one stack at the same instant: $(cat rounds.txt)"
+timeout -s ABRT $((seconds * 4 + 60)) "$trace_record" -q -o t.trc -F 1000 --sample-by signal "$one_stack" forks "$seconds" 2>err.txt ||
+	fail "one stack, asked for in forked children: status $?: $(cat err.txt)"
+passed 'one stack, asked for in forked children'
 "$trace_record" -q -o t.trc "$one_stack" ends 2>err.txt || fail "a stack of a thread that ends: $(cat err.txt)"
 passed 'a stack is not given on while the thread that ends has it'
 for how in 'cpu-clock' timer; do

@@ -4,6 +4,7 @@
  *   shared_altstack SECONDS [large]    large: of more than the recorder's own
  *   shared_altstack race SECONDS
  *   shared_altstack ends
+ *   shared_altstack forks SECONDS
  *   shared_altstack_before SECONDS EVENT TRACE   records itself, into TRACE, when the threads have
  *                                                the stack
  *
@@ -12,6 +13,9 @@
  *
  * race: threads ask for the stack at the same instant, again and again, and handle a signal each.
  * No two of the handlers run on it at a time.
+ *
+ * forks: threads ask for a large one again and again, and so does what a forked child runs before
+ * fork() returns: none of the children hangs.
  *
  * ends: the main thread asks for it when the thread that has it runs its last destructor.  The
  * kernel has it for one of them at most.
@@ -26,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "check_or_exit.h"
@@ -171,6 +176,42 @@ static int ends(void)
 	return 0;
 }
 
+/* ---- in a forked child ------------------------------------------------------------------ */
+
+static void *set_and_unset(void *unused)
+{
+	stack_t none = {.ss_flags = SS_DISABLE};
+
+	while (!atomic_load(&done)) {
+		stack_set();
+		CHECK(!sigaltstack(&none, NULL));
+	}
+	return unused;
+}
+
+static int forks(unsigned int seconds)
+{
+	pthread_t thread[RACERS];
+	time_t until = time(NULL) + seconds;
+	int status;
+
+	common_bytes = sizeof(common);
+	CHECK(!pthread_atfork(NULL, NULL, stack_set));
+	for (size_t i = 0; i < RACERS; i++)
+		CHECK(!pthread_create(&thread[i], NULL, set_and_unset, NULL));
+	while (time(NULL) < until) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
+	}
+	atomic_store(&done, true);
+	for (size_t i = 0; i < RACERS; i++)
+		CHECK(!pthread_join(thread[i], NULL));
+	return 0;
+}
+
 /* ---- a program that records itself ------------------------------------------------------ */
 
 #ifdef RECORDS_ITSELF
@@ -232,6 +273,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "ends"))
 		return ends();
+	if (argc == 3 && !strcmp(argv[1], "forks"))
+		return forks((unsigned int)atoi(argv[2]));
 	if (argc == 3 && !strcmp(argv[1], "race")) {
 		handle();
 		run(RACERS, race, (unsigned int)atoi(argv[2]), argv);
