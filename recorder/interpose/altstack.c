@@ -19,8 +19,9 @@
  *       thread has gets ours, and is told that it has what it asked for.  So it is from when recording
  *       has first begun, and of threads whose end is noticed
  *   altstack:A5  while A4 does not hold, the handler of samples runs on no alternate stack.  So it
- *       is of stacks from before the first recording, until their threads have been sampled once or
- *       have recorded something, and of stacks that ours cannot replace
+ *       is of stacks from before the first recording, and of stacks that ours cannot replace, until
+ *       their threads have ended or asked for others.  A thread gets ours in sigaltstack() alone: a
+ *       handler of the program that it might be in would give it the old one back when it returns
  */
 #include <string.h>
 #include <sys/auxv.h>
@@ -317,25 +318,13 @@ static void altstack_double(bool is)
 	turn_give(mask);
 }
 
-/* The calling thread has this stack of the program in the kernel. */
-static void altstack_share(const stack_t *stack)
+/* The calling thread has this stack of the program in the kernel; asked: it asks for it now. */
+static void altstack_share(const stack_t *stack, bool asked)
 {
 	if (trc_sandbox_entered() || !trc_thread_arm())
 		return;
-	altstack_double(!altstack_take((uintptr_t)stack->ss_sp) && !altstack_replace(stack));
-}
-
-void trc_altstack_part(void *context)
-{
-	ucontext_t *interrupted = context;
-	stack_t now;
-
-	if (!doubles || entering || trc_sandbox_entered() || REAL(sigaltstack)(NULL, &now) ||
-	    now.ss_flags & (SS_DISABLE | SS_ONSTACK))
-		return;
-	altstack_share(&now);
-	REAL(sigaltstack)
-	(NULL, &interrupted->uc_stack); /* as it is put back by the handler's return */
+	altstack_double(!altstack_take((uintptr_t)stack->ss_sp) &&
+			!(asked && altstack_replace(stack)));
 }
 
 static void altstack_enter(void)
@@ -350,7 +339,7 @@ static void altstack_enter(void)
 	}
 	programs_note();
 	if (!takes && !(now.ss_flags & SS_ONSTACK))
-		altstack_share(&now);
+		altstack_share(&now, false);
 }
 
 void trc_altstack_enter(void)
@@ -437,7 +426,7 @@ static int altstack_change(const stack_t *stack, stack_t *before)
 	told = (stack_t){0};
 	if (!(stack->ss_flags & SS_DISABLE)) {
 		programs_note();
-		altstack_share(stack);
+		altstack_share(stack, true);
 	} else {
 		altstack_double(false);
 		if (own)
@@ -455,7 +444,7 @@ TRC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 		      !trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask, 8);
 	int result, saved;
 
-	before_told = told; /* the handler of samples may change it (A5) */
+	before_told = told;
 	result = altstack_change(stack, &before);
 	saved = errno;
 	if (blocks)

@@ -78,7 +78,6 @@ bool trc_signal_own_arrived(int number, siginfo_t *info, void *context,
 	int saved = errno;
 	bool taken;
 
-	trc_altstack_part(context);
 	taken = take(info, context);
 	if (!taken && trc_mask_holds_back(info, context)) {
 		errno = saved;

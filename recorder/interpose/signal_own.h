@@ -93,9 +93,6 @@ void trc_signal_own_onstack(bool onstack);
 /* sigaction() for that handler, with SA_ONSTACK where that is safe (altstack:A5).  Context: any
  * thread, signal handlers. */
 int trc_altstack_install(int number, struct sigaction *action);
-/* In that handler: if the interrupted thread has another's stack, the thread gets one of ours. */
-void trc_altstack_part(void *context);
-
 /* True if this stack is one of ours: the program has given the thread no stack.  Context: signal
  * handlers. */
 bool trc_altstack_is_own(const stack_t *stack);

@@ -74,5 +74,9 @@ for how in 'cpu-clock' timer; do
 	[ "$samples" -gt 100 ] && [ "$threads" -ge 8 ] ||
 		fail "a stack from before the recording, $how: $samples samples of $threads threads"
 	passed "a stack from before the recording, $how: $samples samples of $threads threads"
+	rm -f t.trc
+	timeout -s ABRT $((seconds * 4 + 60)) "$one_stack"_before "$seconds" "$how" t.trc handlers 2>err.txt ||
+		fail "a stack from before the recording, and handlers, $how: status $?: $(cat err.txt)"
+	passed "a stack from before the recording, and handlers, $how"
 done
 

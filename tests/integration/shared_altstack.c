@@ -7,6 +7,7 @@
  *   shared_altstack forks SECONDS
  *   shared_altstack_before SECONDS EVENT TRACE   records itself, into TRACE, when the threads have
  *                                                the stack
+ *   shared_altstack_before SECONDS EVENT TRACE handlers    when the threads are in handlers of theirs as well
  *
  * A sample may land in several of them at once.  Each thread computes the same twice and compares,
  * and looks whether sigaltstack() tells the stack that it asked for.
@@ -215,17 +216,6 @@ static int forks(unsigned int seconds)
 /* ---- a program that records itself ------------------------------------------------------ */
 
 #ifdef RECORDS_ITSELF
-/* As the kernel has it: the program is not shown the handler of samples. */
-static bool samples_are_on_stack(void)
-{
-	struct {
-		uint64_t handler, flags, restorer, mask;
-	} now = {.handler = 0};
-
-	return !syscall(SYS_rt_sigaction, SIGPROF, NULL, &now, sizeof(now.mask)) &&
-	       now.flags & SA_ONSTACK;
-}
-
 static void record_from_now(const char *event, const char *path)
 {
 	struct trace_sampling_event sampled = {sizeof(sampled), event, 0, 0,
@@ -240,7 +230,6 @@ static void record_from_now(const char *event, const char *path)
 
 static void record_end(void)
 {
-	CHECK(samples_are_on_stack()); /* since each thread has been sampled once */
 	CHECK(!trace_sampling_stop() && !trace_stop());
 }
 #else
@@ -255,14 +244,39 @@ static void record_end(void)
 
 /* ----------------------------------------------------------------------------------------- */
 
+static void handler(int number)
+{
+	uint64_t x = (uint64_t)number;
+
+	CHECK(burn(x) == burn(x));
+}
+
+/* Returning from a handler, the kernel gives a thread the stack back that it had before. */
+static void handlers_run(const pthread_t *thread, unsigned int n, unsigned int seconds)
+{
+	for (unsigned int ms = 0; ms < 1000 * seconds; ms++) {
+		for (unsigned int i = 0; i < n; i++)
+			CHECK(!pthread_kill(thread[i], SIGUSR1));
+		usleep(1000);
+	}
+}
+
 static void run(unsigned int n, void *(*what)(void *), unsigned int seconds, char **argv)
 {
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+	bool handles = argv[1] && argv[2] && argv[3] && argv[4];
 	pthread_t thread[THREADS];
 
+	CHECK(!handles || !sigaction(SIGUSR1, &action, NULL));
 	for (size_t i = 0; i < n; i++)
 		CHECK(!pthread_create(&thread[i], NULL, what, (void *)(i + 1)));
+	if (handles)
+		handlers_run(thread, n, 1);
 	record_from_now(argv[2], argv[3]);
-	sleep(seconds);
+	if (handles)
+		handlers_run(thread, n, seconds);
+	else
+		sleep(seconds);
 	record_end();
 	atomic_store(&done, true);
 	for (size_t i = 0; i < n; i++)
