@@ -145,7 +145,7 @@ async function leadsThere(page, task) {
 		await page.locator("#details .more").first().click();
 		check(await pieces.count() > told, "and more when asked", await pieces.count());
 	}
-	await page.locator("#details .pieces").getByText(longest.words, {exact: true}).first().click();
+	await page.locator("#details .pieces").getByText(longest.words + longest.instead, {exact: true}).first().click();
 	await settle(page);
 	const {selection, trail} = await page.evaluate(() => ({selection: window.trc.selection, trail: window.trc.trail}));
 	check(["park", "iv"].includes(selection.kind), "a piece leads to what its thread did then", selection);
