@@ -236,14 +236,18 @@ static void gaps_so_far(struct trc_drain *d)
 	}
 }
 
+/* At the end: of losses without a later record nobody knows when they ended, up to the last look. */
 static void drain_last_gaps(struct trc_drain *d)
 {
 	for (uint32_t i = 0; i < d->h.n_procs; i++) {
+		struct trc_drain_stream *s = &d->ring[i].stream;
 		struct trc_ring *ring = trc_ring_of(d, i);
+		uint64_t lost = atomic_load_explicit(&ring->lost_total, memory_order_relaxed);
+		uint64_t since = atomic_load_explicit(&ring->lost_since, memory_order_relaxed);
 
-		drain_last_gap(d, &d->ring[i].stream,
-			       atomic_load_explicit(&ring->lost_total, memory_order_relaxed),
-			       atomic_load_explicit(&ring->lost_since, memory_order_relaxed));
+		if (since && lost > s->lost_seen && s->last_time < d->looked)
+			s->last_time = d->looked;
+		drain_last_gap(d, s, lost, since);
 	}
 }
 

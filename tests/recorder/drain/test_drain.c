@@ -119,6 +119,26 @@ START_TEST(losses_that_go_on_lasted_up_to_the_last_look)
 }
 END_TEST
 
+START_TEST(losses_up_to_the_end_lasted_up_to_the_last_look)
+{
+	struct trc_ring *ring = trc_ring_at(f.shared, 0);
+	uint64_t before;
+
+	put_counted(0, 10);
+	trc_drain_pass(f.drain);
+	trc_drain_pass(f.drain); /* which flushes: the last one does not */
+	atomic_store(&ring->lost_total, 7);
+	atomic_store(&ring->lost_since, fake_time(&f, 50));
+	usleep(20000);
+	before = trc_clock_ordered();
+	fake_finish(&f, TRC_DRAIN_DEAD, &file);
+	ck_assert_uint_eq(fake_count(&file, TRC_KIND_GAP), 1);
+	ck_assert_uint_eq(row(TRC_KIND_GAP, 0)->arg[0], 7);
+	ck_assert_int_ge(row(TRC_KIND_GAP, 0)->ns, ns_of(before) - 2000000);
+	ck_assert_int_lt((int64_t)row(TRC_KIND_GAP, 0)->arg[1], row(TRC_KIND_GAP, 0)->ns);
+}
+END_TEST
+
 /* The i-th event that is sampled, complete from now on. */
 static struct trc_sample_event_slot *sampled_event(uint32_t i, const char *name)
 {
@@ -461,6 +481,7 @@ static Suite *drain_suite(void)
 	tcase_add_test(t, a_pass_gives_all_room_back_and_wakes_who_waits);
 	tcase_add_test(t, gap_records_hold_totals_and_become_differences);
 	tcase_add_test(t, losses_that_go_on_lasted_up_to_the_last_look);
+	tcase_add_test(t, losses_up_to_the_end_lasted_up_to_the_last_look);
 	tcase_add_test(t, what_is_sampled_is_told_with_what_was_lost);
 	tcase_add_loop_test(t, a_damaged_record_costs_its_page_and_is_told, 0,
 			    sizeof(damages) / sizeof(*damages));
