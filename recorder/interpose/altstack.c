@@ -438,13 +438,12 @@ static int altstack_change(const stack_t *stack, stack_t *before)
 TRC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
 {
 	static const uint64_t all = ~UINT64_C(0);
-	stack_t before, before_told;
+	stack_t before, before_told = told;
 	uint64_t mask = 0;
 	bool blocks = !trc_sandbox_entered() &&
 		      !trc_raw4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask, 8);
 	int result, saved;
 
-	before_told = told;
 	result = altstack_change(stack, &before);
 	saved = errno;
 	if (blocks)

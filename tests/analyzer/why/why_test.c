@@ -11,6 +11,13 @@
 #include "tests/analyzer/model/model_fixture.h"
 #include "tests/suite.h"
 
+/* Each of them stands in the text. */
+static void expect_lines(const char *text, const char *const *line, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(strstr(text, line[i]) != NULL, "%snot:\n%s", text, line[i]);
+}
+
 /* Two requests by one worker, which each time waits for a lock that the reloader holds while it sleeps; the
  * second is woken by a signal besides. */
 static const char TRACE[] =
@@ -294,8 +301,7 @@ START_TEST(alike_is_told_once)
 
 	ck_assert_int_eq(trc_report_why(m, out, &options, "program", &error), 0);
 	fclose(out);
-	for (size_t i = 0; i < sizeof(LINES) / sizeof(*LINES); i++)
-		ck_assert_msg(strstr(text, LINES[i]) != NULL, "%snot:\n%s", text, LINES[i]);
+	expect_lines(text, LINES, sizeof(LINES) / sizeof(*LINES));
 	free(text);
 	model_close(m);
 }
@@ -338,8 +344,7 @@ START_TEST(path_tells_who_ran_instead)
 
 	ck_assert_int_eq(trc_report_critical_path(m, out, &options, "thread:main", &error), 0);
 	fclose(out);
-	for (size_t i = 0; i < sizeof(LINES) / sizeof(*LINES); i++)
-		ck_assert_msg(strstr(text, LINES[i]) != NULL, "%snot:\n%s", text, LINES[i]);
+	expect_lines(text, LINES, sizeof(LINES) / sizeof(*LINES));
 	free(text);
 	model_close(m);
 }
@@ -373,8 +378,7 @@ START_TEST(who_is_not_woken)
 
 	ck_assert_int_eq(trc_report_why(m, out, &options, "program", &error), 0);
 	fclose(out);
-	for (size_t i = 0; i < sizeof(LINES) / sizeof(*LINES); i++)
-		ck_assert_msg(strstr(text, LINES[i]) != NULL, "%snot:\n%s", text, LINES[i]);
+	expect_lines(text, LINES, sizeof(LINES) / sizeof(*LINES));
 	ck_assert_msg(!strstr(text, "woken"), "%s", text);
 	free(text);
 	model_close(m);
